@@ -230,7 +230,7 @@ func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File,
 	in.Dir, in.Cores = l.Dir, t.cores
 	in.Room = func(bytes int64) (err error) {
 		room() // what was reserved before is part of it
-		if room, err = j.store.ReserveLoad(t.state.Dataset, bytes); err != nil {
+		if room, err = j.store.Budget.ReserveLoad(t.state.Dataset, bytes); err != nil {
 			room = func() {}
 		}
 		return err

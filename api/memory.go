@@ -38,7 +38,7 @@ func (s *Server) machineNow() (wire.Machine, error) {
 	if err != nil {
 		return wire.Machine{}, err
 	}
-	m := s.Store.Memory()
+	m := s.Store.Budget.Usage()
 	open, most := machine.Descriptors()
 	return wire.Machine{
 		Memory: wire.MachineMemory{

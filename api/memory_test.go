@@ -51,7 +51,7 @@ func TestADatasetIsUnloadedAndPinned(t *testing.T) {
 	if p.PinnedBytes != 0 || w.machine().Memory.Pinned != 0 {
 		t.Errorf("%+v", p)
 	}
-	w.store.SetBudget(d.Bytes - 1)
+	w.store.Budget.Set(d.Bytes - 1)
 	w.refused(w.do("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
 	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
 	w.refused(w.do("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
@@ -66,8 +66,8 @@ func (w *world) machine() (m wire.Machine) {
 func TestTheMachineIsDescribed(t *testing.T) {
 	w := newWorld(t)
 	w.loaded()
-	w.store.SetBudget(1 << 30)
-	defer w.store.AddRing(12345)()
+	w.store.Budget.Set(1 << 30)
+	defer w.store.Budget.AddRing(12345)()
 	m := w.machine()
 	if m.Dir != w.dir || m.Cores < 1 || m.Memory.Budget != 1<<30 || m.Memory.Rings != 12345 ||
 		m.Memory.Resident != w.dataset("etth1").Bytes || m.Memory.Limit > m.Memory.Total ||
@@ -81,7 +81,7 @@ func TestTheMachineIsDescribed(t *testing.T) {
 func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 	w := newWorld(t)
 	name := w.loaded()
-	w.store.SetBudget(w.dataset(name).Bytes * 3 / 2)
+	w.store.Budget.Set(w.dataset(name).Bytes * 3 / 2)
 	h, err := w.store.Acquire(name, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 		t.Fatalf("%+v: %+v", job, job.Error)
 	}
 	w.checkTmp()
-	if m := w.store.Memory(); m.Loading != 0 {
+	if m := w.store.Budget.Usage(); m.Loading != 0 {
 		t.Errorf("%+v", m)
 	}
 	h.Release()
@@ -104,7 +104,7 @@ func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 		map[string]any{"sources": []string{source}}); job.State != wire.JobDone {
 		t.Errorf("%+v when nobody reads the other: %+v", job, job.Error)
 	}
-	if left := w.store.Memory(); left.Loading != 0 {
+	if left := w.store.Budget.Usage(); left.Loading != 0 {
 		t.Errorf("%+v", left)
 	}
 	if _, err := os.Stat(w.dir + "/datasets/" + name); err != nil {
@@ -135,7 +135,7 @@ func TestADatasetIsPreloadedByAJob(t *testing.T) {
 	if m := w.machine(); m.Memory.Resident > d.Bytes {
 		t.Errorf("%+v", m)
 	}
-	w.store.SetBudget(d.Bytes / 2)
+	w.store.Budget.Set(d.Bytes / 2)
 	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
 	if job := w.preloaded(name); *u.ResidentBytes == 0 &&
 		(job.State != wire.JobFailedIn || job.Error.Type != wire.Memory ||

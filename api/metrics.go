@@ -147,7 +147,7 @@ func (c state) Collect(ch chan<- prometheus.Metric) {
 			datasetResident.put(ch, float64(*d.ResidentBytes), d.Dataset)
 		}
 	}
-	m := s.Store.Memory()
+	m := s.Store.Budget.Usage()
 	memoryBudget.put(ch, float64(m.Budget))
 	memoryResident.put(ch, float64(m.Resident))
 	memoryRings.put(ch, float64(m.Rings))

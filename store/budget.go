@@ -2,37 +2,25 @@ package store
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"log/slog"
+	"math"
 	"slices"
 	"sync"
 
 	"github.com/dustin/go-humanize"
 )
 
-// memory is the budget and what is reserved of it; the store's mu guards both sums.
-type memory struct {
-	budget  int64
-	rings   int64
-	loading int64
+// ErrMemory is wrapped by every [MemoryError].
+var ErrMemory = errors.New("not enough memory")
 
-	room sync.Mutex // one that makes room at a time
-}
-
-// MemoryInfo is what the store takes of the budget, in bytes.
-type MemoryInfo struct {
-	Budget   int64
-	Resident int64 // of all generations, those too that are only held
-	Rings    int64
-	Loading  int64 // of loads under way
-	Pinned   int64
-}
-
-// MemoryError is returned where more is asked for than the budget has, after all was counted that
-// may be given up.
+// MemoryError is returned when a load, a preload or a pin needs more memory than the budget has
+// left, even after the pages of all datasets without readers are evicted.
 type MemoryError struct {
 	// What needs the memory, as "loading etth1".
 	What               string
-	Need, Have, Budget int64
+	Need, Have, Budget int64 // bytes
 }
 
 func (e *MemoryError) Error() string {
@@ -44,130 +32,176 @@ func (e *MemoryError) Error() string {
 // Unwrap makes errors.Is(err, ErrMemory) true.
 func (e *MemoryError) Unwrap() error { return ErrMemory }
 
-// SetBudget bounds the memory of datasets and rings together; before, there is no bound.
-func (s *Store) SetBudget(bytes int64) {
-	s.catalogue.mu.Lock()
-	defer s.catalogue.mu.Unlock()
-	s.budget = bytes
+// Budget limits the memory of a store's datasets and of the rings of its readers. Initially there
+// is no limit. It is safe for concurrent use.
+type Budget struct {
+	catalogue *catalogue
+	log       *slog.Logger
+
+	// evicting is held by the one call that evicts. It is acquired after generation.pinning and
+	// before all other mutexes.
+	evicting sync.Mutex
+	// mu guards limit, rings and loading. It is never held together with catalogue.mu.
+	mu                    sync.Mutex
+	limit, rings, loading int64
 }
 
-// Memory tells what is taken of the budget.
-func (s *Store) Memory() MemoryInfo {
-	s.catalogue.mu.Lock()
-	i := MemoryInfo{Budget: s.budget, Rings: s.rings, Loading: s.loading, Pinned: s.catalogue.pinnedBytes()}
-	all := s.catalogue.all()
-	s.catalogue.mu.Unlock()
+func newBudget(c *catalogue, log *slog.Logger) *Budget {
+	return &Budget{catalogue: c, log: log, limit: math.MaxInt64}
+}
+
+// Usage is how much memory a store uses, in bytes.
+type Usage struct {
+	Budget   int64
+	Resident int64 // of all generations, including those that are removed and still read
+	Rings    int64
+	Loading  int64 // reserved by loads that are running
+	Pinned   int64
+}
+
+// Set sets the limit in bytes.
+func (b *Budget) Set(bytes int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.limit = bytes
+}
+
+// Usage returns how much memory is in use. Resident is at most about a second old.
+func (b *Budget) Usage() Usage {
+	b.mu.Lock()
+	u := Usage{Budget: b.limit, Rings: b.rings, Loading: b.loading}
+	b.mu.Unlock()
+	b.catalogue.mu.Lock()
+	u.Pinned = b.catalogue.pinnedBytes()
+	all := b.catalogue.all()
+	b.catalogue.mu.Unlock()
 	for _, g := range all {
 		n, _ := g.inMemory(residencyAge)
-		i.Resident += n
+		u.Resident += n
 	}
-	return i
+	return u
 }
 
-// RingRoom is how many bytes rings may still take: pages of datasets give way to them, but pinned
-// ones.
-func (s *Store) RingRoom() (room, budget int64) {
-	s.catalogue.mu.Lock()
-	defer s.catalogue.mu.Unlock()
-	return max(0, s.budget-s.rings-s.catalogue.pinnedBytes()), s.budget
+// LeftForRings returns how many bytes more rings may use, and the limit. Page cache is evicted for
+// rings, except for pinned pages.
+func (b *Budget) LeftForRings() (left, limit int64) {
+	b.catalogue.mu.Lock()
+	pinned := b.catalogue.pinnedBytes()
+	b.catalogue.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return max(0, b.limit-b.rings-pinned), b.limit
 }
 
-// AddRing counts a ring until remove, which may be called more than once.
-func (s *Store) AddRing(bytes int64) (remove func()) { return s.reserve(&s.rings, bytes) }
+// AddRing counts a ring until release is called. Further calls of release do nothing.
+func (b *Budget) AddRing(bytes int64) (release func()) { return b.reserve(&b.rings, bytes) }
 
-func (s *Store) reserve(sum *int64, bytes int64) (release func()) {
-	s.catalogue.mu.Lock()
-	defer s.catalogue.mu.Unlock()
+// reserve adds to a sum until release is called.
+func (b *Budget) reserve(sum *int64, bytes int64) (release func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	*sum += bytes
 	return sync.OnceFunc(func() {
-		s.catalogue.mu.Lock()
-		defer s.catalogue.mu.Unlock()
+		b.mu.Lock()
+		defer b.mu.Unlock()
 		*sum -= bytes
 	})
 }
 
-// ReserveLoad makes room for a load of a dataset that is going to take so many bytes, and counts
-// them until release, which may be called more than once. The error is a *MemoryError.
-func (s *Store) ReserveLoad(name string, bytes int64) (release func(), err error) {
-	s.room.Lock()
-	defer s.room.Unlock()
-	if err := s.makeRoom("loading "+name, bytes, nil); err != nil {
+// ReserveLoad evicts pages until a load of a dataset has as many bytes as it needs, and counts them
+// until release is called. Further calls of release do nothing. The error is a *MemoryError.
+func (b *Budget) ReserveLoad(name string, bytes int64) (release func(), err error) {
+	b.evicting.Lock()
+	defer b.evicting.Unlock()
+	if err := b.evict("loading "+name, bytes, nil); err != nil {
 		return nil, err
 	}
-	return s.reserve(&s.loading, bytes), nil
+	return b.reserve(&b.loading, bytes), nil
 }
 
-// admit makes room for all of a generation, and counts it as if it were in memory until leave.
-func (s *Store) admit(what string, g *generation) (leave func(), err error) {
-	s.room.Lock()
-	defer s.room.Unlock()
-	if g.coming.Load() == 0 {
-		here, _ := g.inMemory(0)
-		if err := s.makeRoom(what+" "+g.dataset, bytesOf(g.manifest)-here, g); err != nil {
+// reserveAll evicts pages of other generations until all of this one fits into the budget. Until
+// release is called it counts as entirely in memory. The error is a *MemoryError.
+func (b *Budget) reserveAll(what string, g *generation) (release func(), err error) {
+	b.evicting.Lock()
+	defer b.evicting.Unlock()
+	if g.reserved.Load() == 0 {
+		resident, _ := g.inMemory(0)
+		need := bytesOf(g.manifest) - resident
+		if err := b.evict(what+" "+g.dataset, need, g); err != nil {
 			return nil, err
 		}
 	}
-	g.coming.Add(1)
-	return sync.OnceFunc(func() { g.coming.Add(-1) }), nil
+	g.reserved.Add(1)
+	return sync.OnceFunc(func() { g.reserved.Add(-1) }), nil
 }
 
-// weight is what a generation takes.
-type weight struct {
+// claim is the memory of a generation.
+type claim struct {
 	*generation
 	bytes int64
-	keep  bool // somebody reads it, or wants it in memory
+	inUse bool // read, reserved or pinned: must not be evicted
 }
 
-// makeRoom sees to it that so many bytes more fit into the budget: it has the pages of generations
-// that nobody reads given up, least recently used first, and none where that would not be enough.
-// Those of keep stay. The caller holds room.
-func (s *Store) makeRoom(what string, need int64, keep *generation) error {
-	s.catalogue.mu.Lock()
-	budget, taken, files := s.budget, s.rings+s.loading, int64(0)
-	var all []weight
-	for _, g := range s.catalogue.all() {
-		w := weight{generation: g, bytes: bytesOf(g.manifest), keep: g == keep || g.readers > 0 ||
-			g.coming.Load() > 0 || g.pinned.Load() > 0}
-		files += w.bytes
-		all = append(all, w)
-	}
-	slices.SortFunc(all, func(a, b weight) int {
-		return cmp.Or(a.used.Compare(b.used), a.manifest.Created.Compare(b.manifest.Created))
-	})
-	s.catalogue.mu.Unlock()
-	if taken+files <= budget-need { // whatever is in memory
+// evict makes sure that so many bytes more fit into the budget. It evicts the pages of generations
+// that are not in use, least recently used first, and none of keep. If even that is not enough it
+// evicts nothing. The caller holds evicting.
+func (b *Budget) evict(what string, need int64, keep *generation) error {
+	// The sums come before the catalogue: a load that is published in between counts twice, not
+	// zero times.
+	b.mu.Lock()
+	limit, taken := b.limit, b.rings+b.loading
+	b.mu.Unlock()
+	all, files := b.claims(keep)
+	if taken+files <= limit-need { // even if all files are in memory
 		return nil
 	}
-	var resident, kept int64
+	var resident, inUse int64
 	for i := range all {
-		w := &all[i]
-		if w.coming.Load() == 0 {
-			w.bytes, _ = w.inMemory(0)
+		c := &all[i]
+		if c.reserved.Load() == 0 {
+			c.bytes, _ = c.inMemory(0)
 		}
-		resident += w.bytes
-		if w.keep {
-			kept += w.bytes
+		resident += c.bytes
+		if c.inUse {
+			inUse += c.bytes
 		}
 	}
-	refusal := &MemoryError{What: what, Need: need, Have: budget - taken - kept, Budget: budget}
+	refusal := &MemoryError{What: what, Need: need, Have: limit - taken - inUse, Budget: limit}
 	if need > refusal.Have {
 		return refusal
 	}
-	for _, w := range all {
-		if resident <= budget-taken-need {
+	for _, c := range all {
+		if resident <= limit-taken-need {
 			break
 		}
-		if w.keep || w.bytes == 0 {
+		if c.inUse || c.bytes == 0 {
 			continue
 		}
-		dropped, err := w.drop()
-		resident -= dropped
-		s.log.Info("gave up pages of a dataset that nobody reads", "dataset", w.dataset,
-			"generation", w.number, "bytes", dropped, "error", err)
+		evicted, err := c.evict()
+		resident -= evicted
+		b.log.Info("gave up pages of a dataset that nobody reads", "dataset", c.dataset,
+			"generation", c.number, "bytes", evicted, "error", err)
 	}
-	// a file system in memory keeps what it has
-	if refusal.Have = budget - taken - resident; need > refusal.Have {
+	// A file system in memory evicts nothing.
+	if refusal.Have = limit - taken - resident; need > refusal.Have {
 		return refusal
 	}
 	return nil
+}
+
+// claims returns all generations, least recently used first, with the sizes of their files, and the
+// sum of the sizes. keep counts as in use.
+func (b *Budget) claims(keep *generation) (all []claim, files int64) {
+	b.catalogue.mu.Lock()
+	defer b.catalogue.mu.Unlock()
+	for _, g := range b.catalogue.all() {
+		c := claim{generation: g, bytes: bytesOf(g.manifest), inUse: g == keep || g.readers > 0 ||
+			g.reserved.Load() > 0 || g.pinned.Load() > 0}
+		files += c.bytes
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b claim) int {
+		return cmp.Or(a.used.Compare(b.used), a.manifest.Created.Compare(b.manifest.Created))
+	})
+	return all, files
 }

@@ -184,9 +184,9 @@ func TestALoadTakesThePagesOfWhatIsNotReadLeastRecentlyUsedFirst(t *testing.T) {
 		touch(t, s, name)
 	}
 	all := bytesIn(t, s, "a")
-	s.SetBudget(4*all + 2*mib)
-	defer s.AddRing(mib)()
-	release, err := s.ReserveLoad("new", mib)
+	s.Budget.Set(4*all + 2*mib)
+	defer s.Budget.AddRing(mib)()
+	release, err := s.Budget.ReserveLoad("new", mib)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,13 +199,13 @@ func TestALoadTakesThePagesOfWhatIsNotReadLeastRecentlyUsedFirst(t *testing.T) {
 		}
 	}
 	holds(map[string]int64{"a": all, "b": all, "c": all, "d": all})
-	second, err := s.ReserveLoad("new", all+1) // more than c has
+	second, err := s.Budget.ReserveLoad("new", all+1) // more than c has
 	if err != nil {
 		t.Fatal(err)
 	}
 	holds(map[string]int64{"a": all, "b": 0, "c": 0, "d": all})
 	var refused *MemoryError
-	if _, err := s.ReserveLoad("new", 2*all); !errors.As(err, &refused) ||
+	if _, err := s.Budget.ReserveLoad("new", 2*all); !errors.As(err, &refused) ||
 		!errors.Is(err, ErrMemory) || refused.Need != 2*all || refused.Have != 4*all+
 		2*mib-mib-mib-(all+1)-all {
 		t.Fatalf("got %v: %+v", err, refused)
@@ -218,11 +218,11 @@ func TestALoadTakesThePagesOfWhatIsNotReadLeastRecentlyUsedFirst(t *testing.T) {
 	second()
 	release()
 	held.Release()
-	if m := s.Memory(); m.Loading != 0 || m.Rings != mib || m.Budget != 4*all+2*mib ||
+	if m := s.Budget.Usage(); m.Loading != 0 || m.Rings != mib || m.Budget != 4*all+2*mib ||
 		m.Pinned != 0 {
 		t.Errorf("%+v", m)
 	}
-	if _, err := s.ReserveLoad("new", 4*all+mib); err != nil { // when nobody reads
+	if _, err := s.Budget.ReserveLoad("new", 4*all+mib); err != nil { // when nobody reads
 		t.Error(err)
 	}
 	holds(map[string]int64{"a": 0, "d": 0})
@@ -238,14 +238,14 @@ func TestWhatIsLoadedStaysWithinTheBudget(t *testing.T) {
 	big(t, s, "probe")
 	all := bytesIn(t, s, "probe")
 	budget := 3*all + all/2
-	s.SetBudget(budget)
+	s.Budget.Set(budget)
 	names := []string{"a", "b", "c", "d"}
 	holds := map[string]*Handle{}
 	for range 40 {
 		name := names[random.IntN(len(names))]
 		switch random.IntN(4) {
 		case 0, 1:
-			release, err := s.ReserveLoad(name, all)
+			release, err := s.Budget.ReserveLoad(name, all)
 			if err != nil {
 				if !errors.Is(err, ErrMemory) || len(holds) < 3 {
 					t.Fatalf("refused with %d readers: %v", len(holds), err)

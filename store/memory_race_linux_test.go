@@ -15,7 +15,7 @@ func TestReadersSeeTheirValuesWhateverBecomesOfTheMemory(t *testing.T) {
 	s := bigStore(t)
 	big(t, s, "other")
 	big(t, s, "x")
-	s.SetBudget(3 * bytesIn(t, s, "x"))
+	s.Budget.Set(3 * bytesIn(t, s, "x"))
 	ctx, stop := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	again := func(do func() error) {
@@ -37,13 +37,13 @@ func TestReadersSeeTheirValuesWhateverBecomesOfTheMemory(t *testing.T) {
 		return errors.Join(err, unpinned)
 	})
 	again(func() error {
-		release, err := s.ReserveLoad("new", 1<<20)
+		release, err := s.Budget.ReserveLoad("new", 1<<20)
 		if err == nil {
 			release()
 		}
 		return err
 	})
-	again(func() error { s.Datasets(); s.Memory(); return nil })
+	again(func() error { s.Datasets(); s.Budget.Usage(); return nil })
 	var readers sync.WaitGroup
 	for range 2 {
 		readers.Go(func() {

@@ -38,11 +38,11 @@ func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err
 func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 	g.pinning.Lock()
 	defer g.pinning.Unlock()
-	leave, err := s.admit("pinning", g)
+	release, err := s.Budget.reserveAll("pinning", g)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	h, err := s.Acquire(g.dataset, g.number) // as a reader: it stays while it is locked
 	if err != nil {
 		return nil, err

@@ -25,18 +25,18 @@ func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
 			t.Errorf("%d bytes are locked by the kernel's count, want %d", n, want)
 		}
 	}
-	if r.Pinned != all || r.Resident != all || s.Memory().Pinned != all {
+	if r.Pinned != all || r.Resident != all || s.Budget.Usage().Pinned != all {
 		t.Errorf("%+v of %d bytes", r, all)
 	}
 	kernel(all)
 	if r, _, err := s.Unload("x"); err != nil || r.Resident != all {
 		t.Errorf("%+v stays of a pinned dataset, %v", r, err)
 	}
-	s.SetBudget(2 * all)
-	if room, _ := s.RingRoom(); room != all {
+	s.Budget.Set(2 * all)
+	if room, _ := s.Budget.LeftForRings(); room != all {
 		t.Errorf("there is room for %d bytes of rings", room)
 	}
-	release, err := s.ReserveLoad("new", all)
+	release, err := s.Budget.ReserveLoad("new", all)
 	if err != nil || resident(t, s, "x") != all || resident(t, s, "y") != 0 {
 		t.Fatalf("x has %d bytes in memory and y %d, %v", resident(t, s, "x"),
 			resident(t, s, "y"), err)
@@ -68,7 +68,7 @@ func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
 	}
 	kernel(0)
 	big(t, s, "x")
-	if n := s.Memory().Pinned; n != 0 {
+	if n := s.Budget.Usage().Pinned; n != 0 {
 		t.Errorf("%d bytes are pinned of a dataset that was loaded after its pinned namesake was removed", n)
 	}
 	for name, err := range map[string]error{"pin": pinned(s.Pin(t.Context(), "z")),

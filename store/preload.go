@@ -19,11 +19,11 @@ func (s *Store) Preload(ctx context.Context, name string,
 		return h, err
 	}
 	defer hold.Release()
-	leave, err := s.admit("preloading", hold.g)
+	release, err := s.Budget.reserveAll("preloading", hold.g)
 	if err != nil {
 		return h, err
 	}
-	defer leave()
+	defer release()
 	total, before := bytesOf(hold.g.manifest), int64(0)
 	for _, m := range hold.Data.Maps() {
 		if err := preload(ctx, m, func(done int64) { progress(before+done, total) }); err != nil {

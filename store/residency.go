@@ -34,7 +34,8 @@ type residency struct {
 
 	pinning sync.Mutex // one that pins or unpins at a time
 	pinned  atomic.Int64
-	coming  atomic.Int32 // who is bringing all of it into memory
+
+	reserved atomic.Int32 // calls of Preload and Pin that load all of it into memory
 }
 
 func (g *generation) describe(age time.Duration) Residency {
@@ -95,8 +96,8 @@ func (g *generation) each(do func(*os.File, *mmapfile.Map) error) (err error) {
 	return err
 }
 
-// drop asks the system to give up the generation's pages, and tells how many bytes went.
-func (g *generation) drop() (int64, error) {
+// evict asks the system to evict the generation's pages, and returns how many bytes it evicted.
+func (g *generation) evict() (int64, error) {
 	before, _ := g.inMemory(0)
 	// pages that are not on the disk yet would stay
 	if !g.isSynced() && g.manifest.Boot == layout.BootID() {
@@ -129,7 +130,7 @@ func (s *Store) Unload(name string) (r Residency, readers int, err error) {
 		return r, 0, err
 	}
 	for _, g := range all {
-		_, failed := g.drop()
+		_, failed := g.evict()
 		err = errors.Join(err, failed)
 	}
 	return newest.describe(0), readers, err

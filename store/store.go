@@ -23,7 +23,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -45,8 +44,6 @@ var (
 	ErrSuperseded = errors.New("generation is no longer the newest")
 	// ErrFilesystem is returned by Open for a cache directory on a network file system.
 	ErrFilesystem = errors.New("cache directory is on a network file system")
-	// ErrMemory is wrapped by every [MemoryError], which loads, preloads and pins are refused with.
-	ErrMemory = errors.New("not enough memory")
 	// ErrClosed is returned once Close was called.
 	ErrClosed = errors.New("store is closed")
 )
@@ -57,7 +54,8 @@ type Store struct {
 	log *slog.Logger
 
 	catalogue catalogue
-	memory
+	// Budget is the store's memory budget.
+	Budget *Budget
 
 	ctx        context.Context // of what goes on in the background
 	cancel     context.CancelFunc
@@ -71,8 +69,8 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: d, log: log, catalogue: newCatalogue(),
-		memory: memory{budget: math.MaxInt64}}
+	s := &Store{dir: d, log: log, catalogue: newCatalogue()}
+	s.Budget = newBudget(&s.catalogue, log)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err = s.dir.removeUnfinished(log); err == nil {
 		err = s.scan()

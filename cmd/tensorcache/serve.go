@@ -112,7 +112,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 			log.Error("close the store", "error", err)
 		}
 	}()
-	st.SetBudget(o.budget(log))
+	st.Budget.Set(o.budget(log))
 	sockets, err := listen(dir)
 	if err != nil {
 		return err

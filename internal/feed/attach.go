@@ -145,7 +145,7 @@ func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, 
 	if queued {
 		more = transport.QueueBytes(slots)
 	}
-	remove := s.Store.AddRing(int64(slots)*slotBytes + more)
+	remove := s.Store.Budget.AddRing(int64(slots)*slotBytes + more)
 	s.mu.Unlock()
 	r, err := newRing(filepath.Join(s.Store.Dir(), "tmp"), slots, slotBytes, more)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, 
 func (s *Server) roomForRing(bytes int64) (have, budget int64) {
 	late := time.After(s.ringTimeout)
 	for over := false; ; {
-		have, budget = s.Store.RingRoom()
+		have, budget = s.Store.Budget.LeftForRings()
 		if have >= bytes || len(s.streams) == 0 || over {
 			return have, budget
 		}

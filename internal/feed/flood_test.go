@@ -64,7 +64,7 @@ func TestAFeedThatNobodyReadsStandsStill(t *testing.T) {
 	if f := w.server.Feeds()[0]; f.Batches != 5 {
 		t.Errorf("got %+v, want a feed of 5 batches", f)
 	}
-	if rings := w.store.Memory().Rings; rings != bytes {
+	if rings := w.store.Budget.Usage().Rings; rings != bytes {
 		t.Errorf("rings take %d bytes, want %d", rings, bytes)
 	}
 }

@@ -57,7 +57,7 @@ func newWorld(t testing.TB, budget int64) *world {
 	w := &world{dir: t.TempDir(), log: &logged{}}
 	log := slog.New(slog.NewTextHandler(w.log, nil))
 	w.store = must(store.Open(w.dir, log))(t)
-	w.store.SetBudget(budget)
+	w.store.Budget.Set(budget)
 	short := must(os.MkdirTemp("", "feed"))(t) // t.TempDir may be too long for a socket
 	w.path = filepath.Join(short, "feed.sock")
 	listener := must(net.ListenUnix("unix", &net.UnixAddr{Name: w.path, Net: "unix"}))(t)
@@ -94,7 +94,7 @@ func (w *world) checkEmpty(t testing.TB) {
 	if n := w.server.Connections(); n != 0 {
 		t.Errorf("%d connections are left", n)
 	}
-	if f, rings := w.server.Feeds(), w.store.Memory().Rings; len(f) != 0 || rings != 0 {
+	if f, rings := w.server.Feeds(), w.store.Budget.Usage().Rings; len(f) != 0 || rings != 0 {
 		t.Errorf("%d feeds and %d bytes of rings are left", len(f), rings)
 	}
 	if left := must(os.ReadDir(filepath.Join(w.dir, "tmp")))(t); len(left) != 0 {
