@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -14,7 +12,10 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// generation is one immutable load. The store's mu guards readers, used and gone.
+// generation is one load of a dataset. Its files do not change.
+//
+// Mutexes are acquired in this order: pinning, Budget.evicting, then one of opening, counting and
+// Budget.mu, then catalogue.mu.
 type generation struct {
 	store    *Store
 	dataset  string
@@ -22,87 +23,35 @@ type generation struct {
 	dir      string
 	manifest *layout.Manifest
 
+	// The store's catalogue.mu guards readers, used and gone.
 	readers int
-	used    time.Time // when the last reader came or went
-	gone    bool      // no longer published: unmap when the last reader leaves
+	used    time.Time // when a reader last came or went
+	gone    bool      // not published any more: the last reader to leave unmaps it
 
-	opening sync.Mutex                  // one opener at a time, without holding the store
-	data    atomic.Pointer[layout.Data] // nil before the first has opened it; changed under opening
+	opening sync.Mutex                  // guards changes of data
+	data    atomic.Pointer[layout.Data] // nil until the first reader maps the files
 	residency
-	derived sync.Map // key → func() (any, error), which computes once
+	derived sync.Map // of the values of Handle.Derived: key → func() (any, error)
 
-	unwritable sync.Once // warned of
+	unwritable sync.Once // logs once that derived files cannot be written
 }
 
-// Handle is a reader's hold on a generation: what it shows stays mapped until Release.
-type Handle struct {
-	Dataset    string
-	Generation int64
-	Data       *layout.Data
-	g          *generation
-	release    func()
-}
-
-// Acquire opens a generation of a dataset for reading; number 0 is the newest. The error wraps
-// ErrNotFound, ErrGone, ErrClosed, or layout's errors of opening.
-func (s *Store) Acquire(name string, number int64) (*Handle, error) {
-	s.catalogue.mu.Lock()
-	g, err := s.catalogue.find(name, number)
-	if err == nil {
-		g.readers++ // keeps it while it is being opened
-		g.used = time.Now()
-	}
-	s.catalogue.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	data, err := g.open()
-	if err != nil {
-		s.catalogue.mu.Lock()
-		if g.gone { // removed while it was being opened
-			err = fmt.Errorf("%w: generation %d of %q", ErrGone, g.number, name)
-		}
-		s.catalogue.mu.Unlock()
-		s.leave(g)
-		return nil, err
-	}
-	release, err := data.Acquire()
-	if err != nil {
-		s.leave(g)
-		return nil, err
-	}
-	return &Handle{Dataset: g.dataset, Generation: g.number, Data: data, g: g,
-		release: sync.OnceFunc(func() {
-			release()
-			s.leave(g)
-		})}, nil
-}
-
-// Release ends the hold. Further calls do nothing.
-func (h *Handle) Release() { h.release() }
-
-// Derived computes something from the generation once, and keeps it as long as the generation: an
-// error too, and a panic, as of a file that was cut off.
-func (h *Handle) Derived(key string, compute func() (any, error)) (any, error) {
-	once, _ := h.g.derived.LoadOrStore(key, sync.OnceValues(compute))
-	return once.(func() (any, error))()
-}
-
-// open maps the generation, verifying it first where a reboot may have torn it.
+// open maps the files. If they were written before a reboot and never synced, it checks their
+// checksums first.
 func (g *generation) open() (*layout.Data, error) {
 	g.opening.Lock()
 	defer g.opening.Unlock()
 	if d := g.data.Load(); d != nil {
 		return d, nil
 	}
-	if g.store.isClosed() { // which may have looked for the map already
+	if g.store.isClosed() { // Close may have called unmap already
 		return nil, ErrClosed
 	}
 	d, err := layout.Open(g.dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s, generation %d: %w", g.dataset, g.number, err)
 	}
-	if !g.isSynced() && g.manifest.Boot != layout.BootID() {
+	if !g.isSynced() && !g.isOfThisBoot() {
 		if err := d.Check(g.store.ctx, runtime.GOMAXPROCS(0), func(int64) {}); errors.Is(err,
 			context.Canceled) {
 			return nil, errors.Join(ErrClosed, d.Close())
@@ -110,7 +59,7 @@ func (g *generation) open() (*layout.Data, error) {
 			return nil, errors.Join(
 				fmt.Errorf("%s, generation %d was not on disk before the last reboot: %w; remove it and load it again", g.dataset, g.number, err), d.Close())
 		}
-		if err := g.mark(); err != nil { // which spares the next start the checksums
+		if err := g.markSynced(); err != nil { // the next start needs no checksums
 			g.store.log.Warn("mark", "dir", g.dir, "error", err)
 		}
 	}
@@ -118,7 +67,7 @@ func (g *generation) open() (*layout.Data, error) {
 	return d, nil
 }
 
-// unmap closes the generation's maps, waiting for whoever still reads.
+// unmap waits until no reader uses the maps, and closes them.
 func (g *generation) unmap() error {
 	g.opening.Lock()
 	defer g.opening.Unlock()
@@ -130,33 +79,54 @@ func (g *generation) unmap() error {
 	return d.Close()
 }
 
-func (g *generation) isSynced() bool {
-	_, err := os.Stat(filepath.Join(g.dir, layout.SyncedFile))
-	return err == nil
-}
-
-// leave ends one reader's hold. The last one of a generation that was removed or superseded takes
-// it along.
-func (s *Store) leave(g *generation) {
-	s.catalogue.mu.Lock()
+// release ends one read. The last reader of a generation that is superseded removes it, and the
+// last one of a generation that is gone unmaps it.
+func (g *generation) release() {
+	c := &g.store.catalogue
+	c.mu.Lock()
 	g.readers--
 	g.used = time.Now()
-	last := g.readers == 0 && !s.catalogue.closed
-	superseded := last && !g.gone && s.catalogue.newest(g.dataset) != g
+	last := g.readers == 0 && !c.closed
+	superseded := last && !g.gone && c.newest(g.dataset) != g
 	if superseded {
-		s.catalogue.unpublish(g)
+		c.unpublish(g)
 	}
 	unmap := last && g.gone
 	if unmap {
-		delete(s.catalogue.removed, g)
+		delete(c.removed, g)
 	}
-	s.catalogue.mu.Unlock()
+	c.mu.Unlock()
 	if superseded {
-		s.discard(g)
+		g.removeFiles()
 	}
 	if unmap {
-		if err := g.unmap(); err != nil {
-			s.log.Error("unmap", "dataset", g.dataset, "generation", g.number, "error", err)
-		}
+		g.unmapOrLog()
 	}
+}
+
+// removeFiles deletes the files of a generation that is not published any more, and unmaps them if
+// nobody reads them.
+func (g *generation) removeFiles() {
+	if err := g.store.dir.remove(g.dir); err != nil {
+		g.store.log.Error("remove", "dir", g.dir, "error", err)
+	}
+	g.store.catalogue.mu.Lock()
+	unread := g.readers == 0
+	g.store.catalogue.mu.Unlock()
+	if unread {
+		g.unmapOrLog()
+	}
+}
+
+func (g *generation) unmapOrLog() {
+	if err := g.unmap(); err != nil {
+		g.store.log.Error("unmap", "dataset", g.dataset, "generation", g.number, "error", err)
+	}
+}
+
+// isGone reports whether the generation is not published any more.
+func (g *generation) isGone() bool {
+	g.store.catalogue.mu.Lock()
+	defer g.store.catalogue.mu.Unlock()
+	return g.gone
 }

@@ -19,7 +19,7 @@ func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err
 	}
 	s.catalogue.mu.Unlock()
 	for err == nil {
-		if limited, err = s.pin(ctx, g); err == nil {
+		if limited, err = g.pin(ctx); err == nil {
 			return g.describe(0), limited, nil
 		}
 		s.catalogue.mu.Lock()
@@ -35,15 +35,15 @@ func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err
 }
 
 // pin locks a generation. Where that is stopped, what was locked before stays.
-func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
+func (g *generation) pin(ctx context.Context) (limited, err error) {
 	g.pinning.Lock()
 	defer g.pinning.Unlock()
-	release, err := s.Budget.reserveAll("pinning", g)
+	release, err := g.store.Budget.reserveAll("pinning", g)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	h, err := s.Acquire(g.dataset, g.number) // as a reader: it stays while it is locked
+	h, err := g.store.Acquire(g.dataset, g.number) // as a reader: it stays while it is locked
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return s.checkPinned(g)
+		return g.checkPinned()
 	}
 	before, total := g.pinned.Load(), int64(0)
 	for _, m := range h.Data.Maps() {
@@ -60,10 +60,10 @@ func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 		total += n
 		g.pinned.Store(max(before, total))
 		if stopped := stop(); stopped != nil {
-			if before > 0 && s.checkPinned(g) == nil {
+			if before > 0 && g.checkPinned() == nil {
 				return nil, stopped
 			}
-			return nil, errors.Join(stopped, s.unlock(g))
+			return nil, errors.Join(stopped, g.unlock())
 		}
 		if err != nil {
 			return err, nil
@@ -73,10 +73,11 @@ func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 }
 
 // checkPinned returns an error unless a generation is the newest of a pinned dataset.
-func (s *Store) checkPinned(g *generation) error {
-	s.catalogue.mu.Lock()
-	defer s.catalogue.mu.Unlock()
-	return s.catalogue.checkPinned(g)
+func (g *generation) checkPinned() error {
+	c := &g.store.catalogue
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.checkPinned(g)
 }
 
 // Unpin ends a Pin. The pages stay in memory as long as the system has room. The error wraps
@@ -91,19 +92,19 @@ func (s *Store) Unpin(name string) (Residency, error) {
 		return Residency{}, err
 	}
 	for _, g := range all {
-		err = errors.Join(err, s.unpin(g))
+		err = errors.Join(err, g.unpin())
 	}
 	return newest.describe(0), err
 }
 
-func (s *Store) unpin(g *generation) error {
+func (g *generation) unpin() error {
 	g.pinning.Lock()
 	defer g.pinning.Unlock()
-	return s.unlock(g)
+	return g.unlock()
 }
 
 // unlock ends the lock on a generation's maps. The caller holds pinning.
-func (s *Store) unlock(g *generation) error {
+func (g *generation) unlock() error {
 	if g.pinned.Swap(0) == 0 {
 		return nil
 	}
@@ -125,14 +126,15 @@ func (s *Store) unlock(g *generation) error {
 
 // repinLater passes a pin on from older generations to the one that was just published. The caller
 // holds mu.
-func (s *Store) repinLater(g *generation, older []*generation) {
+func (g *generation) pinLater(older []*generation) {
+	s := g.store
 	s.background.Go(func() {
 		for _, old := range older {
-			if err := s.unpin(old); err != nil {
+			if err := old.unpin(); err != nil {
 				s.log.Warn("unpin", "dataset", old.dataset, "generation", old.number, "error", err)
 			}
 		}
-		limited, err := s.pin(s.ctx, g)
+		limited, err := g.pin(s.ctx)
 		if err = errors.Join(limited, err); err != nil && s.ctx.Err() == nil {
 			s.log.Warn("pin", "dataset", g.dataset, "generation", g.number, "error", err)
 		}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/layout"
@@ -97,13 +96,13 @@ func (l *Load) publish(after int64) (number int64, err error) {
 		}
 	}
 	c.add(g)
-	s.syncLater(g)
+	g.syncLater()
 	if c.pins[g.dataset] > 0 {
-		s.repinLater(g, older)
+		g.pinLater(older)
 	}
 	c.mu.Unlock()
 	for _, old := range unread {
-		s.discard(old)
+		old.removeFiles()
 	}
 	return g.number, nil
 }
@@ -134,7 +133,7 @@ func (s *Store) Remove(name string) (numbers []int64, err error) {
 	}
 	s.catalogue.mu.Unlock()
 	for _, g := range list {
-		s.discard(g)
+		g.removeFiles()
 	}
 	// Only an empty directory goes: what another version left there is not ours, nor what is being
 	// published.
@@ -142,101 +141,4 @@ func (s *Store) Remove(name string) (numbers []int64, err error) {
 	defer s.catalogue.mu.Unlock()
 	_ = os.Remove(s.dir.dataset(name))
 	return numbers, nil
-}
-
-// discard deletes the files of a generation that is no longer published.
-func (s *Store) discard(g *generation) {
-	if err := s.dir.remove(g.dir); err != nil {
-		s.log.Error("remove", "dir", g.dir, "error", err)
-	}
-	s.catalogue.mu.Lock()
-	unread := g.readers == 0
-	s.catalogue.mu.Unlock()
-	if unread {
-		if err := g.unmap(); err != nil {
-			s.log.Error("unmap", "dataset", g.dataset, "generation", g.number, "error", err)
-		}
-	}
-}
-
-// syncAfter is how long a generation is left alone before it is written to disk: its first readers
-// have the machine to themselves, and one that is replaced or removed at once is never written.
-const syncAfter = time.Second
-
-// syncLater writes the generation to disk in the background and marks it. The caller holds mu, or
-// is Open.
-func (s *Store) syncLater(g *generation) {
-	if g.isSynced() || g.manifest.Boot != layout.BootID() {
-		return
-	}
-	s.background.Go(func() {
-		wait := time.NewTimer(syncAfter)
-		defer wait.Stop()
-		select {
-		case <-s.ctx.Done():
-			return
-		case <-wait.C:
-		}
-		if g.isGone() {
-			return
-		}
-		if err := s.sync(g); err != nil && !os.IsNotExist(err) {
-			s.log.Warn("sync", "dir", g.dir, "error", err)
-		}
-	})
-}
-
-// sync flushes a generation's files, then the directories on the way, then writes the mark.
-func (s *Store) sync(g *generation) error {
-	entries, err := os.ReadDir(g.dir)
-	if err != nil {
-		return err
-	}
-	paths := []string{}
-	for _, e := range entries {
-		if e.Type().IsRegular() {
-			paths = append(paths, filepath.Join(g.dir, e.Name()))
-		}
-	}
-	for _, path := range append(paths, g.dir, filepath.Dir(g.dir), s.dir.datasets()) {
-		select {
-		case <-s.ctx.Done():
-			return nil
-		default:
-		}
-		if err := syncPath(path); err != nil {
-			return err
-		}
-	}
-	return g.mark()
-}
-
-func (g *generation) isGone() bool {
-	g.store.catalogue.mu.Lock()
-	defer g.store.catalogue.mu.Unlock()
-	return g.gone
-}
-
-// mark notes that the generation is on the disk. One that was removed is not marked: another may
-// have its name.
-func (g *generation) mark() error {
-	g.store.catalogue.mu.Lock()
-	defer g.store.catalogue.mu.Unlock()
-	if g.gone {
-		return nil
-	}
-	f, err := os.OpenFile(filepath.Join(g.dir, layout.SyncedFile), os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-func syncPath(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
 }

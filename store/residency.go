@@ -100,8 +100,8 @@ func (g *generation) each(do func(*os.File, *mmapfile.Map) error) (err error) {
 func (g *generation) evict() (int64, error) {
 	before, _ := g.inMemory(0)
 	// pages that are not on the disk yet would stay
-	if !g.isSynced() && g.manifest.Boot == layout.BootID() {
-		if err := g.store.sync(g); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if !g.isSynced() && g.isOfThisBoot() {
+		if err := g.sync(); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return 0, err
 		}
 	}

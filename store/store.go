@@ -109,7 +109,7 @@ func (s *Store) scan() error {
 			}
 			g := &generation{store: s, dataset: name.Name(), number: number, dir: dir, manifest: m}
 			s.catalogue.add(g)
-			s.syncLater(g)
+			g.syncLater()
 		}
 		slices.SortFunc(s.catalogue.published[name.Name()],
 			func(a, b *generation) int { return int(a.number - b.number) })

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Handle is a reader's reference to a generation. Data stays mapped until Release.
+type Handle struct {
+	Dataset    string
+	Generation int64
+	Data       *layout.Data
+	g          *generation
+	release    func()
+}
+
+// Acquire opens a generation of a dataset for reading. Number 0 is the newest. The error wraps
+// ErrNotFound, ErrGone, ErrClosed, or an error of [layout.Open].
+func (s *Store) Acquire(name string, number int64) (*Handle, error) {
+	s.catalogue.mu.Lock()
+	g, err := s.catalogue.find(name, number)
+	if err == nil {
+		g.readers++ // before open, so that nobody removes or evicts it
+		g.used = time.Now()
+	}
+	s.catalogue.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	data, err := g.open()
+	if err != nil {
+		if g.isGone() { // removed during open
+			err = fmt.Errorf("%w: generation %d of %q", ErrGone, g.number, name)
+		}
+		g.release()
+		return nil, err
+	}
+	release, err := data.Acquire()
+	if err != nil {
+		g.release()
+		return nil, err
+	}
+	return &Handle{Dataset: g.dataset, Generation: g.number, Data: data, g: g,
+		release: sync.OnceFunc(func() {
+			release()
+			g.release()
+		})}, nil
+}
+
+// Release ends the use of Data. Further calls do nothing.
+func (h *Handle) Release() { h.release() }
+
+// Derived computes a value from the generation once and stores it in memory as long as the
+// generation exists. It stores an error too, and a panic, such as that of reading a file that was
+// truncated.
+func (h *Handle) Derived(key string, compute func() (any, error)) (any, error) {
+	once, _ := h.g.derived.LoadOrStore(key, sync.OnceValues(compute))
+	return once.(func() (any, error))()
+}
