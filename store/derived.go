@@ -15,26 +15,28 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// derivedFormat is the version of the files in derived/, bound to what is derived and how. It is
-// part of their first bytes.
+// derivedFormat is the version of the derived files. It changes when the format, or what is derived,
+// changes.
 const derivedFormat = 1
 
-// derivedDir is where in a generation's directory files lie that can be made again from the others.
+// derivedDir is the directory of a generation's derived files, which can be computed again from its
+// other files.
 const derivedDir = "derived"
 
-// derivedHead is what stands before a derived file's content: "TCDERIVE", the format and the length
-// of the content as u32 and u64, the generation's digest as 16 bytes, and the content's xxHash64,
-// all little-endian.
-const derivedHead = 8 + 4 + 8 + 16 + 8
+// derivedHeaderBytes is the size of a derived file's header: "TCDERIVE", the format as u32, the
+// length of the content as u64, the generation's digest as 16 bytes, and the xxHash64 of key and
+// content as u64. Integers are little-endian.
+const derivedHeaderBytes = 8 + 4 + 8 + 16 + 8
 
 var derivedMagic = []byte("TCDERIVE")
 
-// errDerived is why a derived file is not used: it is torn, or of another format or generation.
+// errDerived is returned when a derived file is incomplete, or of another format or generation.
 var errDerived = errors.New("derived file is not this generation's")
 
-// Kept is [Handle.Derived] for what is worth a file in the generation's directory: it is read where
-// there is one, else computed and written. A file that is torn, changed, or another generation's or
-// version's is made again. A directory that cannot be written to costs a warning and nothing else.
+// Kept is [Handle.Derived] for a value that is also stored in a file of the generation's
+// directory. Kept reads the file if it exists; otherwise it computes the value and writes the
+// file. It replaces a file that is incomplete, changed, or of another generation or version. If it
+// cannot write, it logs a warning.
 func Kept[T any](h *Handle, key string, compute func() (T, error), encode func(T) []byte,
 	decode func([]byte) (T, error)) (T, error) {
 	v, err := h.Derived(key, func() (any, error) {
@@ -74,27 +76,27 @@ func (g *generation) readDerived(key string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(b) < derivedHead {
+	if len(b) < derivedHeaderBytes {
 		return nil, fmt.Errorf("%w: it has %d bytes", errDerived, len(b))
 	}
-	head, err := g.derivedHead(key, b[derivedHead:])
+	header, err := g.derivedHeader(key, b[derivedHeaderBytes:])
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.Equal(b[:derivedHead], head) {
+	if !bytes.Equal(b[:derivedHeaderBytes], header) {
 		return nil, errDerived
 	}
-	return b[derivedHead:], nil
+	return b[derivedHeaderBytes:], nil
 }
 
-// derivedHead binds the key, too: names that differ in case alone are one file on some file
-// systems.
-func (g *generation) derivedHead(key string, content []byte) ([]byte, error) {
+// derivedHeader returns the header of a derived file. Its hash includes the key because, on some
+// file systems, names that differ only in case are one file.
+func (g *generation) derivedHeader(key string, content []byte) ([]byte, error) {
 	digest, err := hex.DecodeString(g.manifest.Digest)
 	if err != nil || len(digest) != 16 {
 		return nil, fmt.Errorf("digest %q is not 32 hex digits", g.manifest.Digest)
 	}
-	b := append(make([]byte, 0, derivedHead), derivedMagic...)
+	b := append(make([]byte, 0, derivedHeaderBytes), derivedMagic...)
 	b = binary.LittleEndian.AppendUint32(b, derivedFormat)
 	b = binary.LittleEndian.AppendUint64(b, uint64(len(content)))
 	b = append(b, digest...)
@@ -104,10 +106,10 @@ func (g *generation) derivedHead(key string, content []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, h.Sum64()), nil
 }
 
-// writeDerived writes beside and renames. It does not wait for the disk: what a crash tears is made
-// again.
+// writeDerived writes a temporary file and renames it. It does not sync: after a crash, a file that
+// is incomplete is computed again.
 func (g *generation) writeDerived(key string, content []byte) error {
-	head, err := g.derivedHead(key, content)
+	header, err := g.derivedHeader(key, content)
 	if err != nil {
 		return err
 	}
@@ -115,9 +117,9 @@ func (g *generation) writeDerived(key string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // which the rename has taken away
+	defer os.Remove(f.Name()) // fails after the rename
 	err = fault.At("derived")
-	for _, b := range [][]byte{head, content} {
+	for _, b := range [][]byte{header, content} {
 		if err == nil {
 			_, err = f.Write(b)
 		}
@@ -125,7 +127,7 @@ func (g *generation) writeDerived(key string, content []byte) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	// a generation that was removed is not given a directory again: another may have its name
+	// Do not create the directory of a generation that is gone: another may have the same name.
 	g.store.catalogue.mu.Lock()
 	defer g.store.catalogue.mu.Unlock()
 	if g.gone {

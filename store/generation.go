@@ -14,8 +14,8 @@ import (
 
 // generation is one load of a dataset. Its files do not change.
 //
-// Mutexes are acquired in this order: pinning, Budget.evicting, then one of opening, counting and
-// Budget.mu, then catalogue.mu.
+// Mutexes are acquired in this order: pinning, Budget.evicting, then one of opening and
+// resident.mu, then catalogue.mu.
 type generation struct {
 	store    *Store
 	dataset  string
@@ -30,9 +30,13 @@ type generation struct {
 
 	opening sync.Mutex                  // guards changes of data
 	data    atomic.Pointer[layout.Data] // nil until the first reader maps the files
-	residency
-	derived sync.Map // of the values of Handle.Derived: key → func() (any, error)
 
+	resident residentCount
+	pinning  sync.Mutex   // held by the one call that pins or unpins
+	pinned   atomic.Int64 // bytes that are locked in memory; changed with pinning held
+	reserved atomic.Int32 // calls of Preload and Pin that load all of the generation into memory
+
+	derived    sync.Map  // values of Handle.Derived: key → func() (any, error)
 	unwritable sync.Once // logs once that derived files cannot be written
 }
 

@@ -13,11 +13,11 @@ type Info struct {
 	Generation  int64
 	Generations []int64
 	Manifest    *layout.Manifest
-	Readers     int // handles on any of its generations
+	Readers     int // handles on all its generations
 	Memory      Residency
 }
 
-// Bytes is the size of the generation's files.
+// Bytes returns the size of the newest generation's files.
 func (i Info) Bytes() int64 { return bytesOf(i.Manifest) }
 
 // Datasets describes all datasets, by name.
@@ -30,7 +30,7 @@ func (s *Store) Datasets() []Info {
 	}
 	s.catalogue.mu.Unlock()
 	for i, g := range newest {
-		out[i].Memory = g.describe(residencyAge)
+		out[i].Memory = g.residency(residencyAge)
 	}
 	return out
 }
@@ -44,7 +44,7 @@ func (s *Store) Dataset(name string) (Info, error) {
 	}
 	i, g := s.catalogue.info(name)
 	s.catalogue.mu.Unlock()
-	i.Memory = g.describe(residencyAge)
+	i.Memory = g.residency(residencyAge)
 	return i, nil
 }
 

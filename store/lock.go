@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How often the lock is tried where another process holds it, and where some only look whether it
-// is held, with the pause between.
+// takeLock tries again after lockPause, up to lockTries times if another process holds the lock
+// exclusively, and up to sharedTries times if processes only share it.
 const (
-	lockTries = 20
-	lookTries = 2000
-	lockPause = 5 * time.Millisecond
+	lockTries   = 20
+	sharedTries = 2000
+	lockPause   = 5 * time.Millisecond
 )
 
-// takeLock holds the directory for this process until the file is closed.
+// takeLock locks the directory for this process until the file is closed. The error wraps ErrLocked.
 func takeLock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -28,10 +28,10 @@ func takeLock(dir string) (*os.File, error) {
 	}
 	try := func(how int) error { return unix.Flock(int(f.Fd()), how|unix.LOCK_NB) }
 	err = try(unix.LOCK_EX)
-	// Somebody who waits for a daemon's end shares the lock for a moment, which is a long one where
-	// the machine is busy.
+	// A client that waits for a daemon to end shares the lock for a short time, which is longer on a
+	// busy machine.
 	for held, tries := 0, 0; errors.Is(err, unix.EWOULDBLOCK) && held < lockTries &&
-		tries < lookTries; tries++ {
+		tries < sharedTries; tries++ {
 		if try(unix.LOCK_SH) != nil {
 			held++
 		}

@@ -5,12 +5,14 @@ import (
 	"errors"
 )
 
-// Pin locks a dataset's newest generation in memory, and from then on each one that is published
-// under the name, until Unpin, Remove or the end of the process. It is done as far as the process
-// may: limited is why not all is locked. The error wraps ErrNotFound, is ErrGone where it is
-// unpinned or removed meanwhile, a *MemoryError where the dataset does not fit into the budget, or
-// the context's; then nothing is pinned that was not before. Trainers share the pages: what is
-// locked here stays in memory for them.
+// Pin locks a dataset's newest generation in memory, and each generation that is published under
+// the name later, until Unpin, Remove or Close. limited says why not all is locked, if the system
+// does not let the process lock more. Trainers map the same pages, so their pages stay in memory
+// too.
+//
+// The error wraps ErrNotFound, is a *MemoryError if the dataset does not fit into the budget, wraps
+// ErrGone if the dataset is unpinned or removed in the meantime, or is that of the context. After an
+// error Pin leaves no pages locked that were not locked before.
 func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err error) {
 	s.catalogue.mu.Lock()
 	g, err := s.catalogue.find(name, 0)
@@ -20,10 +22,10 @@ func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err
 	s.catalogue.mu.Unlock()
 	for err == nil {
 		if limited, err = g.pin(ctx); err == nil {
-			return g.describe(0), limited, nil
+			return g.residency(0), limited, nil
 		}
 		s.catalogue.mu.Lock()
-		if errors.Is(err, ErrGone) && s.catalogue.pins[name] > 0 { // another was published meanwhile
+		if errors.Is(err, ErrGone) && s.catalogue.pins[name] > 0 { // a newer one was published
 			g, err = s.catalogue.find(name, 0)
 		}
 		if err != nil {
@@ -34,7 +36,7 @@ func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err
 	return r, nil, err
 }
 
-// pin locks a generation. Where that is stopped, what was locked before stays.
+// pin locks the generation in memory. An error leaves locked what was locked before.
 func (g *generation) pin(ctx context.Context) (limited, err error) {
 	g.pinning.Lock()
 	defer g.pinning.Unlock()
@@ -43,7 +45,7 @@ func (g *generation) pin(ctx context.Context) (limited, err error) {
 		return nil, err
 	}
 	defer release()
-	h, err := g.store.Acquire(g.dataset, g.number) // as a reader: it stays while it is locked
+	h, err := g.store.Acquire(g.dataset, g.number) // a reader, so that it stays mapped while pin locks it
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +74,7 @@ func (g *generation) pin(ctx context.Context) (limited, err error) {
 	return nil, nil
 }
 
-// checkPinned returns an error unless a generation is the newest of a pinned dataset.
+// checkPinned returns an error unless the generation is the newest of a pinned dataset.
 func (g *generation) checkPinned() error {
 	c := &g.store.catalogue
 	c.mu.Lock()
@@ -80,8 +82,8 @@ func (g *generation) checkPinned() error {
 	return c.checkPinned(g)
 }
 
-// Unpin ends a Pin. The pages stay in memory as long as the system has room. The error wraps
-// ErrNotFound.
+// Unpin ends all calls of Pin for a dataset. The pages stay in memory until the system needs the
+// memory. The error wraps ErrNotFound or ErrClosed.
 func (s *Store) Unpin(name string) (Residency, error) {
 	s.catalogue.mu.Lock()
 	newest, err := s.catalogue.find(name, 0)
@@ -94,16 +96,17 @@ func (s *Store) Unpin(name string) (Residency, error) {
 	for _, g := range all {
 		err = errors.Join(err, g.unpin())
 	}
-	return newest.describe(0), err
+	return newest.residency(0), err
 }
 
+// unpin ends the lock on the generation's pages.
 func (g *generation) unpin() error {
 	g.pinning.Lock()
 	defer g.pinning.Unlock()
 	return g.unlock()
 }
 
-// unlock ends the lock on a generation's maps. The caller holds pinning.
+// unlock ends the lock on the generation's pages. The caller holds pinning.
 func (g *generation) unlock() error {
 	if g.pinned.Swap(0) == 0 {
 		return nil
@@ -113,7 +116,7 @@ func (g *generation) unlock() error {
 		return nil
 	}
 	release, closed := d.Acquire()
-	if closed != nil { // unmapped, and so unlocked
+	if closed != nil { // unmapped, which unlocks too
 		return nil
 	}
 	defer release()
@@ -124,8 +127,8 @@ func (g *generation) unlock() error {
 	return err
 }
 
-// repinLater passes a pin on from older generations to the one that was just published. The caller
-// holds mu.
+// pinLater unpins the older generations of a pinned dataset and pins this one, which was just
+// published, in the background. The caller holds catalogue.mu.
 func (g *generation) pinLater(older []*generation) {
 	s := g.store
 	s.background.Go(func() {

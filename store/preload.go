@@ -6,33 +6,34 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// preloadBytes is how much is waited for at once, while as much again is on its way.
+// preloadBytes is the size of one read. While the store waits for it, the system reads as much
+// again ahead.
 const preloadBytes = 16 << 20
 
-// Preload brings all of a dataset into memory and tells how many bytes of it are through, out of
-// total. The error wraps ErrNotFound, is a *MemoryError where the dataset does not fit into the
-// budget, the context's, or of reading.
+// Preload reads all of a dataset's newest generation into memory. It calls progress after each read
+// with the number of bytes done, out of total. The error wraps ErrNotFound, is a *MemoryError if the
+// dataset does not fit into the budget, or is that of the context or of reading.
 func (s *Store) Preload(ctx context.Context, name string,
-	progress func(done, total int64)) (h Info, err error) {
-	hold, err := s.Acquire(name, 0)
+	progress func(done, total int64)) (i Info, err error) {
+	h, err := s.Acquire(name, 0)
 	if err != nil {
-		return h, err
+		return i, err
 	}
-	defer hold.Release()
-	release, err := s.Budget.reserveAll("preloading", hold.g)
+	defer h.Release()
+	release, err := s.Budget.reserveAll("preloading", h.g)
 	if err != nil {
-		return h, err
+		return i, err
 	}
 	defer release()
-	total, before := bytesOf(hold.g.manifest), int64(0)
-	for _, m := range hold.Data.Maps() {
+	total, before := bytesOf(h.g.manifest), int64(0)
+	for _, m := range h.Data.Maps() {
 		if err := preload(ctx, m, func(done int64) { progress(before+done, total) }); err != nil {
-			return h, err
+			return i, err
 		}
 		before += m.Len()
 	}
-	_, _ = hold.g.inMemory(0) // whoever asks next need not hear what was there before
-	return Info{Dataset: name, Generation: hold.Generation, Manifest: hold.Data.Manifest}, nil
+	_, _ = h.g.inMemory(0) // so that the next Residency is not an older count
+	return Info{Dataset: name, Generation: h.Generation, Manifest: h.Data.Manifest}, nil
 }
 
 func preload(ctx context.Context, m *mmapfile.Map, progress func(done int64)) error {

@@ -13,15 +13,15 @@ import (
 
 // Load is a generation that is being written.
 type Load struct {
-	// Dir is an empty directory on the cache's file system, the load's own.
+	// Dir is the directory to write the generation in. It is empty after Begin.
 	Dir     string
 	Dataset string
 	store   *Store
 	abort   func() error
 }
 
-// Begin gives a place to write a generation of a dataset in. Publish or Abort ends it. The error
-// wraps layout.ErrName or ErrClosed.
+// Begin creates a directory to write a generation of a dataset in. Publish or Abort ends the load.
+// The error wraps layout.ErrName or ErrClosed.
 func (s *Store) Begin(name string) (*Load, error) {
 	if err := layout.CheckName(name); err != nil {
 		return nil, err
@@ -42,15 +42,15 @@ func (s *Store) Begin(name string) (*Load, error) {
 		abort: sync.OnceValue(func() error { return os.RemoveAll(dir) })}, nil
 }
 
-// Abort removes what was written. After a Publish it does nothing.
+// Abort removes the directory. After Publish it does nothing.
 func (l *Load) Abort() error { return l.abort() }
 
-// Publish checks what was written and makes it the dataset's newest generation, by one rename.
-// Older generations that nobody reads are removed.
+// Publish checks the files and makes them the dataset's newest generation, by one rename. It removes
+// older generations that nobody reads, and returns the number of the new one.
 func (l *Load) Publish() (number int64, err error) { return l.publish(0) }
 
-// PublishAfter is Publish for what was made from a generation: the error wraps ErrSuperseded, and
-// nothing is published, where that is no longer the newest.
+// PublishAfter is Publish for files that were made from the generation with a number. If that is no
+// longer the newest, nothing is published and the error wraps ErrSuperseded.
 func (l *Load) PublishAfter(number int64) (int64, error) { return l.publish(number) }
 
 func (l *Load) publish(after int64) (number int64, err error) {
@@ -78,7 +78,7 @@ func (l *Load) publish(after int64) (number int64, err error) {
 		manifest: d.Manifest}
 	g.dir = s.dir.generation(g.dataset, g.number)
 	if err = os.MkdirAll(filepath.Dir(g.dir), 0o700); err == nil {
-		err = s.dir.checkSameName(l.Dataset) // others may have come since Begin
+		err = s.dir.checkSameName(l.Dataset) // another dataset may have been published
 	}
 	if err == nil {
 		err = os.Rename(l.Dir, g.dir)
@@ -107,10 +107,11 @@ func (l *Load) publish(after int64) (number int64, err error) {
 	return g.number, nil
 }
 
-// nextNumber is above every generation that somebody may still name. The caller holds mu.
+// nextNumber returns a number above those of all generations that exist or are still read. The
+// caller holds catalogue.mu.
 func (s *Store) nextNumber(name string) int64 {
 	last := s.catalogue.lastNumber(name)
-	for { // a generation that scan could not read keeps its number
+	for { // readCatalogue may have skipped generations
 		last++
 		if _, err := os.Lstat(s.dir.generation(name, last)); err != nil {
 			return last
@@ -118,7 +119,8 @@ func (s *Store) nextNumber(name string) int64 {
 	}
 }
 
-// Remove deletes every generation of a dataset. Handles on them stay valid.
+// Remove deletes all generations of a dataset and returns their numbers. Handles on them stay valid.
+// The error wraps ErrNotFound or ErrClosed.
 func (s *Store) Remove(name string) (numbers []int64, err error) {
 	s.catalogue.mu.Lock()
 	if _, err := s.catalogue.find(name, 0); err != nil {
@@ -135,8 +137,8 @@ func (s *Store) Remove(name string) (numbers []int64, err error) {
 	for _, g := range list {
 		g.removeFiles()
 	}
-	// Only an empty directory goes: what another version left there is not ours, nor what is being
-	// published.
+	// This removes the directory only if it is empty. Otherwise it contains files of another version,
+	// or a generation that was published since.
 	s.catalogue.mu.Lock()
 	defer s.catalogue.mu.Unlock()
 	_ = os.Remove(s.dir.dataset(name))

@@ -5,46 +5,41 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Residency is what of a dataset's newest generation is in memory, in bytes of its files.
+// Residency is how much of a dataset's newest generation is in memory, in bytes of its files.
 type Residency struct {
 	Bytes    int64
-	Resident int64 // exact to a page, and not older than a second
-	Known    bool  // false where the system does not tell: then Resident is 0
+	Resident int64 // exact to a page, and at most about a second old
+	Known    bool  // false if the system does not report it: then Resident is 0
 	Pinned   int64 // locked by Pin
 }
 
-// residencyAge is how old a figure may be that is only shown; or older, where each page has to be
-// looked up and that takes long: counting takes a tenth of one core at most.
+// residencyAge is the largest age of a count that is only shown. If the system must look up each
+// page, counts are older, so that counting uses at most a tenth of one core.
 const residencyAge = time.Second
 
-// residency is a generation's memory.
-type residency struct {
-	counting sync.Mutex // guards what follows, and keeps counts from running beside each other
-	counted  time.Time
-	cost     time.Duration // of counting
-	resident int64
-	unknown  error
-
-	pinning sync.Mutex // one that pins or unpins at a time
-	pinned  atomic.Int64
-
-	reserved atomic.Int32 // calls of Preload and Pin that load all of it into memory
+// residentCount is the last count of a generation's bytes in memory.
+type residentCount struct {
+	mu    sync.Mutex // guards the fields below; held while counting
+	at    time.Time
+	took  time.Duration
+	bytes int64
+	err   error
 }
 
-func (g *generation) describe(age time.Duration) Residency {
+// residency describes the generation's memory by a count that is at most about as old as age.
+func (g *generation) residency(age time.Duration) Residency {
 	n, err := g.inMemory(age)
 	return Residency{Bytes: bytesOf(g.manifest), Resident: n, Known: err == nil,
 		Pinned: g.pinned.Load()}
 }
 
-// bytesOf is the size of a generation's files.
+// bytesOf returns the size of a generation's files.
 func bytesOf(m *layout.Manifest) (n int64) {
 	for _, f := range m.Files {
 		n += f.Bytes
@@ -52,29 +47,31 @@ func bytesOf(m *layout.Manifest) (n int64) {
 	return n
 }
 
-// inMemory counts the generation's bytes that are in memory, unless that was done a short time ago.
+// inMemory returns how many bytes of the generation are in memory. It counts them if the last count
+// is older than age; age 0 always counts.
 func (g *generation) inMemory(age time.Duration) (int64, error) {
-	g.counting.Lock()
-	defer g.counting.Unlock()
-	if now := time.Now(); age == 0 || now.Sub(g.counted) >= max(age, 9*g.cost) {
+	c := &g.resident
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := time.Now(); age == 0 || now.Sub(c.at) >= max(age, 9*c.took) {
 		sum := int64(0)
-		g.unknown = g.each(func(f *os.File, _ *mmapfile.Map) error {
+		c.err = g.eachFile(func(f *os.File, _ *mmapfile.Map) error {
 			n, err := mmapfile.InMemory(f)
 			sum += n
 			return err
 		})
-		g.counted = time.Now()
-		g.cost = g.counted.Sub(now)
-		if g.resident = sum; g.unknown != nil {
-			g.resident = 0
+		c.at = time.Now()
+		c.took = c.at.Sub(now)
+		if c.bytes = sum; c.err != nil {
+			c.bytes = 0
 		}
 	}
-	return g.resident, g.unknown
+	return c.bytes, c.err
 }
 
-// each calls do with each of the generation's files, and its map where there is one. A generation
-// whose files are being removed has none.
-func (g *generation) each(do func(*os.File, *mmapfile.Map) error) (err error) {
+// eachFile calls do with each of the generation's files and its map, or nil if it is not mapped. It
+// skips files that were removed.
+func (g *generation) eachFile(do func(*os.File, *mmapfile.Map) error) (err error) {
 	if d := g.data.Load(); d != nil {
 		if release, closed := d.Acquire(); closed == nil {
 			defer release()
@@ -99,13 +96,13 @@ func (g *generation) each(do func(*os.File, *mmapfile.Map) error) (err error) {
 // evict asks the system to evict the generation's pages, and returns how many bytes it evicted.
 func (g *generation) evict() (int64, error) {
 	before, _ := g.inMemory(0)
-	// pages that are not on the disk yet would stay
+	// The system does not evict pages that are not on the disk yet.
 	if !g.isSynced() && g.isOfThisBoot() {
 		if err := g.sync(); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return 0, err
 		}
 	}
-	err := g.each(func(f *os.File, m *mmapfile.Map) error {
+	err := g.eachFile(func(f *os.File, m *mmapfile.Map) error {
 		if m != nil {
 			return m.Unmapped()
 		}
@@ -115,9 +112,10 @@ func (g *generation) evict() (int64, error) {
 	return before - after, err
 }
 
-// Unload asks the system to give up the pages of all of a dataset's generations, and tells what is
-// left of the newest. Files stay, and so do pages that trainers have mapped, that are pinned, or
-// whose file system keeps its files in memory. The error wraps ErrNotFound.
+// Unload asks the system to evict the pages of all generations of a dataset. It returns what stays
+// in memory of the newest one, and the number of handles on all of them. Files stay. Pages stay if a
+// trainer maps them, if they are pinned, or if the file system keeps its files in memory. The error
+// wraps ErrNotFound or ErrClosed.
 func (s *Store) Unload(name string) (r Residency, readers int, err error) {
 	s.catalogue.mu.Lock()
 	newest, err := s.catalogue.find(name, 0)
@@ -133,5 +131,5 @@ func (s *Store) Unload(name string) (r Residency, readers int, err error) {
 		_, failed := g.evict()
 		err = errors.Join(err, failed)
 	}
-	return newest.describe(0), readers, err
+	return newest.residency(0), readers, err
 }

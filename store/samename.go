@@ -8,12 +8,12 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// checkSameName refuses a dataset's name that the file system takes for another's, which differs in
-// case alone, as macOS does: their generations would lie in one folder, and all be that one's after
-// a restart. The error wraps layout.ErrName.
+// checkSameName refuses the name of a dataset if the file system takes it for the name of another
+// dataset, as macOS does with names that differ only in case. The generations of both would be in
+// one directory. The error wraps layout.ErrName.
 func (d *directory) checkSameName(name string) error {
 	own, err := os.Stat(d.dataset(name))
-	if err != nil { // nobody's yet
+	if err != nil { // no dataset has the name
 		return nil
 	}
 	others, err := os.ReadDir(d.datasets())

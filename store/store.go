@@ -1,22 +1,21 @@
-// Package store owns the cache directory: which datasets there are, their generations, how a new
-// one is published and when an old one may go.
+// Package store manages the cache directory: which datasets and generations exist, how a new
+// generation is published, and when an old one is removed.
 //
-// A [Store] is the directory, locked for one process. [Store.Begin] gives a place to write a
-// generation in, and [Load.Publish] makes it visible, whole, by one rename. [Store.Acquire] gives a
-// [Handle] on a generation, mapped; what a handle shows stays mapped until its Release, whatever is
-// published or removed meanwhile.
+// A [Store] is the directory, locked for one process. [Store.Begin] creates a directory to write a
+// generation in, and [Load.Publish] makes the generation visible by one rename. [Store.Acquire]
+// returns a [Handle] on a generation. Its data stays mapped until [Handle.Release], even if the
+// generation is replaced or removed in the meantime.
 //
-// The store keeps to a memory budget: [Store.Dataset] says what of a dataset is in memory, and
-// where a load or a preload needs more than there is, the pages of generations that nobody reads
-// are given up, those first that were not read for longest. Files are never deleted for it. What is
-// mapped and read is the kernel's to keep or to give up; only pinned datasets and rings are sure of
-// their memory.
+// A store has a memory [Budget]. If a load, a preload or a pin needs more memory than the budget has
+// left, the store evicts the pages of generations that nobody reads, least recently used first. It
+// never deletes files to free memory. The kernel decides which pages of mapped files stay in
+// memory; only pinned datasets and rings are sure to stay.
 //
 // # Caveats
 //
-// Publishing does not wait for the disk: the files are synced afterwards and marked with a file
-// named synced. A generation without the mark from before a reboot is verified by its checksums
-// when it is first used.
+// Publishing does not wait for the disk. The store syncs the files later and marks the generation
+// with a file named synced. If a generation has no mark and was written before a reboot, its first
+// reader verifies the checksums.
 package store
 
 import (
@@ -31,39 +30,44 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Errors of using a store.
+// Errors of Open.
 var (
-	// ErrLocked is returned by Open when another process has the directory. The message says which.
+	// ErrLocked is returned when another process uses the directory. The message says which.
 	ErrLocked = errors.New("cache directory is in use")
-	// ErrNotFound is returned when no dataset has the name. The message lists near names.
-	ErrNotFound = errors.New("dataset not found")
-	// ErrGone is returned when the dataset exists but the generation does not, or no longer.
-	ErrGone = errors.New("generation is gone")
-	// ErrSuperseded is returned by PublishAfter when another generation has been published since,
-	// or the dataset was removed.
-	ErrSuperseded = errors.New("generation is no longer the newest")
-	// ErrFilesystem is returned by Open for a cache directory on a network file system.
+	// ErrFilesystem is returned for a cache directory on a network file system.
 	ErrFilesystem = errors.New("cache directory is on a network file system")
-	// ErrClosed is returned once Close was called.
+)
+
+// Errors of finding a generation.
+var (
+	// ErrNotFound is returned when no dataset has the name. The message lists similar names.
+	ErrNotFound = errors.New("dataset not found")
+	// ErrGone is returned when the dataset exists, but the generation does not, or was removed.
+	ErrGone = errors.New("generation is gone")
+	// ErrSuperseded is returned by [Load.PublishAfter] when another generation was published since,
+	// or when the dataset was removed.
+	ErrSuperseded = errors.New("generation is no longer the newest")
+	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("store is closed")
 )
 
-// Store is a cache directory held by this process. It is safe for concurrent use.
+// Store is a cache directory that this process has locked. It is safe for concurrent use.
 type Store struct {
-	dir directory
-	log *slog.Logger
-
-	catalogue catalogue
-	// Budget is the store's memory budget.
+	// Budget is the memory budget of the store.
 	Budget *Budget
 
-	ctx        context.Context // of what goes on in the background
+	dir       directory
+	log       *slog.Logger
+	catalogue catalogue
+
+	background sync.WaitGroup  // goroutines that sync and pin
+	ctx        context.Context // of those goroutines
 	cancel     context.CancelFunc
-	background sync.WaitGroup
 }
 
-// Open takes the directory, creating it (0700) where needed, removes what a killed load left, and
-// reads the catalogue. The error wraps ErrLocked when another process has it.
+// Open locks the directory and reads which generations exist. It creates the directory (0700) if it
+// does not exist, and removes the files of loads that were killed. The error wraps ErrLocked or
+// ErrFilesystem.
 func Open(dir string, log *slog.Logger) (*Store, error) {
 	d, err := openDirectory(dir)
 	if err != nil {
@@ -73,7 +77,7 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	s.Budget = newBudget(&s.catalogue, log)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err = s.dir.removeUnfinished(log); err == nil {
-		err = s.scan()
+		err = s.readCatalogue()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.dir.close())
@@ -81,12 +85,12 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	return s, nil
 }
 
-// Dir is the cache directory's absolute path.
+// Dir returns the absolute path of the cache directory.
 func (s *Store) Dir() string { return s.dir.path }
 
-// scan reads the catalogue. A generation that cannot be read is left out and logged: it may be
-// another version's, and only rm deletes.
-func (s *Store) scan() error {
+// readCatalogue adds the generations in the directory to the catalogue. It logs and skips a
+// generation that it cannot read, which may be of another version: only Remove deletes.
+func (s *Store) readCatalogue() error {
 	names, err := os.ReadDir(s.dir.datasets())
 	if err != nil {
 		return err
