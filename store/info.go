@@ -23,7 +23,8 @@ func (i Info) Bytes() int64 { return bytesOf(i.Manifest) }
 // Datasets describes all datasets, by name.
 func (s *Store) Datasets() []Info {
 	s.catalogue.mu.Lock()
-	out, newest := make([]Info, 0, len(s.catalogue.published)), make([]*generation, 0, len(s.catalogue.published))
+	n := len(s.catalogue.published)
+	out, newest := make([]Info, 0, n), make([]*generation, 0, n)
 	for _, name := range slices.Sorted(maps.Keys(s.catalogue.published)) {
 		i, g := s.catalogue.info(name)
 		out, newest = append(out, i), append(newest, g)

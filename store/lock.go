@@ -20,7 +20,8 @@ const (
 	lockPause   = 5 * time.Millisecond
 )
 
-// takeLock locks the directory for this process until the file is closed. The error wraps ErrLocked.
+// takeLock locks the directory for this process until the file is closed. The error wraps
+// ErrLocked.
 func takeLock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -28,8 +29,8 @@ func takeLock(dir string) (*os.File, error) {
 	}
 	try := func(how int) error { return unix.Flock(int(f.Fd()), how|unix.LOCK_NB) }
 	err = try(unix.LOCK_EX)
-	// A client that waits for a daemon to end shares the lock for a short time, which is longer on a
-	// busy machine.
+	// A client that waits for a daemon to end shares the lock for a short time, which is longer on
+	// a busy machine.
 	for held, tries := 0, 0; errors.Is(err, unix.EWOULDBLOCK) && held < lockTries &&
 		tries < sharedTries; tries++ {
 		if try(unix.LOCK_SH) != nil {

@@ -11,8 +11,8 @@ import (
 // too.
 //
 // The error wraps ErrNotFound, is a *MemoryError if the dataset does not fit into the budget, wraps
-// ErrGone if the dataset is unpinned or removed in the meantime, or is that of the context. After an
-// error Pin leaves no pages locked that were not locked before.
+// ErrGone if the dataset is unpinned or removed in the meantime, or is that of the context. After
+// an error Pin leaves no pages locked that were not locked before.
 func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err error) {
 	s.catalogue.mu.Lock()
 	g, err := s.catalogue.find(name, 0)
@@ -45,7 +45,7 @@ func (g *generation) pin(ctx context.Context) (limited, err error) {
 		return nil, err
 	}
 	defer release()
-	h, err := g.store.Acquire(g.dataset, g.number) // a reader, so that it stays mapped while pin locks it
+	h, err := g.store.Acquire(g.dataset, g.number) // a reader keeps it mapped
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 const preloadBytes = 16 << 20
 
 // Preload reads all of a dataset's newest generation into memory. It calls progress after each read
-// with the number of bytes done, out of total. The error wraps ErrNotFound, is a *MemoryError if the
-// dataset does not fit into the budget, or is that of the context or of reading.
+// with the number of bytes done, out of total. The error wraps ErrNotFound, is a *MemoryError if
+// the dataset does not fit into the budget, or is that of the context or of reading.
 func (s *Store) Preload(ctx context.Context, name string,
 	progress func(done, total int64)) (i Info, err error) {
 	h, err := s.Acquire(name, 0)

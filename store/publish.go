@@ -45,8 +45,8 @@ func (s *Store) Begin(name string) (*Load, error) {
 // Abort removes the directory. After Publish it does nothing.
 func (l *Load) Abort() error { return l.abort() }
 
-// Publish checks the files and makes them the dataset's newest generation, by one rename. It removes
-// older generations that nobody reads, and returns the number of the new one.
+// Publish checks the files and makes them the dataset's newest generation, by one rename. It
+// removes older generations that nobody reads, and returns the number of the new one.
 func (l *Load) Publish() (number int64, err error) { return l.publish(0) }
 
 // PublishAfter is Publish for files that were made from the generation with a number. If that is no
@@ -119,8 +119,8 @@ func (s *Store) nextNumber(name string) int64 {
 	}
 }
 
-// Remove deletes all generations of a dataset and returns their numbers. Handles on them stay valid.
-// The error wraps ErrNotFound or ErrClosed.
+// Remove deletes all generations of a dataset and returns their numbers. Handles on them stay
+// valid. The error wraps ErrNotFound or ErrClosed.
 func (s *Store) Remove(name string) (numbers []int64, err error) {
 	s.catalogue.mu.Lock()
 	if _, err := s.catalogue.find(name, 0); err != nil {
@@ -137,8 +137,8 @@ func (s *Store) Remove(name string) (numbers []int64, err error) {
 	for _, g := range list {
 		g.removeFiles()
 	}
-	// This removes the directory only if it is empty. Otherwise it contains files of another version,
-	// or a generation that was published since.
+	// This removes the directory only if it is empty. Otherwise it contains files of another
+	// version, or a generation that was published since.
 	s.catalogue.mu.Lock()
 	defer s.catalogue.mu.Unlock()
 	_ = os.Remove(s.dir.dataset(name))

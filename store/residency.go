@@ -113,9 +113,9 @@ func (g *generation) evict() (int64, error) {
 }
 
 // Unload asks the system to evict the pages of all generations of a dataset. It returns what stays
-// in memory of the newest one, and the number of handles on all of them. Files stay. Pages stay if a
-// trainer maps them, if they are pinned, or if the file system keeps its files in memory. The error
-// wraps ErrNotFound or ErrClosed.
+// in memory of the newest one, and the number of handles on all of them. Files stay. Pages stay if
+// a trainer maps them, if they are pinned, or if the file system keeps its files in memory. The
+// error wraps ErrNotFound or ErrClosed.
 func (s *Store) Unload(name string) (r Residency, readers int, err error) {
 	s.catalogue.mu.Lock()
 	newest, err := s.catalogue.find(name, 0)

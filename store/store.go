@@ -6,9 +6,9 @@
 // returns a [Handle] on a generation. Its data stays mapped until [Handle.Release], even if the
 // generation is replaced or removed in the meantime.
 //
-// A store has a memory [Budget]. If a load, a preload or a pin needs more memory than the budget has
-// left, the store evicts the pages of generations that nobody reads, least recently used first. It
-// never deletes files to free memory. The kernel decides which pages of mapped files stay in
+// A store has a memory [Budget]. If a load, a preload or a pin needs more memory than the budget
+// has left, the store evicts the pages of generations that nobody reads, least recently used first.
+// It never deletes files to free memory. The kernel decides which pages of mapped files stay in
 // memory; only pinned datasets and rings are sure to stay.
 //
 // # Caveats
