@@ -15,8 +15,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// derivedFormat is the version of the derived files. It changes when the format, or what is derived,
-// changes.
+// derivedFormat is the version of the derived files. It changes when the format, or what is
+// derived, changes.
 const derivedFormat = 1
 
 // derivedDir is the directory of a generation's derived files, which can be computed again from its
@@ -33,11 +33,11 @@ var derivedMagic = []byte("TCDERIVE")
 // errDerived is returned when a derived file is incomplete, or of another format or generation.
 var errDerived = errors.New("derived file is not this generation's")
 
-// Kept is [Handle.Derived] for a value that is also stored in a file of the generation's
-// directory. Kept reads the file if it exists; otherwise it computes the value and writes the
-// file. It replaces a file that is incomplete, changed, or of another generation or version. If it
-// cannot write, it logs a warning.
-func Kept[T any](h *Handle, key string, compute func() (T, error), encode func(T) []byte,
+// DerivedFile is [Handle.Derived] for a value that is also stored in a file of the generation's
+// directory. DerivedFile reads the file if it exists; otherwise it computes the value and writes
+// the file. It replaces a file that is incomplete, changed, or of another generation or version. If
+// it cannot write, it logs a warning.
+func DerivedFile[T any](h *Handle, key string, compute func() (T, error), encode func(T) []byte,
 	decode func([]byte) (T, error)) (T, error) {
 	v, err := h.Derived(key, func() (any, error) {
 		content, err := h.g.readDerived(key)

@@ -17,7 +17,7 @@ func keep(t *testing.T, s *Store, key string) (value string, computed bool) {
 		t.Fatal(err)
 	}
 	defer h.Release()
-	value, err = Kept(h, key,
+	value, err = DerivedFile(h, key,
 		func() (string, error) { computed = true; return "value of " + key, nil },
 		func(v string) []byte { return []byte(v) },
 		func(b []byte) (string, error) {
@@ -137,7 +137,7 @@ func TestARemovedGenerationIsGivenNoDerivedFiles(t *testing.T) {
 	if _, err := s.Remove("d"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Kept(h, "a", func() (int, error) { return 7, nil }, func(int) []byte { return nil },
+	_, err = DerivedFile(h, "a", func() (int, error) { return 7, nil }, func(int) []byte { return nil },
 		func([]byte) (int, error) { return 0, nil })
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ func missingRows(h *store.Handle, c *layout.ManifestColumn) ([]window.MissingRow
 		return nil, nil
 	}
 	rows, err := h.Derived("missing rows "+c.Name, func() (any, error) {
-		runs, err := store.Kept(h, "missing-"+c.Name,
+		runs, err := store.DerivedFile(h, "missing-"+c.Name,
 			func() (layout.MissingRows, error) { return findMissing(h.Data, c) },
 			func(m layout.MissingRows) []byte { return m.AppendBinary(nil) },
 			func(b []byte) (layout.MissingRows, error) { return readMissing(b, c) })

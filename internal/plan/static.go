@@ -12,7 +12,7 @@ import (
 func checkStatic(h *store.Handle, columns []*layout.ManifestColumn, offsets []int64) error {
 	for _, c := range columns {
 		compute := func() (bool, error) { return true, staticColumn(h, c, offsets) }
-		_, err := store.Kept(h, "static-"+c.Name, compute, func(bool) []byte { return nil },
+		_, err := store.DerivedFile(h, "static-"+c.Name, compute, func(bool) []byte { return nil },
 			func([]byte) (bool, error) { return true, nil })
 		if err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 // answered. They are computed once and stored with the generation.
 func largestSteps(h *store.Handle, t *window.Table) ([]uint64, error) {
 	want := (len(t.Times) + window.StepRows - 1) / window.StepRows
-	return store.Kept(h, "steps", func() ([]uint64, error) { return window.LargestSteps(t) },
+	return store.DerivedFile(h, "steps", func() ([]uint64, error) { return window.LargestSteps(t) },
 		func(steps []uint64) []byte {
 			b := make([]byte, 0, len(steps)*8)
 			for _, s := range steps {
