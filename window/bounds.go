@@ -120,7 +120,7 @@ func readTimeBounds(field string, raw []byte) (TimeBounds, error) {
 
 // in resolves the bounds in a unit: rows with from ≤ time < to.
 func (b *TimeBounds) in(field, unit string) (bounds timeRange, err error) {
-	bounds = timeRange{from: openTime, to: endTime}
+	bounds = timeRange{from: beforeAll, to: afterAll}
 	if b == nil {
 		return bounds, nil
 	}
@@ -136,25 +136,25 @@ func (b *TimeBounds) in(field, unit string) (bounds timeRange, err error) {
 }
 
 // timeRange holds rows whose time is at or after from and before to.
-type timeRange struct{ from, to moment }
+type timeRange struct{ from, to timestamp }
 
 // rows are the rows of an item with these ascending times.
 func (r timeRange) rows(times []int64) (from, to int64) {
-	from, to = r.from.row(times), r.to.row(times)
+	from, to = r.from.firstRow(times), r.to.firstRow(times)
 	return from, max(from, to)
 }
 
 // moment is a time in the unit of a table. past is +1 when it is after every int64, −1 before.
-type moment struct {
-	at   int64
-	past int
+type timestamp struct {
+	at       int64
+	overflow int
 }
 
-var openTime, endTime = moment{past: -1}, moment{past: 1}
+var beforeAll, afterAll = timestamp{overflow: -1}, timestamp{overflow: 1}
 
 // row is the first row at or after the moment.
-func (m moment) row(times []int64) int64 {
-	switch m.past {
+func (m timestamp) firstRow(times []int64) int64 {
+	switch m.overflow {
 	case -1:
 		return 0
 	case 1:
@@ -164,8 +164,8 @@ func (m moment) row(times []int64) int64 {
 	return int64(row)
 }
 
-func (m moment) before(o moment) bool {
-	return m.past < o.past || m.past == o.past && m.past == 0 && m.at < o.at
+func (m timestamp) before(o timestamp) bool {
+	return m.overflow < o.overflow || m.overflow == o.overflow && m.overflow == 0 && m.at < o.at
 }
 
 func noTimes(field, value string) error {

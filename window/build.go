@@ -17,36 +17,37 @@ func newBuilder(p *part) *builder {
 // addAll adds the runs of all items.
 func (x *builder) addAll() error {
 	b := x.part.base
-	blocks := b.blocks
-	plain := b.plain() && !x.part.rowwise()
+	rejections := b.rejections
+	plain := b.plain() && !x.part.narrowsRows()
 	for i := range x.items.n {
 		item := x.items.at(i)
 		n := b.table.length(item)
 		if n < 0 {
 			return b.table.descendingOffsets(item)
 		}
-		for len(blocks) > 0 && blocks[0].item < item {
-			blocks = blocks[1:]
+		for len(rejections) > 0 && rejections[0].item < item {
+			rejections = rejections[1:]
 		}
-		if plain && (len(blocks) == 0 || blocks[0].item > item) {
-			if x.part.keeps(item) {
+		if plain && (len(rejections) == 0 || rejections[0].item > item) {
+			if x.part.contains(item) {
 				x.addPlain(item, n)
 			}
 			continue
 		}
 		if e := x.part.extent(item); !e.absent {
-			x.addItem(item, e, blocks)
+			x.addItem(item, e, rejections)
 		}
 	}
 	return nil
 }
 
-// plain reports whether an item's end is the only thing that rejects positions outside of blocks.
+// plain reports whether an item's end is the only thing that rejects positions that are not in
+// b.rejections.
 func (b *base) plain() bool {
 	return b.spec.Rows.open() && b.spec.Time.open() && !b.shape.fromEnd && b.shape.pad == 0
 }
 
-// addPlain is addItem for a plain base and an item without blocks.
+// addPlain is addItem for a plain base and an item without rejections.
 func (x *builder) addPlain(item, n int64) {
 	sh := &x.part.base.shape
 	positions, windows := n, max(0, n-sh.last)
@@ -59,10 +60,10 @@ func (x *builder) addPlain(item, n int64) {
 	}
 }
 
-// addItem appends the runs of an item and counts its other positions. blocks may begin with those
-// of this item; it has none before them.
-func (x *builder) addItem(item int64, e extent, blocks []block) {
-	p := x.part.base.shape.series(x.part.base.table.length(item), e.a, e.b)
+// addItem appends the runs of an item and counts its other positions. rejections may begin
+// with those of the item; it has none of items before it.
+func (x *builder) addItem(item int64, e extent, rejections []rejection) {
+	p := x.part.base.shape.positions(x.part.base.table.length(item), e.a, e.b)
 	l := x.part.limits(&p, e)
 	x.reject(&p, l.from, l.to, l.fits, l.ends)
 	from, to := max(l.from, l.fits), min(l.to, l.ends)
@@ -70,23 +71,23 @@ func (x *builder) addItem(item int64, e extent, blocks []block) {
 		return
 	}
 	k := from
-	for _, bl := range blocks {
-		if bl.item != item || bl.from >= to {
+	for _, r := range rejections {
+		if r.item != item || r.from >= to {
 			break
 		}
-		if bl.to <= k {
+		if r.to <= k {
 			continue
 		}
-		x.addFree(item, &p, k, bl.from, l.first, l.last)
-		k = max(k, bl.from)
-		x.rejected[bl.reason] += min(bl.to, to) - k
-		k = bl.to
+		x.addAllowed(item, &p, k, r.from, l.first, l.last)
+		k = max(k, r.from)
+		x.rejected[r.reason] += min(r.to, to) - k
+		k = r.to
 	}
-	x.addFree(item, &p, k, to, l.first, l.last)
+	x.addAllowed(item, &p, k, to, l.first, l.last)
 }
 
 // reject counts the positions in [from, to) that are not in [fits, ends).
-func (x *builder) reject(p *series, from, to, fits, ends int64) {
+func (x *builder) reject(p *positions, from, to, fits, ends int64) {
 	if from >= to {
 		return
 	}
@@ -107,9 +108,9 @@ func (x *builder) reject(p *series, from, to, fits, ends int64) {
 	}
 }
 
-// addFree appends the positions in [from, to) that are in [first, last) as a run, and counts the
+// addAllowed appends the positions in [from, to) that are in [first, last) as a run, and counts the
 // others as rejected by the split.
-func (x *builder) addFree(item int64, p *series, from, to, first, last int64) {
+func (x *builder) addAllowed(item int64, p *positions, from, to, first, last int64) {
 	if from >= to {
 		return
 	}
@@ -119,5 +120,5 @@ func (x *builder) addFree(item int64, p *series, from, to, first, last int64) {
 		return
 	}
 	x.rejected[bySplit] += to - from - (hi - lo)
-	x.runs = append(x.runs, Run{item, p.at(lo), hi - lo})
+	x.runs = append(x.runs, Run{item, p.start(lo), hi - lo})
 }

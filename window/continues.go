@@ -24,12 +24,9 @@ func (x *Index) Continues(n int64) bool {
 	}
 	times, start := b.table.times(r.Item), r.First+k*b.shape.stride
 	for row := start - b.shape.dilation + 1; row <= start; row++ {
-		if b.jump(times[row-1], times[row]) {
+		if b.isJump(times[row-1], times[row]) {
 			return false
 		}
 	}
 	return true
 }
-
-// jump says whether two neighbouring rows are further apart in time than max_step.
-func (b *base) jump(before, now int64) bool { return uint64(now)-uint64(before) > b.maxStep }

@@ -25,14 +25,6 @@ type Where struct {
 	ContextBeforeSplit *bool
 }
 
-// A narrower is a cut made ready for a table. One that is not rowwise only keeps whole items or
-// leaves them out.
-type narrower interface {
-	keeps(item int64) bool
-	rowwise() bool
-	narrow(b *base, item int64, e extent) extent // of an item it keeps
-}
-
 // Where returns the index of the windows that w keeps.
 func (x *Index) Where(w Where) (*Index, error) {
 	c := Cut{Where: &w}
@@ -64,13 +56,6 @@ func (x *Index) Latest() (*Index, error) { return x.cut(Cut{Latest: true}) }
 
 // cut applies one more cut, which is valid.
 func (x *Index) cut(c Cut) (*Index, error) { return newIndex(x.part.base, append(x.Cuts(), c)) }
-
-func (b *base) compile(c Cut) (narrower, error) {
-	if c.Where != nil {
-		return b.compileWhere(*c.Where)
-	}
-	return b.compileSplit(*c.Split, c.Part)
-}
 
 // Validate says whether the cut can be; the error is a *SpecError.
 func (c Cut) Validate() error {
@@ -108,7 +93,7 @@ func (w *Where) validate() error {
 func (c Cut) canonical() Cut {
 	if c.Where != nil {
 		w := *c.Where
-		w.ContextBeforeSplit = onlyFalse(w.ContextBeforeSplit)
+		w.ContextBeforeSplit = nilUnlessFalse(w.ContextBeforeSplit)
 		w.Items = append([]int64(nil), w.Items...)
 		if c.Where.Items != nil && w.Items == nil {
 			w.Items = []int64{}
@@ -117,18 +102,21 @@ func (c Cut) canonical() Cut {
 	}
 	if c.Split != nil {
 		s := *c.Split
-		s.ContextBeforeSplit, s.Names = onlyFalse(s.ContextBeforeSplit), nil
+		s.ContextBeforeSplit, s.Names = nilUnlessFalse(s.ContextBeforeSplit), nil
 		c.Split = &s
 	}
 	return c
 }
 
-func onlyFalse(b *bool) *bool {
-	if b == nil || *b {
+// nilUnlessFalse returns nil instead of a pointer to true.
+func nilUnlessFalse(b *bool) *bool {
+	if trueOrNil(b) {
 		return nil
 	}
 	return b
 }
+
+func trueOrNil(b *bool) bool { return b == nil || *b }
 
 // UnmarshalJSON reads a cut; unknown fields are refused.
 func (c *Cut) UnmarshalJSON(data []byte) (err error) {
@@ -139,7 +127,7 @@ func (c *Cut) UnmarshalJSON(data []byte) (err error) {
 func readCut(field string, raw []byte) (c Cut, err error) {
 	var before *bool
 	part := int64(0)
-	err = readDictionary(raw, field, []key{
+	err = readObject(raw, field, []objectField{
 		into(&c.Where, "where", orNull(readWhere)),
 		into(&c.Split, "split", orNull(readSplit)),
 		into(&part, "part", readInt),
@@ -166,7 +154,7 @@ func (c Cut) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	c = c.canonical()
-	var w dictionaryWriter
+	var w objectWriter
 	switch {
 	case c.Where != nil:
 		w.marshal("where", *c.Where)
@@ -192,7 +180,7 @@ func ParseWhere(data []byte) (Where, error) {
 }
 
 func readWhere(field string, raw []byte) (w Where, err error) {
-	err = readDictionary(raw, field, []key{
+	err = readObject(raw, field, []objectField{
 		into(&w.Rows, "rows", orNull(readBounds)),
 		into(&w.Time, "time", orNull(readTimeBounds)),
 		into(&w.Items, "items", readItems),
@@ -210,7 +198,7 @@ func (w *Where) UnmarshalJSON(data []byte) (err error) {
 
 // MarshalJSON writes what is given, without ContextBeforeSplit.
 func (w Where) MarshalJSON() ([]byte, error) {
-	var d dictionaryWriter
+	var d objectWriter
 	if w.Rows != nil {
 		d.marshal("rows", w.Rows)
 	}

@@ -6,28 +6,47 @@ import (
 	"strconv"
 )
 
-// narrowWhere keeps rows and items.
-type narrowWhere struct {
-	rows    *Bounds
-	time    *TimeBounds
-	span    timeRange
-	items   []int64 // ascending; nil keeps all
-	bounded bool
-	context bool // may reach back
+// filter is a cut that is resolved for a table.
+type filter interface {
+	// contains reports whether the cut keeps an item.
+	contains(item int64) bool
+	// narrowsRows reports whether the cut narrows the rows of items it keeps.
+	narrowsRows() bool
+	// apply narrows the extent of an item that the cut keeps.
+	apply(b *base, item int64, e extent) extent
 }
 
-func (b *base) compileWhere(w Where) (narrower, error) {
-	n := &narrowWhere{rows: w.Rows, context: onlyFalse(w.ContextBeforeSplit) == nil}
-	n.bounded = !w.Rows.open() || !w.Time.open()
+// compile resolves a Where or a Split.
+func (b *base) compile(c Cut) (filter, error) {
+	switch {
+	case c.Where != nil:
+		return b.compileWhere(*c.Where)
+	case c.Split.Items != nil:
+		return b.compileItemSplit(*c.Split, c.Part)
+	}
+	return b.compileRowSplit(*c.Split, c.Part)
+}
+
+// whereFilter is a Where.
+type whereFilter struct {
+	rows          *Bounds
+	time          timeRange // if hasTime
+	hasTime       bool
+	items         []int64 // in ascending order; nil for all items
+	contextBefore bool    // as ContextBeforeSplit
+}
+
+func (b *base) compileWhere(w Where) (filter, error) {
+	n := &whereFilter{rows: w.Rows, contextBefore: trueOrNil(w.ContextBeforeSplit)}
 	if !w.Time.open() {
 		if b.table.Times == nil {
 			return nil, noTimes("time", w.Time.String())
 		}
 		var err error
-		if n.span, err = w.Time.in("time", b.table.Unit); err != nil {
+		if n.time, err = w.Time.in("time", b.table.Unit); err != nil {
 			return nil, err
 		}
-		n.time = w.Time
+		n.hasTime = true
 	}
 	if w.Items != nil {
 		if err := b.checkItems("items", w.Items); err != nil {
@@ -50,50 +69,48 @@ func (b *base) checkItems(field string, items []int64) error {
 	return nil
 }
 
-func (n *narrowWhere) keeps(item int64) bool { return n.items == nil || among(n.items, item) }
+func (n *whereFilter) contains(item int64) bool {
+	return n.items == nil || containsItem(n.items, item)
+}
 
-func among(items []int64, item int64) bool {
+func containsItem(items []int64, item int64) bool {
 	_, found := slices.BinarySearch(items, item)
 	return found
 }
 
-func (n *narrowWhere) rowwise() bool { return n.bounded }
+func (n *whereFilter) narrowsRows() bool { return n.hasTime || !n.rows.open() }
 
-func (n *narrowWhere) narrow(b *base, item int64, e extent) extent {
+func (n *whereFilter) apply(b *base, item int64, e extent) extent {
 	from, to := n.rows.resolve(b.table.length(item))
 	e = e.cut(from, to)
-	if n.time != nil {
-		e = e.cut(n.span.rows(b.table.times(item)))
+	if n.hasTime {
+		e = e.cut(n.time.rows(b.table.times(item)))
 	}
-	e.bounded = e.bounded || n.bounded
-	if !n.context {
+	e.bounded = e.bounded || n.narrowsRows()
+	if !n.contextBefore {
 		e.context = max(e.context, e.lo)
 	}
 	return e
 }
 
-// cut keeps the rows [from, to).
+// cut leaves the rows [from, to) as prediction rows.
 func (e extent) cut(from, to int64) extent {
 	e.lo = max(e.lo, from)
 	e.hi = max(e.lo, min(e.hi, to))
 	return e
 }
 
-// narrowRows keeps one part of each item's rows.
-type narrowRows struct {
-	split   Split
-	part    int
-	rest    int      // the part that takes what the others leave; −1 for none
-	times   []moment // of AtTimes
-	context bool
+// rowSplit is one part of a Split by lengths, fractions or times.
+type rowSplit struct {
+	split         Split
+	part          int
+	rest          int         // the part that takes the rows that the others leave; −1 for none
+	times         []timestamp // AtTimes
+	contextBefore bool        // as ContextBeforeSplit
 }
 
-func (b *base) compileSplit(s Split, part int) (narrower, error) {
-	if s.Items != nil {
-		return b.compileItems(s, part)
-	}
-	n := &narrowRows{split: s, part: part, rest: -1,
-		context: onlyFalse(s.ContextBeforeSplit) == nil}
+func (b *base) compileRowSplit(s Split, part int) (filter, error) {
+	n := &rowSplit{split: s, part: part, rest: -1, contextBefore: trueOrNil(s.ContextBeforeSplit)}
 	for i, l := range s.Lengths {
 		if l == nil {
 			n.rest = i
@@ -119,7 +136,8 @@ func (b *base) compileSplit(s Split, part int) (narrower, error) {
 	return n, nil
 }
 
-// restOf is the fraction that takes the rest: the one that is nil, else the last.
+// restOf returns the index of the fraction that takes the rest: the one that is nil, otherwise the
+// last.
 func restOf(fractions []*float64) int {
 	if i := slices.Index(fractions, nil); i >= 0 {
 		return i
@@ -127,19 +145,19 @@ func restOf(fractions []*float64) int {
 	return len(fractions) - 1
 }
 
-func (n *narrowRows) keeps(int64) bool { return true }
+func (n *rowSplit) contains(int64) bool { return true }
 
-func (n *narrowRows) rowwise() bool { return true }
+func (n *rowSplit) narrowsRows() bool { return true }
 
-func (n *narrowRows) narrow(b *base, item int64, e extent) extent {
+func (n *rowSplit) apply(b *base, item int64, e extent) extent {
 	from, to := e.lo, e.hi
 	if n.times != nil {
 		times := b.table.times(item)
 		if n.part > 0 {
-			from = n.times[n.part-1].row(times)
+			from = n.times[n.part-1].firstRow(times)
 		}
 		if n.part < len(n.times) {
-			to = n.times[n.part].row(times)
+			to = n.times[n.part].firstRow(times)
 		}
 	} else {
 		from, to = n.share(e.lo, e.hi)
@@ -149,20 +167,20 @@ func (n *narrowRows) narrow(b *base, item int64, e extent) extent {
 	}
 	e = e.cut(from, to)
 	e.bounded = true
-	if !n.context {
+	if !n.contextBefore {
 		e.context = max(e.context, e.lo)
 	}
 	return e
 }
 
-func (n *narrowRows) parts() int {
+func (n *rowSplit) parts() int {
 	return max(len(n.split.Lengths), len(n.split.Fractions), len(n.times)+1)
 }
 
-// share is this part's share of the rows [lo, hi), by lengths or fractions.
-func (n *narrowRows) share(lo, hi int64) (from, to int64) {
+// share returns the rows of [lo, hi) that lengths or fractions give to this part.
+func (n *rowSplit) share(lo, hi int64) (from, to int64) {
 	rows := hi - lo
-	taken := int64(0) // by all but the rest
+	taken := int64(0) // rows of all parts except rest
 	for i := range n.parts() {
 		if i != n.rest {
 			taken += min(n.length(i, rows), rows-taken)
@@ -182,23 +200,23 @@ func (n *narrowRows) share(lo, hi int64) (from, to int64) {
 	panic("window: part out of range")
 }
 
-func (n *narrowRows) length(part int, rows int64) int64 {
+func (n *rowSplit) length(part int, rows int64) int64 {
 	if n.split.Lengths != nil {
 		return *n.split.Lengths[part]
 	}
 	return floorShare(rows, *n.split.Fractions[part])
 }
 
-// narrowItems keeps whole items.
-type narrowItems struct {
-	items    []int64 // ascending; for lists
-	hash     func(item int64) uint64
-	from, to float64 // share of the hash
-	context  bool
+// itemSplit is one part of a Split by items.
+type itemSplit struct {
+	items         []int64                 // in ascending order, if the split has lists
+	hash          func(item int64) uint64 // if the split has fractions
+	from, to      float64                 // range of hashes, as fractions of all hashes
+	contextBefore bool                    // as ContextBeforeSplit
 }
 
-func (b *base) compileItems(s Split, part int) (narrower, error) {
-	n := &narrowItems{context: onlyFalse(s.ContextBeforeSplit) == nil}
+func (b *base) compileItemSplit(s Split, part int) (filter, error) {
+	n := &itemSplit{contextBefore: trueOrNil(s.ContextBeforeSplit)}
 	if s.Items.Lists != nil {
 		for _, list := range s.Items.Lists {
 			if err := b.checkItems("items", list); err != nil {
@@ -231,23 +249,23 @@ func (b *base) compileItems(s Split, part int) (narrower, error) {
 		}
 	}
 	if part == len(s.Items.Fractions)-1 {
-		n.to = 2 // whatever the sums round to
+		n.to = 2 // above all fractions, whatever the sum rounds to
 	}
 	return n, nil
 }
 
-func (n *narrowItems) keeps(item int64) bool {
+func (n *itemSplit) contains(item int64) bool {
 	if n.hash == nil {
-		return among(n.items, item)
+		return containsItem(n.items, item)
 	}
 	u := float64(n.hash(item)>>11) * 0x1p-53
 	return u >= n.from && u < n.to
 }
 
-func (n *narrowItems) rowwise() bool { return false }
+func (n *itemSplit) narrowsRows() bool { return false }
 
-func (n *narrowItems) narrow(_ *base, _ int64, e extent) extent {
-	if !n.context {
+func (n *itemSplit) apply(_ *base, _ int64, e extent) extent {
+	if !n.contextBefore {
 		e.context = max(e.context, e.lo)
 	}
 	return e

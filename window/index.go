@@ -15,12 +15,12 @@ type Index struct {
 
 // base is what an index and its parts share.
 type base struct {
-	spec    Spec
-	shape   shape
-	table   Table
-	time    timeRange
-	maxStep uint64 // in the table's unit, where the spec has one
-	blocks  []block
+	spec       Spec
+	shape      shape
+	table      Table
+	time       timeRange
+	maxStep    uint64 // in the table's unit, where the spec has one
+	rejections []rejection
 }
 
 // New is the index of all windows that the spec admits.
@@ -72,7 +72,7 @@ func newBase(spec Spec, t Table) (*base, error) {
 			return nil, err
 		}
 	}
-	return b, b.findBlocks()
+	return b, b.findRejections()
 }
 
 // admitted are the rows of an item that the spec lets windows use.

@@ -10,14 +10,14 @@ import (
 )
 
 // A key reads one field of a dictionary from its raw JSON value.
-type key struct {
+type objectField struct {
 	name string
 	read func(raw json.RawMessage) error
 }
 
 // readDictionary reads one JSON object: names exactly as written in keys, each at most once,
 // nothing else and nothing after it. field names the object in errors.
-func readDictionary(data []byte, field string, keys []key) error {
+func readObject(data []byte, field string, fields []objectField) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if len(bytes.TrimSpace(data)) == 0 || isNull(data) {
 		return &SpecError{field, Missing, "one JSON object"}
@@ -26,7 +26,7 @@ func readDictionary(data []byte, field string, keys []key) error {
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return bad()
 	}
-	seen := make(map[string]bool, len(keys))
+	seen := make(map[string]bool, len(fields))
 	for dec.More() {
 		t, err := dec.Token()
 		if err != nil {
@@ -44,9 +44,9 @@ func readDictionary(data []byte, field string, keys []key) error {
 			return &SpecError{field, name, "each field once"}
 		}
 		seen[name] = true
-		k := findKey(keys, name)
+		k := findField(fields, name)
 		if k == nil {
-			return &SpecError{field, name, "one of the fields " + keyNames(keys)}
+			return &SpecError{field, name, "one of the fields " + fieldNames(fields)}
 		}
 		if err := k.read(raw); err != nil {
 			return err
@@ -61,18 +61,18 @@ func readDictionary(data []byte, field string, keys []key) error {
 	return nil
 }
 
-func findKey(keys []key, name string) *key {
-	for i := range keys {
-		if keys[i].name == name {
-			return &keys[i]
+func findField(fields []objectField, name string) *objectField {
+	for i := range fields {
+		if fields[i].name == name {
+			return &fields[i]
 		}
 	}
 	return nil
 }
 
-func keyNames(keys []key) string {
-	names := make([]string, len(keys))
-	for i, k := range keys {
+func fieldNames(fields []objectField) string {
+	names := make([]string, len(fields))
+	for i, k := range fields {
 		names[i] = k.name
 	}
 	return strings.Join(names, ", ")
@@ -170,8 +170,8 @@ func notNull[T any](read func(field string, raw []byte) (T, error)) func(string,
 }
 
 // into stores what read reads.
-func into[T any](dst *T, field string, read func(field string, raw []byte) (T, error)) key {
-	return key{field, func(raw json.RawMessage) (err error) {
+func into[T any](dst *T, field string, read func(field string, raw []byte) (T, error)) objectField {
+	return objectField{field, func(raw json.RawMessage) (err error) {
 		*dst, err = read(field, raw)
 		return err
 	}}

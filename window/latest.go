@@ -2,7 +2,7 @@ package window
 
 import "fmt"
 
-// contextAlone is the base of windows that have no more than the context.
+// contextAlone returns the base of windows that consist of a context alone.
 func (b *base) contextAlone() (*base, error) {
 	sh := b.shape
 	sh.total, sh.target, sh.stride, sh.fromEnd = sh.context, sh.context, 1, false
@@ -16,23 +16,23 @@ func (b *base) contextAlone() (*base, error) {
 			context.table.Columns = append(context.table.Columns, c)
 		}
 	}
-	return context, context.findBlocks()
+	return context, context.findRejections()
 }
 
 // addLatest adds the one window of each item. The positions of the index are the items.
 func (x *builder) addLatest() error {
 	b, latest := x.part.base, newLatestFinder(x.part)
-	blocks := x.part.context.blocks
+	rejections := x.part.context.rejections
 	for i := range x.items.n {
 		item := x.items.at(i)
 		e := x.part.extent(item)
 		if e.absent {
 			continue
 		}
-		for len(blocks) > 0 && blocks[0].item < item {
-			blocks = blocks[1:]
+		for len(rejections) > 0 && rejections[0].item < item {
+			rejections = rejections[1:]
 		}
-		start, reason, ok := latest.find(item, e, blocks)
+		start, reason, ok := latest.find(item, e, rejections)
 		if !ok {
 			continue
 		}
@@ -69,9 +69,9 @@ func newLatestFinder(p *part) *latestFinder {
 }
 
 // find returns the start of an item's latest position and the reason that rejects it, or isWindow.
-// ok is false if the item has no such position. blocks may begin with those of this item; it has
-// none before them.
-func (f *latestFinder) find(item int64, e extent, blocks []block) (start int64, reason int,
+// ok is false if the item has no such position. rejections may begin with those of the item; it
+// has none of items before it.
+func (f *latestFinder) find(item int64, e extent, rejections []rejection) (start int64, reason int,
 	ok bool) {
 	end := f.targetEnd(item, e.hi)
 	if end <= e.lo {
@@ -79,14 +79,14 @@ func (f *latestFinder) find(item int64, e extent, blocks []block) (start int64, 
 	}
 	context := f.part.context
 	start = end - 1 - context.shape.last
-	p := context.shape.series(context.table.length(item), e.a, e.b)
+	p := context.shape.positions(context.table.length(item), e.a, e.b)
 	switch {
 	case start < e.a-p.pad && e.a > 0:
 		return start, byBounds, true
 	case start < e.a-p.pad:
 		return start, byItemEnd, true
 	}
-	reason = blockedBy(blocks, item, p.below(start))
+	reason = rejectedBy(rejections, item, p.before(start))
 	if reason == isWindow && e.context > e.a && start < e.context {
 		reason = bySplit
 	}
@@ -110,17 +110,4 @@ func (f *latestFinder) targetEnd(item, end int64) int64 {
 		last = max(last, row)
 	}
 	return last
-}
-
-// blockedBy returns the reason of the block that contains position k of an item, or isWindow.
-func blockedBy(blocks []block, item, k int64) int {
-	for _, bl := range blocks {
-		if bl.item != item || bl.from > k {
-			break
-		}
-		if k < bl.to {
-			return bl.reason
-		}
-	}
-	return isWindow
 }

@@ -12,7 +12,7 @@ import (
 func ParseSpec(data []byte) (Spec, error) {
 	var s Spec
 	var length *int64
-	keys := []key{
+	fields := []objectField{
 		into(&length, "context_length", orNull(readInt)),
 		into(&s.PredictionLength, "prediction_length", readInt),
 		into(&s.Gap, "gap", readInt),
@@ -34,7 +34,7 @@ func ParseSpec(data []byte) (Spec, error) {
 		into(&s.DType, "dtype", readDType),
 		into(&s.MissingValue, "missing_value", orNull(readFloat)),
 	}
-	if err := readDictionary(data, "spec", keys); err != nil {
+	if err := readObject(data, "spec", fields); err != nil {
 		return Spec{}, err
 	}
 	if length == nil {
@@ -62,7 +62,7 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	var w dictionaryWriter
+	var w objectWriter
 	num := func(name string, v, byDefault int64) {
 		if v != byDefault {
 			w.put(name, strconv.FormatInt(v, 10))
@@ -172,19 +172,19 @@ func readDType(field string, raw []byte) (DType, error) {
 }
 
 // dictionaryWriter writes one JSON object in the order of its calls.
-type dictionaryWriter struct {
+type objectWriter struct {
 	buf bytes.Buffer
 	err error
 }
 
-func (w *dictionaryWriter) put(name, value string) {
+func (w *objectWriter) put(name, value string) {
 	if w.buf.Len() > 0 {
 		w.buf.WriteByte(',')
 	}
 	w.buf.WriteString(strconv.Quote(name) + ":" + value)
 }
 
-func (w *dictionaryWriter) marshal(name string, v any) {
+func (w *objectWriter) marshal(name string, v any) {
 	data, err := json.Marshal(v)
 	if err != nil && w.err == nil {
 		w.err = err
@@ -192,6 +192,6 @@ func (w *dictionaryWriter) marshal(name string, v any) {
 	w.put(name, string(data))
 }
 
-func (w *dictionaryWriter) bytes() ([]byte, error) {
+func (w *objectWriter) bytes() ([]byte, error) {
 	return []byte("{" + w.buf.String() + "}"), w.err
 }

@@ -8,9 +8,9 @@ import (
 // part is a base and the cuts that narrow it: it says which positions of each item belong to an
 // index. It is immutable.
 type part struct {
-	base   *base
-	cuts   []Cut
-	narrow []narrower // the cuts, in their order, without Latest
+	base    *base
+	cuts    []Cut
+	filters []filter // the cuts, in their order, without Latest
 	// context is the base of windows that consist of a context alone. It is nil unless the last cut
 	// is Latest.
 	context *base
@@ -21,7 +21,7 @@ type extent struct {
 	a, b    int64 // rows that the spec admits
 	lo, hi  int64 // rows that may be prediction rows
 	context int64 // first row that may be a context row
-	bounded bool  // cut by rows or time: only positions placed in [lo, hi) belong to the part
+	bounded bool  // cut by rows or time: only positions whose partRow is in [lo, hi) belong to the part
 	absent  bool  // the part does not contain the item
 }
 
@@ -39,11 +39,11 @@ func newPart(b *base, cuts []Cut) (*part, error) {
 				return nil, err
 			}
 		} else {
-			n, err := b.compile(c)
+			f, err := b.compile(c)
 			if err != nil {
 				return nil, err
 			}
-			p.narrow = append(p.narrow, n)
+			p.filters = append(p.filters, f)
 		}
 		p.cuts = append(p.cuts, c.canonical())
 	}
@@ -66,28 +66,28 @@ func (p *part) index() (*Index, error) {
 // latest reports whether the part has one window of each item, without a target.
 func (p *part) latest() bool { return p.context != nil }
 
-// keeps reports whether the part contains an item.
-func (p *part) keeps(item int64) bool {
-	for _, c := range p.narrow {
-		if !c.keeps(item) {
+// contains reports whether the part contains an item.
+func (p *part) contains(item int64) bool {
+	for _, f := range p.filters {
+		if !f.contains(item) {
 			return false
 		}
 	}
 	return true
 }
 
-// rowwise reports whether a cut narrows the rows of items.
-func (p *part) rowwise() bool { return slices.ContainsFunc(p.narrow, narrower.rowwise) }
+// narrowsRows reports whether a cut narrows the rows of items.
+func (p *part) narrowsRows() bool { return slices.ContainsFunc(p.filters, filter.narrowsRows) }
 
 // extent returns the range of an item after all cuts.
 func (p *part) extent(item int64) extent {
-	if !p.keeps(item) {
+	if !p.contains(item) {
 		return extent{absent: true}
 	}
 	a, b := p.base.admitted(item)
 	e := extent{a: a, b: b, lo: a, hi: b, context: a}
-	for _, c := range p.narrow {
-		e = c.narrow(p.base, item, e)
+	for _, f := range p.filters {
+		e = f.apply(p.base, item, e)
 	}
 	return e
 }
@@ -109,13 +109,13 @@ func (l *itemList) at(i int64) int64 {
 // items.
 func (p *part) items() itemList {
 	l := itemList{n: p.base.table.Items()}
-	for _, c := range p.narrow {
+	for _, f := range p.filters {
 		var listed []int64
-		switch c := c.(type) {
-		case *narrowWhere:
-			listed = c.items
-		case *narrowItems:
-			listed = c.items
+		switch f := f.(type) {
+		case *whereFilter:
+			listed = f.items
+		case *itemSplit:
+			listed = f.items
 		}
 		if listed != nil && int64(len(listed)) <= l.n {
 			l = itemList{listed, int64(len(listed))}
@@ -127,12 +127,12 @@ func (p *part) items() itemList {
 // expectedRuns estimates how many of n items have a run. It returns 0 if there is no estimate.
 func (p *part) expectedRuns(n int64) int64 {
 	expected := float64(n)
-	for _, c := range p.narrow {
-		if c.rowwise() {
+	for _, f := range p.filters {
+		if f.narrowsRows() {
 			return 0
 		}
-		if c, ok := c.(*narrowItems); ok && c.hash != nil {
-			expected *= min(1, 1.01*max(0, min(1, c.to)-c.from))
+		if f, ok := f.(*itemSplit); ok && f.hash != nil {
+			expected *= min(1, 1.01*max(0, min(1, f.to)-f.from))
 		}
 	}
 	return int64(expected)
@@ -145,26 +145,27 @@ type limits struct {
 	first, last int64 // positions whose windows stay inside the part
 }
 
-func (p *part) limits(s *series, e extent) limits {
+// limits returns the limits of an item's positions.
+func (p *part) limits(s *positions, e extent) limits {
 	sh := &p.base.shape
 	l := limits{to: s.count, last: s.count}
 	if e.bounded {
-		l.from, l.to = s.below(e.lo-sh.placed), s.below(e.hi-sh.placed)
+		l.from, l.to = s.before(e.lo-sh.partRow), s.before(e.hi-sh.partRow)
 		l.to = max(l.from, l.to)
-		l.first, l.last = l.from, s.below(e.hi-max(sh.last, sh.placed))
+		l.first, l.last = l.from, s.before(e.hi-max(sh.last, sh.partRow))
 	}
 	if e.context > e.a {
-		l.first = max(l.first, s.below(e.context))
+		l.first = max(l.first, s.before(e.context))
 	}
-	l.fits, l.ends = s.below(e.a-s.pad), s.below(e.b-sh.last)
+	l.fits, l.ends = s.before(e.a-s.pad), s.before(e.b-sh.last)
 	return l
 }
 
 // bytes returns the memory of the part beside its table.
 func (p *part) bytes() int64 {
-	n := 32 * int64(cap(p.base.blocks))
+	n := 32 * int64(cap(p.base.rejections))
 	if p.context != nil {
-		n += 32 * int64(cap(p.context.blocks))
+		n += 32 * int64(cap(p.context.rejections))
 	}
 	return n
 }

@@ -18,11 +18,11 @@ func (s Spec) validateColumns() error {
 		return &SpecError{target.field, mustJSON(s.TargetColumns),
 			"none, because prediction_length is 0"}
 	}
-	if err := known.apart(target); err != nil { // what is known in advance is not predicted
+	if err := known.checkDisjoint(target); err != nil { // what is known in advance is not predicted
 		return err
 	}
 	for _, r := range []role{both, context, target, known} { // what never changes is delivered once
-		if err := static.apart(r); err != nil {
+		if err := static.checkDisjoint(r); err != nil {
 			return err
 		}
 	}
@@ -36,7 +36,7 @@ type role struct {
 }
 
 // apart refuses a column that another role names too.
-func (r role) apart(other role) error {
+func (r role) checkDisjoint(other role) error {
 	if len(r.names) == 0 {
 		return nil
 	}

@@ -114,7 +114,7 @@ func (l *runList) search(item, start int64) int {
 
 // before returns the number of windows of all items before this one.
 func (l *runList) before(item int64) int64 {
-	i := l.search(item, -limit)
+	i := l.search(item, -maxLength)
 	if i == 0 {
 		return 0
 	}

@@ -1,12 +1,12 @@
 package window
 
-// shape is a spec as the arithmetic needs it, in raw rows counted from a window's start.
+// shape is a spec in the units of the arithmetic: samples, or rows from the start of a window.
 type shape struct {
 	context, target, total int64 // samples: C, C+G−L, T = C+G+P
 	stride, dilation       int64
-	last                   int64 // to the last row: (T−1)·D
-	placed                 int64 // to the row that says which part: the first prediction row
-	pad                    int64 // rows a window may start before the first row
+	last                   int64 // offset of the last row: (T−1)·D
+	partRow                int64 // offset of the row that decides the part: the first prediction row
+	pad                    int64 // rows that a window may start before the first admitted row
 	fromEnd                bool
 }
 
@@ -18,12 +18,12 @@ func newShape(s Spec) shape {
 		total:    s.ContextLength + s.Gap + s.PredictionLength,
 		stride:   s.stride(),
 		dilation: d,
-		placed:   (s.ContextLength + s.Gap) * d,
+		partRow:  (s.ContextLength + s.Gap) * d,
 		fromEnd:  s.Anchor == AnchorEnd,
 	}
 	sh.last = (sh.total - 1) * d
 	if s.PredictionLength == 0 {
-		sh.placed = sh.last
+		sh.partRow = sh.last
 	}
 	if s.MinContext != nil {
 		sh.pad = min((s.ContextLength-*s.MinContext)*d, sh.last)
@@ -31,7 +31,7 @@ func newShape(s Spec) shape {
 	return sh
 }
 
-// padded is the number of samples of a window that lie before row first.
+// padded returns the number of samples of a window that are before row first.
 func (sh *shape) padded(start, first int64) int64 {
 	if start >= first {
 		return 0
@@ -39,17 +39,36 @@ func (sh *shape) padded(start, first int64) int64 {
 	return (first-start-1)/sh.dilation + 1
 }
 
-// series are the positions of one item: start + k·stride for k in [0, count).
-type series struct {
-	n, a, b int64 // rows of the item; [a, b) are admitted
-	pad     int64
-	start   int64
+// samples returns the samples of a window that use a column, as half-open ranges. The second range
+// may be empty. used is false if no sample uses the column.
+func (sh *shape) samples(c Column) (s [2][2]int64, used bool) {
+	context, target := [2]int64{0, sh.context}, [2]int64{sh.target, sh.total}
+	switch {
+	case c.Context && c.Target && sh.target <= sh.context:
+		s[0] = [2]int64{0, sh.total}
+	case c.Context && c.Target:
+		s = [2][2]int64{context, target}
+	case c.Context:
+		s[0] = context
+	case c.Target:
+		s[0] = target
+	}
+	return s, s[0][0] < s[0][1]
+}
+
+// positions are the positions of one item. Position k starts at row first + k·stride, for k in
+// [0, count).
+type positions struct {
+	n, a, b int64 // the item has n rows; those in [a, b) are admitted
+	pad     int64 // rows that a window may start before row a
+	first   int64
 	count   int64
 	stride  int64
 }
 
-func (sh *shape) series(n, a, b int64) series {
-	p := series{n: n, a: a, b: b, pad: sh.pad, stride: sh.stride}
+// positions returns the positions of an item of n rows, of which [a, b) are admitted.
+func (sh *shape) positions(n, a, b int64) positions {
+	p := positions{n: n, a: a, b: b, pad: sh.pad, stride: sh.stride}
 	if n == 0 {
 		return p
 	}
@@ -60,11 +79,11 @@ func (sh *shape) series(n, a, b int64) series {
 	if sh.fromEnd {
 		phase, from, to = b-1-sh.last, -sh.last, n-sh.last
 	}
-	if p.start = from; sh.stride > 1 {
-		p.start = phase - floorDiv(phase-from, sh.stride)*sh.stride
+	if p.first = from; sh.stride > 1 {
+		p.first = phase - floorDiv(phase-from, sh.stride)*sh.stride
 	}
-	if p.start < to {
-		p.count = to - p.start
+	if p.first < to {
+		p.count = to - p.first
 		if sh.stride > 1 {
 			p.count = (p.count-1)/sh.stride + 1
 		}
@@ -72,15 +91,16 @@ func (sh *shape) series(n, a, b int64) series {
 	return p
 }
 
-// below is the number of positions that start before row s.
-func (p *series) below(s int64) int64 {
-	if s <= p.start {
+// before returns the number of positions that start before a row.
+func (p *positions) before(row int64) int64 {
+	if row <= p.first {
 		return 0
 	}
 	if p.stride == 1 {
-		return min(s-p.start, p.count)
+		return min(row-p.first, p.count)
 	}
-	return min((s-p.start-1)/p.stride+1, p.count)
+	return min((row-p.first-1)/p.stride+1, p.count)
 }
 
-func (p *series) at(k int64) int64 { return p.start + k*p.stride }
+// start returns the row at which position k starts.
+func (p *positions) start(k int64) int64 { return p.first + k*p.stride }

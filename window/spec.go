@@ -90,7 +90,7 @@ type MaxMissing struct {
 }
 
 // limit keeps every sum of two rows, spans or strides inside int64.
-const limit = 1 << 61
+const maxLength = 1 << 61
 
 // Validate says whether the spec can be; the error is a *SpecError.
 func (s Spec) Validate() error {
@@ -123,7 +123,7 @@ func (s Spec) Validate() error {
 
 func (s Spec) validateLengths() error {
 	num := func(field string, v, least int64) error {
-		if v >= least && v <= limit {
+		if v >= least && v <= maxLength {
 			return nil
 		}
 		return &SpecError{field, strconv.FormatInt(v, 10), lengthAllowed(least)}
@@ -164,23 +164,23 @@ func (s Spec) validateLengths() error {
 			fmt.Sprintf("at most context_length + gap = %d", most)}
 	}
 	total := s.ContextLength + s.Gap
-	if total <= limit {
+	if total <= maxLength {
 		total += s.PredictionLength
 	}
-	if total > limit {
+	if total > maxLength {
 		return &SpecError{"context_length", strconv.FormatInt(s.ContextLength, 10),
-			fmt.Sprintf("context_length + gap + prediction_length of at most %d", int64(limit))}
+			fmt.Sprintf("context_length + gap + prediction_length of at most %d", int64(maxLength))}
 	}
-	if s.dilation() > limit/total {
+	if s.dilation() > maxLength/total {
 		return &SpecError{"dilation", strconv.FormatInt(s.dilation(), 10),
-			fmt.Sprintf("a window of at most %d rows: dilation of at most %d", int64(limit),
-				int64(limit)/total)}
+			fmt.Sprintf("a window of at most %d rows: dilation of at most %d", int64(maxLength),
+				int64(maxLength)/total)}
 	}
 	return nil
 }
 
 func lengthAllowed(least int64) string {
-	return fmt.Sprintf("a whole number from %d to %d", least, int64(limit))
+	return fmt.Sprintf("a whole number from %d to %d", least, int64(maxLength))
 }
 
 func (s Spec) stride() int64   { return orOne(s.Stride) }

@@ -26,12 +26,12 @@ type ItemParts struct {
 }
 
 // mostParts bounds a split: each part is an index of its own, which looks at all of the split.
-const mostParts = 1000
+const maxParts = 1000
 
 // Parts validates the split and is its number of parts, from 2 to 1000; the error is a *SpecError.
 func (s *Split) Parts() (int, error) {
-	given, by := 0, way{}
-	for _, w := range s.ways() {
+	given, by := 0, splitMethod{}
+	for _, w := range s.methods() {
 		if w.given {
 			given, by = given+1, w
 		}
@@ -48,9 +48,9 @@ func (s *Split) Parts() (int, error) {
 		return 0, &SpecError{by.field, shorten([]byte(mustJSON(by.value))),
 			"at least two parts; where keeps one"}
 	}
-	if n > mostParts {
+	if n > maxParts {
 		return 0, &SpecError{by.field, fmt.Sprintf("%d parts", n),
-			fmt.Sprintf("at most %d parts", mostParts)}
+			fmt.Sprintf("at most %d parts", maxParts)}
 	}
 	if s.Names != nil {
 		return n, s.validateNames(n)
@@ -59,15 +59,15 @@ func (s *Split) Parts() (int, error) {
 }
 
 // way is one of the ways to split.
-type way struct {
+type splitMethod struct {
 	field string
 	given bool
 	parts int
 	value any
 }
 
-func (s *Split) ways() [4]way {
-	return [4]way{
+func (s *Split) methods() [4]splitMethod {
+	return [4]splitMethod{
 		{"lengths", s.Lengths != nil, len(s.Lengths), s.Lengths},
 		{"fractions", s.Fractions != nil, len(s.Fractions), s.Fractions},
 		{"at_times", s.AtTimes != nil, len(s.AtTimes) + 1, s.AtTimes},
@@ -77,7 +77,7 @@ func (s *Split) ways() [4]way {
 
 // Field names the way that is given: lengths, fractions, at_times or items.
 func (s *Split) Field() string {
-	for _, w := range s.ways() {
+	for _, w := range s.methods() {
 		if w.given {
 			return w.field
 		}
@@ -111,9 +111,9 @@ func (s *Split) validate() error {
 		return err
 	}
 	switch {
-	case s.Purge < 0 || s.Purge > limit:
+	case s.Purge < 0 || s.Purge > maxLength:
 		return &SpecError{"purge", strconv.FormatInt(s.Purge, 10),
-			fmt.Sprintf("a whole number from 0 to %d", int64(limit))}
+			fmt.Sprintf("a whole number from 0 to %d", int64(maxLength))}
 	case s.Purge > 0 && s.Items != nil:
 		return &SpecError{"purge", strconv.FormatInt(s.Purge, 10),
 			"0, because items are split and not rows"}
@@ -198,7 +198,7 @@ func floorShare(n int64, f float64) int64 {
 func ParseSplit(data []byte) (Split, error) { return readSplit("split", data) }
 
 func readSplit(field string, raw []byte) (s Split, err error) {
-	err = readDictionary(raw, field, []key{
+	err = readObject(raw, field, []objectField{
 		into(&s.Lengths, "lengths", readLengths),
 		into(&s.Fractions, "fractions", readFractions),
 		into(&s.AtTimes, "at_times", readTimes),
@@ -246,7 +246,7 @@ func (s *Split) UnmarshalJSON(data []byte) (err error) {
 
 // MarshalJSON writes the canonical form: fields in a fixed order, defaults left out.
 func (s Split) MarshalJSON() ([]byte, error) {
-	var w dictionaryWriter
+	var w objectWriter
 	if s.Lengths != nil {
 		w.marshal("lengths", s.Lengths)
 	}
@@ -262,7 +262,7 @@ func (s Split) MarshalJSON() ([]byte, error) {
 	if s.Purge != 0 {
 		w.put("purge", strconv.FormatInt(s.Purge, 10))
 	}
-	if onlyFalse(s.ContextBeforeSplit) != nil {
+	if nilUnlessFalse(s.ContextBeforeSplit) != nil {
 		w.put("context_before_split", "false")
 	}
 	if s.Names != nil {

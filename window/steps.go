@@ -22,7 +22,7 @@ func LargestSteps(t *Table) ([]uint64, error) {
 			for before := t.Times[row-1]; row < end; row++ {
 				now := t.Times[row]
 				if now <= before {
-					return nil, descends(item, row-from, now, before)
+					return nil, descendingTimes(item, row-from, now, before)
 				}
 				most = max(most, uint64(now)-uint64(before))
 				before = now
@@ -35,7 +35,7 @@ func LargestSteps(t *Table) ([]uint64, error) {
 
 func stepBlocks(rows int64) int64 { return (rows + StepRows - 1) / StepRows }
 
-func descends(item, row, now, before int64) error {
+func descendingTimes(item, row, now, before int64) error {
 	return fmt.Errorf("%w: item %d, row %d: time %d after %d, want ascending", ErrTable, item,
 		row, now, before)
 }

@@ -1,20 +1,18 @@
 package window
 
-import (
-	"iter"
-	"sort"
-)
+import "iter"
 
-// Stretch is positions of one item, Count starts from First on, one stride apart, that are all
-// windows (Reason "") or all rejected for one reason.
+// Stretch is a list of consecutive positions of one item that are all windows (Reason "") or all
+// rejected for one reason. There are Count of them; the first starts at row First, and each starts
+// one stride after the one before.
 type Stretch struct {
 	First, Count int64
 	Reason       Reason
 }
 
-// Stretches are the positions of an item in ascending order, each once: neighbours of one reason
-// are one stretch. An item that is not in the index has none. Of [Index.Latest] it is the one
-// position that the item has.
+// Stretches returns the positions of an item in ascending order. Neighbours with the same reason
+// are one stretch. An item that is not in the index has no stretches. After [Index.Latest] an item
+// has one position at most.
 func (x *Index) Stretches(item int64) iter.Seq[Stretch] {
 	return func(yield func(Stretch) bool) {
 		e := x.part.extent(item)
@@ -24,35 +22,30 @@ func (x *Index) Stretches(item int64) iter.Seq[Stretch] {
 		b := x.part.base
 		if x.part.latest() {
 			start, reason, ok := newLatestFinder(x.part).find(item, e,
-				x.part.context.blocksFrom(item))
+				x.part.context.rejectionsFrom(item))
 			if ok {
 				yield(Stretch{start, 1, nameOf(reason)})
 			}
 			return
 		}
-		p := b.shape.series(b.table.length(item), e.a, e.b)
-		w := stretches{series: p, yield: yield}
-		w.walk(item, x.part.limits(&p, e), b.blocksFrom(item))
+		p := b.shape.positions(b.table.length(item), e.a, e.b)
+		w := stretchJoiner{positions: p, yield: yield}
+		w.addPositions(item, x.part.limits(&p, e), b.rejectionsFrom(item))
 		w.end()
 	}
 }
 
-// blocksFrom are the blocks of an item and those after it.
-func (b *base) blocksFrom(item int64) []block {
-	return b.blocks[sort.Search(len(b.blocks),
-		func(i int) bool { return b.blocks[i].item >= item }):]
-}
-
-// stretches joins what is added, in ascending order, as long as it is of one reason.
-type stretches struct {
-	series
+// stretchJoiner joins positions, which are added in ascending order, to stretches and yields them.
+type stretchJoiner struct {
+	positions
 	yield    func(Stretch) bool
-	from, to int64 // position numbers of the stretch that is not yet yielded
+	from, to int64 // positions of the stretch that is not yet yielded
 	reason   int
 	stopped  bool
 }
 
-func (w *stretches) add(from, to int64, reason int) {
+// add adds the positions [from, to).
+func (w *stretchJoiner) add(from, to int64, reason int) {
 	if from >= to || w.stopped {
 		return
 	}
@@ -64,16 +57,16 @@ func (w *stretches) add(from, to int64, reason int) {
 	w.from, w.to, w.reason = from, to, reason
 }
 
-// end yields the last one.
-func (w *stretches) end() {
+// end yields the stretch that is not yet yielded.
+func (w *stretchJoiner) end() {
 	if w.from < w.to && !w.stopped {
-		w.stopped = !w.yield(Stretch{w.at(w.from), w.to - w.from, nameOf(w.reason)})
+		w.stopped = !w.yield(Stretch{w.start(w.from), w.to - w.from, nameOf(w.reason)})
 	}
 	w.from, w.to = 0, 0
 }
 
-// walk adds the positions of an item as [builder.addItem] counts them.
-func (w *stretches) walk(item int64, l limits, blocks []block) {
+// addPositions adds all positions of an item. The reasons are those that [builder.addItem] counts.
+func (w *stretchJoiner) addPositions(item int64, l limits, rejections []rejection) {
 	start, end := byItemEnd, byItemEnd
 	if w.a > 0 {
 		start = byBounds
@@ -83,24 +76,24 @@ func (w *stretches) walk(item int64, l limits, blocks []block) {
 	}
 	fits, ends := min(max(l.fits, l.from), l.to), min(max(l.ends, l.from), l.to)
 	w.add(l.from, min(fits, ends), start)
-	w.add(ends, fits, min(start, end)) // over both
+	w.add(ends, fits, min(start, end)) // these reach over both ends
 	k := fits
-	for _, bl := range blocks {
-		if w.stopped || bl.item != item || bl.from >= ends {
+	for _, r := range rejections {
+		if w.stopped || r.item != item || r.from >= ends {
 			break
 		}
-		if bl.to > k {
-			w.free(k, bl.from, l)
-			w.add(max(k, bl.from), min(bl.to, ends), bl.reason)
-			k = bl.to
+		if r.to > k {
+			w.addAllowed(k, r.from, l)
+			w.add(max(k, r.from), min(r.to, ends), r.reason)
+			k = r.to
 		}
 	}
-	w.free(k, ends, l)
+	w.addAllowed(k, ends, l)
 	w.add(max(fits, ends), l.to, end)
 }
 
-// free adds positions that nothing forbids but the part.
-func (w *stretches) free(from, to int64, l limits) {
+// addAllowed adds positions that only the split may reject.
+func (w *stretchJoiner) addAllowed(from, to int64, l limits) {
 	lo := max(from, min(l.first, to))
 	hi := max(lo, min(l.last, to))
 	w.add(from, lo, bySplit)
@@ -108,9 +101,9 @@ func (w *stretches) free(from, to int64, l limits) {
 	w.add(hi, to, bySplit)
 }
 
-// Holding is the window of an item whose rows, from its first to its last, hold a row and whose
-// start is nearest before it; false where there is none.
-func (x *Index) Holding(item, row int64) (number int64, ok bool) {
+// Holding returns the number of the window that contains a row of an item between its first and
+// last row. Of several it is the one that starts last. ok is false if there is none.
+func (x *Index) Holding(item, row int64) (n int64, ok bool) {
 	i := x.runs.search(item, row+1) - 1
 	if i < 0 || x.runs.list[i].Item != item {
 		return 0, false

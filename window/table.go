@@ -70,9 +70,9 @@ func (t *Table) check() error {
 	rows := int64(0)
 	if n := len(t.Offsets); n > 0 {
 		rows = t.Offsets[n-1]
-		if t.Offsets[0] != 0 || rows > limit {
+		if t.Offsets[0] != 0 || rows > maxLength {
 			return fmt.Errorf("%w: offsets run from %d to %d, want from 0 to at most %d", ErrTable,
-				t.Offsets[0], rows, int64(limit))
+				t.Offsets[0], rows, int64(maxLength))
 		}
 	}
 	if t.Times != nil && int64(len(t.Times)) != rows {

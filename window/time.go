@@ -97,32 +97,32 @@ var unitNanos = map[string]int64{
 }
 
 // in is the first moment of the unit at or after t: time ≥ t and time < t mean the same with it.
-func (t TimeValue) in(field, unit string) (moment, error) {
+func (t TimeValue) in(field, unit string) (timestamp, error) {
 	if !t.instant {
-		return moment{at: t.sec}, nil
+		return timestamp{at: t.sec}, nil
 	}
 	nanos, ok := unitNanos[unit]
 	switch {
 	case unit == "":
-		return moment{}, &SpecError{field, t.String(), "an integer: the time column holds integers"}
+		return timestamp{}, &SpecError{field, t.String(), "an integer: the time column holds integers"}
 	case !ok:
-		return moment{}, unknownUnit(unit)
+		return timestamp{}, unknownUnit(unit)
 	case nanos >= 1e9:
 		secs := nanos / 1e9
 		at := floorDiv(t.sec, secs)
 		if at*secs != t.sec || t.nsec > 0 {
 			at++
 		}
-		return moment{at: at}, nil
+		return timestamp{at: at}, nil
 	}
 	perSec := 1e9 / nanos
 	switch {
 	case t.sec >= math.MaxInt64/perSec:
-		return endTime, nil
+		return afterAll, nil
 	case t.sec <= math.MinInt64/perSec:
-		return openTime, nil
+		return beforeAll, nil
 	}
-	return moment{at: t.sec*perSec + (t.nsec+nanos-1)/nanos}, nil
+	return timestamp{at: t.sec*perSec + (t.nsec+nanos-1)/nanos}, nil
 }
 
 func floorDiv(a, b int64) int64 {

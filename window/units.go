@@ -9,9 +9,9 @@ func (t TimeValue) In(field, unit string) (int64, error) {
 	switch {
 	case err != nil:
 		return 0, err
-	case m.past < 0:
+	case m.overflow < 0:
 		return math.MinInt64, nil
-	case m.past > 0:
+	case m.overflow > 0:
 		return math.MaxInt64, nil
 	}
 	return m.at, nil
