@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Bounds are a half-open range of rows of an item; nil is open, negative counts from the item's
-// end. In JSON it is [from, to].
+// Bounds is a half-open range of rows of an item. A nil bound is open, and a negative one counts
+// from the item's end. In JSON it is [from, to].
 type Bounds struct {
 	From, To *int64
 }
 
-// Rows are the bounds [from, to).
+// Rows returns the bounds [from, to).
 func Rows(from, to int64) *Bounds { return &Bounds{&from, &to} }
 
-// resolve clamps the bounds to an item of n rows as a Python slice does.
+// resolve returns the rows of an item of n rows, clamped as a Python slice clamps them.
 func (b *Bounds) resolve(n int64) (from, to int64) {
 	from, to = 0, n
 	if b == nil {
@@ -37,6 +37,7 @@ func clampRow(row, n int64) int64 {
 	return min(row, n)
 }
 
+// open reports whether both bounds are open.
 func (b *Bounds) open() bool { return b == nil || b.From == nil && b.To == nil }
 
 func (b *Bounds) validate(field string) error {
@@ -57,7 +58,7 @@ func (b *Bounds) String() string {
 // MarshalJSON writes [from, to].
 func (b Bounds) MarshalJSON() ([]byte, error) { return json.Marshal([2]*int64{b.From, b.To}) }
 
-// UnmarshalJSON reads [from, to], either may be null.
+// UnmarshalJSON reads [from, to]. Both may be null.
 func (b *Bounds) UnmarshalJSON(data []byte) (err error) {
 	*b, err = readBounds("rows", data)
 	return err
@@ -80,11 +81,12 @@ func readPair[T any](field string, raw []byte,
 	return [2]*T{list[0], list[1]}, nil
 }
 
-// TimeBounds are a half-open range of time; nil is open. In JSON it is [from, to].
+// TimeBounds is a half-open range of time. A nil bound is open. In JSON it is [from, to].
 type TimeBounds struct {
 	From, To *TimeValue
 }
 
+// open reports whether both bounds are open.
 func (b *TimeBounds) open() bool { return b == nil || b.From == nil && b.To == nil }
 
 func (b *TimeBounds) validate(field string) error {
@@ -107,7 +109,7 @@ func (b TimeBounds) MarshalJSON() ([]byte, error) {
 	return json.Marshal([2]*TimeValue{b.From, b.To})
 }
 
-// UnmarshalJSON reads [from, to], each null, RFC 3339, a date or an integer.
+// UnmarshalJSON reads [from, to]. Each is null, RFC 3339, a date or an integer.
 func (b *TimeBounds) UnmarshalJSON(data []byte) (err error) {
 	*b, err = readTimeBounds("time", data)
 	return err
@@ -118,7 +120,7 @@ func readTimeBounds(field string, raw []byte) (TimeBounds, error) {
 	return TimeBounds{pair[0], pair[1]}, err
 }
 
-// in resolves the bounds in a unit: rows with from ≤ time < to.
+// in returns the bounds in the unit of a time column.
 func (b *TimeBounds) in(field, unit string) (bounds timeRange, err error) {
 	bounds = timeRange{from: beforeAll, to: afterAll}
 	if b == nil {
@@ -135,24 +137,25 @@ func (b *TimeBounds) in(field, unit string) (bounds timeRange, err error) {
 	return bounds, err
 }
 
-// timeRange holds rows whose time is at or after from and before to.
+// timeRange is a half-open range of time in the unit of a time column.
 type timeRange struct{ from, to timestamp }
 
-// rows are the rows of an item with these ascending times.
+// rows returns the rows with times in the range. times are those of an item, in ascending order.
 func (r timeRange) rows(times []int64) (from, to int64) {
 	from, to = r.from.firstRow(times), r.to.firstRow(times)
 	return from, max(from, to)
 }
 
-// moment is a time in the unit of a table. past is +1 when it is after every int64, −1 before.
+// timestamp is a time in the unit of a time column.
 type timestamp struct {
 	at       int64
-	overflow int
+	overflow int // 1 if the time is after all of int64, −1 if it is before, else 0
 }
 
+// Open bounds of time.
 var beforeAll, afterAll = timestamp{overflow: -1}, timestamp{overflow: 1}
 
-// row is the first row at or after the moment.
+// firstRow returns the first row at or after the timestamp.
 func (m timestamp) firstRow(times []int64) int64 {
 	switch m.overflow {
 	case -1:

@@ -1,27 +1,27 @@
 package window
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 )
 
-// Cut is one step that narrows an index: exactly one of Where, Split and Latest. In JSON it is
-// {"where": {...}, "context_before_split": false}, {"split": {...}, "part": 1} or {"latest": true}.
+// Cut is one step that narrows an index. Exactly one of Where, Split and Latest is set. In JSON it
+// is {"where": {...}, "context_before_split": false}, {"split": {...}, "part": 1} or {"latest":
+// true}.
 type Cut struct {
 	Where  *Where
 	Split  *Split
-	Part   int // of Split, from 0
+	Part   int // number of the part of Split, from 0
 	Latest bool
 }
 
-// Where keeps the windows whose prediction rows lie in all that is given.
+// Where keeps the windows whose prediction rows meet all conditions.
 type Where struct {
 	Rows  *Bounds     // rows of the whole item
 	Time  *TimeBounds // the same by time
 	Items []int64     // item numbers, in any order
-	// ContextBeforeSplit lets context reach back before the boundary; nil means true. In JSON it
-	// stands beside "where".
+	// ContextBeforeSplit allows context rows before the first row that Where keeps. nil means true.
+	// In JSON it is a field of the cut, beside "where".
 	ContextBeforeSplit *bool
 }
 
@@ -57,7 +57,7 @@ func (x *Index) Latest() (*Index, error) { return x.cut(Cut{Latest: true}) }
 // cut applies one more cut, which is valid.
 func (x *Index) cut(c Cut) (*Index, error) { return newIndex(x.part.base, append(x.Cuts(), c)) }
 
-// Validate says whether the cut can be; the error is a *SpecError.
+// Validate returns a *SpecError if the cut is invalid.
 func (c Cut) Validate() error {
 	switch {
 	case c.Where != nil && c.Split == nil && !c.Latest && c.Part == 0:
@@ -89,7 +89,8 @@ func (w *Where) validate() error {
 	return w.Time.validate("time")
 }
 
-// canonical leaves out what changes no window: names, and a true context_before_split.
+// canonical returns the cut without fields that change no window: names, and a context_before_split
+// that is true.
 func (c Cut) canonical() Cut {
 	if c.Where != nil {
 		w := *c.Where
@@ -118,7 +119,7 @@ func nilUnlessFalse(b *bool) *bool {
 
 func trueOrNil(b *bool) bool { return b == nil || *b }
 
-// UnmarshalJSON reads a cut; unknown fields are refused.
+// UnmarshalJSON reads a cut. It refuses unknown fields.
 func (c *Cut) UnmarshalJSON(data []byte) (err error) {
 	*c, err = readCut("cut", data)
 	return err
@@ -170,7 +171,7 @@ func (c Cut) MarshalJSON() ([]byte, error) {
 	return w.bytes()
 }
 
-// ParseWhere reads {"rows": [a, b], "time": [a, b], "items": [0, 2]}, each optional.
+// ParseWhere reads {"rows": [a, b], "time": [a, b], "items": [0, 2]}. Each field is optional.
 func ParseWhere(data []byte) (Where, error) {
 	w, err := readWhere("where", data)
 	if err != nil {
@@ -196,7 +197,8 @@ func (w *Where) UnmarshalJSON(data []byte) (err error) {
 	return err
 }
 
-// MarshalJSON writes what is given, without ContextBeforeSplit.
+// MarshalJSON writes the conditions that are set. ContextBeforeSplit is written by
+// [Cut.MarshalJSON].
 func (w Where) MarshalJSON() ([]byte, error) {
 	var d objectWriter
 	if w.Rows != nil {
@@ -209,12 +211,4 @@ func (w Where) MarshalJSON() ([]byte, error) {
 		d.put("items", mustJSON(w.Items))
 	}
 	return d.bytes()
-}
-
-func mustJSON(v any) string {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic("window: " + err.Error())
-	}
-	return string(data)
 }

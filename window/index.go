@@ -13,20 +13,21 @@ type Index struct {
 	rejected reasonCounts
 }
 
-// base is what an index and its parts share.
+// base is what an index and all its parts share. It is immutable.
 type base struct {
 	spec       Spec
 	shape      shape
 	table      Table
 	time       timeRange
-	maxStep    uint64 // in the table's unit, where the spec has one
+	maxStep    uint64 // in the table's unit, if the spec has max_step
 	rejections []rejection
 }
 
-// New is the index of all windows that the spec admits.
+// New returns the index of all windows that the spec admits. The error is a [SpecError] or wraps
+// [ErrTable].
 func New(spec Spec, t Table) (*Index, error) { return Apply(spec, t, nil) }
 
-// Apply is New followed by the cuts in turn.
+// Apply is New followed by the cuts in their order.
 func Apply(spec Spec, t Table, cuts []Cut) (*Index, error) {
 	for _, c := range cuts {
 		if err := c.Validate(); err != nil {
@@ -75,7 +76,7 @@ func newBase(spec Spec, t Table) (*base, error) {
 	return b, b.findRejections()
 }
 
-// admitted are the rows of an item that the spec lets windows use.
+// admitted returns the rows of an item that the spec lets windows use.
 func (b *base) admitted(item int64) (from, to int64) {
 	if !b.spec.Time.open() {
 		return b.time.rows(b.table.times(item))
@@ -191,4 +192,36 @@ func (x *Index) Hash() string {
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8])
+}
+
+// Contiguous reports whether each context begins where the context of the window before in the same
+// run ended, as order "lanes" needs: stride = context_length · dilation.
+func (x *Index) Contiguous() bool {
+	sh := &x.part.base.shape
+	return sh.stride == sh.context*sh.dilation && !x.part.latest()
+}
+
+// Continues reports whether the context of window n of a contiguous index begins where the context
+// of window n−1 ended: in the same run and without a jump in time in between. It panics unless 0 ≤
+// n < Len.
+//
+// A run contains a jump between two windows if the jump is in neither of them. This is possible
+// only if windows consist of a context alone.
+func (x *Index) Continues(n int64) bool {
+	i := x.runs.find(n)
+	r, b := &x.runs.list[i], x.part.base
+	k := n - x.runs.firstNumber(i)
+	if k == 0 {
+		return false
+	}
+	if b.spec.MaxStep == nil || b.shape.last >= b.shape.stride {
+		return true
+	}
+	times, start := b.table.times(r.Item), r.First+k*b.shape.stride
+	for row := start - b.shape.dilation + 1; row <= start; row++ {
+		if b.isJump(times[row-1], times[row]) {
+			return false
+		}
+	}
+	return true
 }

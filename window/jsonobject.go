@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A key reads one field of a dictionary from its raw JSON value.
+// objectField reads one field of a JSON object from its raw value.
 type objectField struct {
 	name string
 	read func(raw json.RawMessage) error
 }
 
-// readDictionary reads one JSON object: names exactly as written in keys, each at most once,
-// nothing else and nothing after it. field names the object in errors.
+// readObject reads one JSON object. It refuses names that are not in fields, names that occur
+// twice, and data after the object. field names the object in errors.
 func readObject(data []byte, field string, fields []objectField) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if len(bytes.TrimSpace(data)) == 0 || isNull(data) {
@@ -78,6 +78,7 @@ func fieldNames(fields []objectField) string {
 	return strings.Join(names, ", ")
 }
 
+// shorten returns a value as an error shows it.
 func shorten(raw []byte) string {
 	const most = 60
 	s := string(bytes.TrimSpace(raw))
@@ -89,7 +90,7 @@ func shorten(raw []byte) string {
 
 func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
 
-// readInt reads a whole number written as one: 336, not 336.0, "336" or 1e3.
+// readInt reads a whole number that is written as one: 336, not 336.0, "336" or 1e3.
 func readInt(field string, raw []byte) (int64, error) {
 	v, err := strconv.ParseInt(string(bytes.TrimSpace(raw)), 10, 64)
 	if err != nil {
@@ -122,7 +123,7 @@ func readBool(field string, raw []byte) (bool, error) {
 	return *v, nil
 }
 
-// readList reads a JSON list; null and absent are nil.
+// readList reads a JSON list. It reads null as nil.
 func readList[T any](field string, raw []byte,
 	read func(field string, raw []byte) (T, error)) ([]T, error) {
 	var parts []json.RawMessage
@@ -143,7 +144,7 @@ func readList[T any](field string, raw []byte,
 	return list, nil
 }
 
-// orNull reads null as nil.
+// orNull returns a function that reads null as nil.
 func orNull[T any](read func(field string, raw []byte) (T, error)) func(string, []byte) (*T,
 	error) {
 	return func(field string, raw []byte) (*T, error) {
@@ -158,7 +159,7 @@ func orNull[T any](read func(field string, raw []byte) (T, error)) func(string, 
 	}
 }
 
-// notNull refuses null, which lists are read from.
+// notNull returns a function that refuses null, which readList would read.
 func notNull[T any](read func(field string, raw []byte) (T, error)) func(string, []byte) (T,
 	error) {
 	return func(field string, raw []byte) (v T, err error) {
@@ -169,10 +170,44 @@ func notNull[T any](read func(field string, raw []byte) (T, error)) func(string,
 	}
 }
 
-// into stores what read reads.
-func into[T any](dst *T, field string, read func(field string, raw []byte) (T, error)) objectField {
-	return objectField{field, func(raw json.RawMessage) (err error) {
-		*dst, err = read(field, raw)
+// into returns the field with a name. Its value is read by read and stored in *dst.
+func into[T any](dst *T, name string, read func(field string, raw []byte) (T, error)) objectField {
+	return objectField{name, func(raw json.RawMessage) (err error) {
+		*dst, err = read(name, raw)
 		return err
 	}}
+}
+
+// objectWriter writes one JSON object with fields in the order of its calls.
+type objectWriter struct {
+	buf bytes.Buffer
+	err error
+}
+
+func (w *objectWriter) put(name, value string) {
+	if w.buf.Len() > 0 {
+		w.buf.WriteByte(',')
+	}
+	w.buf.WriteString(strconv.Quote(name) + ":" + value)
+}
+
+func (w *objectWriter) marshal(name string, v any) {
+	data, err := json.Marshal(v)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	w.put(name, string(data))
+}
+
+func (w *objectWriter) bytes() ([]byte, error) {
+	return []byte("{" + w.buf.String() + "}"), w.err
+}
+
+// mustJSON returns v as JSON. It panics if v has none.
+func mustJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("window: " + err.Error())
+	}
+	return string(data)
 }

@@ -1,14 +1,13 @@
 package window
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
 )
 
-// ParseSpec reads a spec from JSON. Unknown, repeated and misspelt fields are refused, and so is
-// what [Spec.Validate] refuses; errors are a *SpecError.
+// ParseSpec reads a spec from JSON. It refuses unknown and repeated fields, and an invalid spec.
+// The error is a *SpecError.
 func ParseSpec(data []byte) (Spec, error) {
 	var s Spec
 	var length *int64
@@ -47,7 +46,7 @@ func ParseSpec(data []byte) (Spec, error) {
 	return s, nil
 }
 
-// UnmarshalJSON is [ParseSpec], for specs inside other dictionaries.
+// UnmarshalJSON is [ParseSpec], for specs inside other JSON objects.
 func (s *Spec) UnmarshalJSON(data []byte) error {
 	parsed, err := ParseSpec(data)
 	if err == nil {
@@ -56,8 +55,8 @@ func (s *Spec) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// MarshalJSON writes the canonical form: fields in a fixed order, defaults left out, so that equal
-// specs have equal bytes.
+// MarshalJSON writes the canonical form: fields in a fixed order, without defaults. Equal specs
+// have equal bytes.
 func (s Spec) MarshalJSON() ([]byte, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -121,7 +120,7 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 	return w.bytes()
 }
 
-// MarshalJSON writes the share, or null for any.
+// MarshalJSON writes the share, or null if Any is set.
 func (m MaxMissing) MarshalJSON() ([]byte, error) {
 	if m.Any {
 		return []byte("null"), nil
@@ -169,29 +168,4 @@ func readDType(field string, raw []byte) (DType, error) {
 		err = &SpecError{field, v, "the name of a dtype, or null for as stored"}
 	}
 	return DType(v), err
-}
-
-// dictionaryWriter writes one JSON object in the order of its calls.
-type objectWriter struct {
-	buf bytes.Buffer
-	err error
-}
-
-func (w *objectWriter) put(name, value string) {
-	if w.buf.Len() > 0 {
-		w.buf.WriteByte(',')
-	}
-	w.buf.WriteString(strconv.Quote(name) + ":" + value)
-}
-
-func (w *objectWriter) marshal(name string, v any) {
-	data, err := json.Marshal(v)
-	if err != nil && w.err == nil {
-		w.err = err
-	}
-	w.put(name, string(data))
-}
-
-func (w *objectWriter) bytes() ([]byte, error) {
-	return []byte("{" + w.buf.String() + "}"), w.err
 }

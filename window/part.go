@@ -21,7 +21,7 @@ type extent struct {
 	a, b    int64 // rows that the spec admits
 	lo, hi  int64 // rows that may be prediction rows
 	context int64 // first row that may be a context row
-	bounded bool  // cut by rows or time: only positions whose partRow is in [lo, hi) belong to the part
+	bounded bool  // cut by rows or time: the part has positions with partRow in [lo, hi) only
 	absent  bool  // the part does not contain the item
 }
 

@@ -5,7 +5,7 @@ type shape struct {
 	context, target, total int64 // samples: C, C+G−L, T = C+G+P
 	stride, dilation       int64
 	last                   int64 // offset of the last row: (T−1)·D
-	partRow                int64 // offset of the row that decides the part: the first prediction row
+	partRow                int64 // offset of the first prediction row, which decides the part
 	pad                    int64 // rows that a window may start before the first admitted row
 	fromEnd                bool
 }

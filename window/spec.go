@@ -7,20 +7,18 @@ import (
 	"strconv"
 )
 
-// Errors of specs and cuts.
-var (
-	// ErrSpec is wrapped by every [SpecError]: a spec, where or split that cannot be.
-	ErrSpec = errors.New("invalid window spec")
-)
+// ErrSpec is wrapped by every [SpecError].
+var ErrSpec = errors.New("invalid window spec")
 
-// SpecError names the field of a spec or cut that is refused, its value and what is allowed.
+// SpecError is returned for an invalid spec, where or split. It names the field, its value, and
+// what is allowed.
 type SpecError struct {
 	Field   string `json:"field"`
-	Value   string `json:"value"` // [Missing] where there is none
+	Value   string `json:"value"` // [Missing] if there is none
 	Allowed string `json:"allowed"`
 }
 
-// Missing is the value in a [SpecError] of a field that must be given and is not.
+// Missing is the Value of a [SpecError] for a required field that is not given.
 const Missing = "(missing)"
 
 func (e *SpecError) Error() string {
@@ -33,30 +31,30 @@ func (e *SpecError) Error() string {
 // Unwrap makes errors.Is(err, ErrSpec) true.
 func (e *SpecError) Unwrap() error { return ErrSpec }
 
-// Values of Spec.Anchor; "" is the start.
+// Values of Spec.Anchor. The zero value means AnchorStart.
 const (
 	AnchorStart = "start"
 	AnchorEnd   = "end"
 )
 
-// Spec says which windows are wanted; it is one JSON dictionary. The zero value of a field is its
-// default, except ContextLength, which must be given.
+// Spec says which windows to use. In JSON it is one object. The zero value of a field is its
+// default, except for ContextLength, which is required.
 type Spec struct {
-	ContextLength    int64 // rows a window looks back over, at least 1
-	PredictionLength int64 // rows to predict; 0 is a context-only window
-	Gap              int64 // rows between the two
-	Overlap          int64 // rows before the prediction rows that the target repeats
-	Stride           int64 // rows between starts of neighbouring windows; 0 means 1
-	Dilation         int64 // rows between samples inside a window; 0 means 1
+	ContextLength    int64 // context rows, at least 1
+	PredictionLength int64 // rows to predict; 0 means windows that consist of a context alone
+	Gap              int64 // rows between context and prediction rows
+	Overlap          int64 // rows before the prediction rows that the target includes
+	Stride           int64 // rows from the start of a window to the start of the next; 0 means 1
+	Dilation         int64 // rows from a sample of a window to the next; 0 means 1
 	Anchor           string
-	MinContext       *int64      // least real context rows; nil means ContextLength
-	Rows             *Bounds     // rows of each item that may be used
-	Time             *TimeBounds // the same by time; not together with Rows
-	MaxStep          *Step       // largest step in time between neighbouring rows; nil means any
+	MinContext       *int64      // least context rows without padding; nil means ContextLength
+	Rows             *Bounds     // rows of each item that windows may use
+	Time             *TimeBounds // the same by time; excludes Rows
+	MaxStep          *Step       // largest step in time between neighbouring rows; nil allows any
 	MaxMissing       MaxMissing  // largest share of missing cells
 	CountFilled      bool        // filled values count as missing
 
-	// Column names and what is delivered: carried here, resolved elsewhere.
+	// Columns and the form in which batches have them. An Index does not use these fields.
 	Columns        []string
 	ContextColumns []string
 	TargetColumns  []string
@@ -66,13 +64,13 @@ type Spec struct {
 	MissingValue   *float64
 }
 
-// DType names the dtype a part is delivered in. The zero value means float32.
+// DType is the name of the dtype of a batch's parts. The zero value means float32.
 type DType string
 
-// AsStored is dtype null: every part as it is stored.
+// AsStored is the dtype of each column as it is stored. In JSON it is null.
 const AsStored DType = "as stored"
 
-// Name is the dtype with the default spelled out; "" when as stored.
+// Name returns the name of the dtype, "float32" for the zero value and "" for AsStored.
 func (d DType) Name() string {
 	switch d {
 	case "":
@@ -83,16 +81,17 @@ func (d DType) Name() string {
 	return string(d)
 }
 
-// MaxMissing is the largest share of missing cells a window may have. The zero value admits none.
+// MaxMissing is the largest share of missing cells that a window may have. The zero value admits no
+// missing cells.
 type MaxMissing struct {
 	Share float64
 	Any   bool // admit all windows; null in JSON
 }
 
-// limit keeps every sum of two rows, spans or strides inside int64.
+// maxLength is the largest length in rows. Sums of two lengths do not overflow int64.
 const maxLength = 1 << 61
 
-// Validate says whether the spec can be; the error is a *SpecError.
+// Validate returns a *SpecError if the spec is invalid.
 func (s Spec) Validate() error {
 	if err := s.validateLengths(); err != nil {
 		return err
@@ -159,7 +158,7 @@ func (s Spec) validateLengths() error {
 			}
 		}
 	}
-	if most := s.ContextLength + s.Gap; s.Overlap > most { // both are at most 2⁶¹
+	if most := s.ContextLength + s.Gap; s.Overlap > most { // both are at most maxLength
 		return &SpecError{"overlap", strconv.FormatInt(s.Overlap, 10),
 			fmt.Sprintf("at most context_length + gap = %d", most)}
 	}
@@ -191,4 +190,57 @@ func orOne(v int64) int64 {
 		return 1
 	}
 	return v
+}
+
+// validateColumns refuses columns that one role names twice, or that two roles name that exclude
+// each other.
+func (s Spec) validateColumns() error {
+	known, static := role{"known_columns", s.KnownColumns}, role{"static_columns", s.StaticColumns}
+	both, context, target := role{"columns", s.Columns}, role{"context_columns", s.ContextColumns},
+		role{"target_columns", s.TargetColumns}
+	for _, r := range []role{both, context, target, known, static} {
+		seen := make(map[string]bool, len(r.names))
+		for _, name := range r.names {
+			if name == "" || seen[name] {
+				return &SpecError{r.field, name, "names that are not empty, each once"}
+			}
+			seen[name] = true
+		}
+	}
+	if s.PredictionLength == 0 && s.TargetColumns != nil {
+		return &SpecError{target.field, mustJSON(s.TargetColumns),
+			"none, because prediction_length is 0"}
+	}
+	if err := known.checkDisjoint(target); err != nil { // known columns are not predicted
+		return err
+	}
+	for _, r := range []role{both, context, target, known} { // one value per item
+		if err := static.checkDisjoint(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// role is a list of columns in a spec.
+type role struct {
+	field string
+	names []string
+}
+
+// checkDisjoint refuses a column that another role names too.
+func (r role) checkDisjoint(other role) error {
+	if len(r.names) == 0 {
+		return nil
+	}
+	others := make(map[string]bool, len(other.names))
+	for _, name := range other.names {
+		others[name] = true
+	}
+	for _, name := range r.names {
+		if others[name] {
+			return &SpecError{r.field, name, "columns that are not in " + other.field}
+		}
+	}
+	return nil
 }

@@ -6,29 +6,31 @@ import (
 	"strconv"
 )
 
-// Split parts an index by exactly one of Lengths, Fractions, AtTimes and Items.
+// Split divides an index into parts. Exactly one of Lengths, Fractions, AtTimes and Items is set.
 type Split struct {
-	Lengths   []*int64    // rows per item; one may be nil: the rest
-	Fractions []*float64  // of an item's rows; one may be nil: the rest
-	AtTimes   []TimeValue // k bounds for k+1 parts
+	Lengths   []*int64    // rows per item; one may be nil, for the rest
+	Fractions []*float64  // of an item's rows; one may be nil, for the rest
+	AtTimes   []TimeValue // k bounds of k+1 parts, in ascending order
 	Items     *ItemParts
-	Purge     int64 // rows left out before each later part
-	// ContextBeforeSplit lets a part's context reach back before its first row; nil means true.
+	Purge     int64 // rows before each later part that belong to no part
+	// ContextBeforeSplit allows context rows before the first row of a part. nil means true.
 	ContextBeforeSplit *bool
-	Names              []string // one per part; they change no window
+	Names              []string // one per part, or nil; they change no window
 }
 
-// ItemParts are lists of item numbers, or fractions of the items by a fixed hash. In JSON they are
-// [[0, 1], [2]] or [0.8, 0.2].
+// ItemParts divides items into parts by lists of item numbers, or by fractions of a fixed hash. In
+// JSON it is [[0, 1], [2]] or [0.8, 0.2].
 type ItemParts struct {
 	Lists     [][]int64
 	Fractions []*float64
 }
 
-// mostParts bounds a split: each part is an index of its own, which looks at all of the split.
+// maxParts is the largest number of parts. Each part is an index of its own, and making it takes
+// time in proportion to all parts.
 const maxParts = 1000
 
-// Parts validates the split and is its number of parts, from 2 to 1000; the error is a *SpecError.
+// Parts returns the number of parts, from 2 to 1000. It returns a *SpecError if the split is
+// invalid.
 func (s *Split) Parts() (int, error) {
 	given, by := 0, splitMethod{}
 	for _, w := range s.methods() {
@@ -58,7 +60,7 @@ func (s *Split) Parts() (int, error) {
 	return n, nil
 }
 
-// way is one of the ways to split.
+// splitMethod is one of the fields that say how to split.
 type splitMethod struct {
 	field string
 	given bool
@@ -75,7 +77,8 @@ func (s *Split) methods() [4]splitMethod {
 	}
 }
 
-// Field names the way that is given: lengths, fractions, at_times or items.
+// Field returns the name of the field that says how to split: lengths, fractions, at_times or
+// items.
 func (s *Split) Field() string {
 	for _, w := range s.methods() {
 		if w.given {
@@ -188,13 +191,13 @@ func (p *ItemParts) validate() error {
 	return validateFractions("items", p.Fractions)
 }
 
-// floorShare is ⌊n·f + 1e-9⌋ in float64, without a fused multiply-add.
+// floorShare returns ⌊n·f + 1e-9⌋ in float64, without a fused multiply-add.
 func floorShare(n int64, f float64) int64 {
 	product := float64(float64(n) * f)
 	return min(n, int64(math.Floor(product+1e-9)))
 }
 
-// ParseSplit reads a split from JSON; unknown fields are refused.
+// ParseSplit reads a split from JSON. It refuses unknown fields.
 func ParseSplit(data []byte) (Split, error) { return readSplit("split", data) }
 
 func readSplit(field string, raw []byte) (s Split, err error) {
@@ -244,7 +247,7 @@ func (s *Split) UnmarshalJSON(data []byte) (err error) {
 	return err
 }
 
-// MarshalJSON writes the canonical form: fields in a fixed order, defaults left out.
+// MarshalJSON writes the canonical form: fields in a fixed order, without defaults.
 func (s Split) MarshalJSON() ([]byte, error) {
 	var w objectWriter
 	if s.Lengths != nil {

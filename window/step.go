@@ -7,20 +7,21 @@ import (
 	"strings"
 )
 
-// Step is a length of time: a duration, or an integer in the unit of the time column. In JSON it
-// is "1h", "15min", "1d12h" or an integer.
+// Step is a length of time: a duration, or an integer in the unit of the time column. In JSON it is
+// a string such as "1h", "15min" or "1d12h", or an integer.
 type Step struct {
 	duration bool
 	length   int64 // nanoseconds, or the integer
 }
 
-// Nanoseconds is a step of so many nanoseconds.
+// Nanoseconds returns a step of n nanoseconds.
 func Nanoseconds(n int64) *Step { return &Step{duration: true, length: n} }
 
-// Ticks is a step of so many units of the time column.
+// Ticks returns a step of n units of the time column.
 func Ticks(n int64) *Step { return &Step{length: n} }
 
-// stepUnits spell units as Go and pandas do; the first spelling of a length is the canonical one.
+// stepUnits are the units of durations, with the names that Go and pandas use. String uses the
+// first name.
 var stepUnits = []struct {
 	nanos int64
 	names []string
@@ -130,7 +131,27 @@ func readStep(field string, raw []byte) (Step, error) {
 	return Step{length: v}, nil
 }
 
-// in is the largest difference in the unit that is no jump.
+// In returns the step in the unit of a time column ("" is integer time). ok is false if the step is
+// not a whole number of units, or if it is a duration and the column contains integers.
+func (s Step) In(unit string) (v int64, ok bool) {
+	if !s.duration {
+		return s.length, true
+	}
+	nanos := unitNanos[unit]
+	return s.length / max(1, nanos), nanos > 0 && s.length%nanos == 0
+}
+
+// Units returns a step of n units of a time column. The step is a duration if the unit is one. ok
+// is false if a duration cannot be that long.
+func Units(n int64, unit string) (s Step, ok bool) {
+	nanos, known := unitNanos[unit]
+	if !known {
+		return Step{length: n}, unit == ""
+	}
+	return Step{duration: true, length: n * nanos}, n <= math.MaxInt64/nanos
+}
+
+// in returns the largest difference in the unit that is not a jump.
 func (s Step) in(unit string) (uint64, error) {
 	if !s.duration {
 		return uint64(s.length), nil

@@ -2,13 +2,12 @@ package window
 
 import "fmt"
 
-// StepRows is how many dataset rows share one number of [LargestSteps].
+// StepRows is the number of dataset rows in a block of [LargestSteps].
 const StepRows = 512
 
-// LargestSteps are the largest differences in time between neighbouring rows of an item: number i
-// is that of the rows [i·StepRows, (i+1)·StepRows), each against the row before it, and 0 where all
-// of them begin items. From it the jumps over any max_step are found by reading only the rows of
-// the blocks that have one. The error wraps [ErrTable] where times do not ascend.
+// LargestSteps returns, for each block of StepRows dataset rows, the largest difference in time
+// between a row and the row before it in the same item, 0 if there is none. With it an index reads
+// only blocks that contain a jump over max_step. The error wraps [ErrTable] if times do not ascend.
 func LargestSteps(t *Table) ([]uint64, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -33,6 +32,7 @@ func LargestSteps(t *Table) ([]uint64, error) {
 	return largest, nil
 }
 
+// stepBlocks returns the number of blocks.
 func stepBlocks(rows int64) int64 { return (rows + StepRows - 1) / StepRows }
 
 func descendingTimes(item, row, now, before int64) error {

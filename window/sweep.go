@@ -75,7 +75,7 @@ func (m *missingScan) addExcess(p *positions, residue, from, to, count int64) {
 	if !m.exceeds(count, 0) {
 		end = unpadded
 	}
-	if end == unpadded && from < unpadded { // more cells with each start: only the first ones exceed
+	if end == unpadded && from < unpadded { // cells grow with each start
 		end = from + int64(sort.Search(int(unpadded-from), func(i int) bool {
 			return !m.exceeds(count, -floorDiv(residue-p.a, d)-from-int64(i))
 		}))

@@ -5,41 +5,45 @@ import (
 	"fmt"
 )
 
-// ErrTable is wrapped by errors of the table itself: offsets that descend, times that do not
-// ascend within an item, missing rows out of order. The message names the item and row.
+// ErrTable is wrapped by errors of the table: offsets that descend, times that do not ascend within
+// an item, missing rows out of order. The message names the item and row.
 var ErrTable = errors.New("invalid table")
 
-// Table is what of a generation decides which windows exist. Its slices are kept, not copied.
+// Table is the data of a dataset that decides which windows exist. An index uses its slices without
+// copying them.
 type Table struct {
 	Offsets []int64 // item i has the dataset rows [Offsets[i], Offsets[i+1])
-	Times   []int64 // one per dataset row, strictly ascending within an item; nil without time
+	Times   []int64 // per dataset row, strictly ascending within an item; nil without a time column
 	Unit    string  // of Times: "s", "ms", "us", "ns", "day", or "" for integer time
 	Columns []Column
-	// LargestSteps are [LargestSteps] of Times, so that max_step reads only the rows near a jump;
-	// nil has it read all.
+	// LargestSteps is the result of [LargestSteps] for Times, or nil. With it max_step needs to
+	// read only the rows near a jump.
 	LargestSteps []uint64
 
-	// ItemHash is a fixed hash of an item's value, for splits by fractions of items; may be nil.
+	// ItemHash returns a fixed hash of an item's value, for splits by fractions of items. It may be
+	// nil.
 	ItemHash func(item int64) uint64
-	// ItemName is what a message calls an item, as in "item a"; nil calls it by its number.
+	// ItemName returns the name of an item in messages, such as "item a". If it is nil, messages
+	// use the item's number.
 	ItemName func(item int64) string
 }
 
 // Column is a value column that windows use.
 type Column struct {
 	Context, Target bool
-	Cells           int64        // features: cells per row
-	Missing         []MissingRow // ascending by row; rows without missing cells left out
+	Cells           int64        // cells per row: the number of features
+	Missing         []MissingRow // in ascending order; only rows with missing cells
 }
 
-// MissingRow is a dataset row with so many missing cells of its column.
+// MissingRow is a dataset row that misses cells of a column.
 type MissingRow struct {
-	Row, Cells int64
+	Row, Cells int64 // number of the row, and of its missing cells
 }
 
-// Items is the number of items.
+// Items returns the number of items.
 func (t *Table) Items() int64 { return max(0, int64(len(t.Offsets))-1) }
 
+// length returns the number of rows of an item.
 func (t *Table) length(item int64) int64 { return t.Offsets[item+1] - t.Offsets[item] }
 
 // longest returns the number of rows of the longest item.
@@ -63,9 +67,10 @@ func (t *Table) name(item int64) string {
 	return t.ItemName(item)
 }
 
-// times are the times of an item's rows.
+// times returns the times of an item's rows.
 func (t *Table) times(item int64) []int64 { return t.Times[t.Offsets[item]:t.Offsets[item+1]] }
 
+// check returns an error that wraps ErrTable if the table is invalid.
 func (t *Table) check() error {
 	rows := int64(0)
 	if n := len(t.Offsets); n > 0 {

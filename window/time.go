@@ -9,19 +9,19 @@ import (
 )
 
 // TimeValue is a bound in time: an instant, or an integer in the unit of the time column. In JSON
-// it is RFC 3339, a date, or an integer; without a zone it is UTC.
+// it is RFC 3339, a date, or an integer. A time without a zone is UTC.
 type TimeValue struct {
 	instant bool
-	sec     int64 // since 1970, or the integer
+	sec     int64 // seconds since 1970, or the integer
 	nsec    int64
 }
 
-// At is an instant.
+// At returns an instant.
 func At(t time.Time) TimeValue {
 	return TimeValue{instant: true, sec: t.Unix(), nsec: int64(t.Nanosecond())}
 }
 
-// Tick is an integer in the unit of the time column.
+// Tick returns an integer in the unit of the time column.
 func Tick(v int64) TimeValue { return TimeValue{sec: v} }
 
 func (t TimeValue) before(o TimeValue) bool {
@@ -54,8 +54,8 @@ var timeForms = []string{
 	"2006-01-02",
 }
 
-// ParseTime reads RFC 3339, the same with a space for the T, without seconds or without a zone
-// (UTC), or a date.
+// ParseTime reads RFC 3339 or a date. It accepts a space instead of the T, and times without
+// seconds or without a zone (UTC).
 func ParseTime(s string) (TimeValue, error) {
 	text := s
 	if len(text) > 10 && text[10] == ' ' {
@@ -91,12 +91,28 @@ func readTimeValue(field string, raw []byte) (TimeValue, error) {
 	return Tick(v), nil
 }
 
-// Nanoseconds of each unit of time; "" is integer time.
+// unitNanos are the nanoseconds of each unit of a time column. Integer time has no unit.
 var unitNanos = map[string]int64{
 	"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "day": 86400e9,
 }
 
-// in is the first moment of the unit at or after t: time ≥ t and time < t mean the same with it.
+// In returns the first value of a time column with the unit ("" is integer time) that is not before
+// t. It returns the least or the largest int64 if that value overflows. The error is a [SpecError].
+func (t TimeValue) In(field, unit string) (int64, error) {
+	m, err := t.in(field, unit)
+	switch {
+	case err != nil:
+		return 0, err
+	case m.overflow < 0:
+		return math.MinInt64, nil
+	case m.overflow > 0:
+		return math.MaxInt64, nil
+	}
+	return m.at, nil
+}
+
+// in returns the first time at or after t in the unit of a time column. A comparison with it, ≥ or
+// <, has the same result as a comparison with t.
 func (t TimeValue) in(field, unit string) (timestamp, error) {
 	if !t.instant {
 		return timestamp{at: t.sec}, nil
@@ -104,7 +120,8 @@ func (t TimeValue) in(field, unit string) (timestamp, error) {
 	nanos, ok := unitNanos[unit]
 	switch {
 	case unit == "":
-		return timestamp{}, &SpecError{field, t.String(), "an integer: the time column holds integers"}
+		return timestamp{},
+			&SpecError{field, t.String(), "an integer: the time column holds integers"}
 	case !ok:
 		return timestamp{}, unknownUnit(unit)
 	case nanos >= 1e9:
