@@ -6,8 +6,11 @@ import (
 )
 
 // Cut is one step that narrows an index. Exactly one of Where, Split and Latest is set. In JSON it
-// is {"where": {...}, "context_before_split": false}, {"split": {...}, "part": 1} or {"latest":
-// true}.
+// is one of:
+//
+//	{"where": {...}, "context_before_split": false}
+//	{"split": {...}, "part": 1}
+//	{"latest": true}
 type Cut struct {
 	Where  *Where
 	Split  *Split

@@ -202,8 +202,8 @@ func (x *Index) Contiguous() bool {
 }
 
 // Continues reports whether the context of window n of a contiguous index begins where the context
-// of window n−1 ended: in the same run and without a jump in time in between. It panics unless 0 ≤
-// n < Len.
+// of window n−1 ended: in the same run and without a jump in time in between. It panics unless
+// 0 ≤ n < Len.
 //
 // A run contains a jump between two windows if the jump is in neither of them. This is possible
 // only if windows consist of a context alone.
