@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAFullDiskKeepsWhatIsDerivedInMemory(t *testing.T) {
+func TestDerivedValuesStayInMemoryIfTheDiskIsFull(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	publish(t, s, "d", 1)
 	t.Setenv("TENSORCACHE_FAULT", "ENOSPC@derived")

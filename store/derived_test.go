@@ -47,7 +47,7 @@ func reopened(t *testing.T, dir, key string, log *slog.Logger) bool {
 	return computed
 }
 
-func TestADerivedFileOutlivesTheStoreAndIsMadeAgainWhenItIsNotWhole(t *testing.T) {
+func TestADerivedFileIsReadAgainAndReplacedIfItIsDamaged(t *testing.T) {
 	dir, quiet := t.TempDir(), slog.New(slog.DiscardHandler)
 	s, err := Open(dir, quiet)
 	if err != nil {
@@ -102,7 +102,7 @@ func TestADerivedFileOutlivesTheStoreAndIsMadeAgainWhenItIsNotWhole(t *testing.T
 	}
 }
 
-func TestADirectoryThatCannotBeWrittenCostsOneWarning(t *testing.T) {
+func TestADirectoryThatCannotBeWrittenIsLoggedOnce(t *testing.T) {
 	dir := t.TempDir()
 	var said strings.Builder
 	s, err := Open(dir, slog.New(slog.NewTextHandler(&said, nil)))
@@ -126,7 +126,7 @@ func TestADirectoryThatCannotBeWrittenCostsOneWarning(t *testing.T) {
 	}
 }
 
-func TestARemovedGenerationIsGivenNoDerivedFiles(t *testing.T) {
+func TestARemovedGenerationGetsNoDerivedFiles(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	publish(t, s, "d", 1)
 	h, err := s.Acquire("d", 0)
@@ -148,7 +148,7 @@ func TestARemovedGenerationIsGivenNoDerivedFiles(t *testing.T) {
 }
 
 // Columns may have names that are longer, escaped, than a file's may be.
-func TestADerivedFileOfALongNameIsKeptToo(t *testing.T) {
+func TestADerivedFileMayHaveALongName(t *testing.T) {
 	dir, quiet := t.TempDir(), slog.New(slog.DiscardHandler)
 	s, err := Open(dir, quiet)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWhoOnlyLooksAtTheLockIsWaitedFor shares the lock for much longer than one that is held is
+// TestOpenWaitsForProcessesThatShareTheLock shares the lock for much longer than one that is held is
 // tried for.
-func TestWhoOnlyLooksAtTheLockIsWaitedFor(t *testing.T) {
+func TestOpenWaitsForProcessesThatShareTheLock(t *testing.T) {
 	dir := t.TempDir()
 	looks, err := os.Create(filepath.Join(dir, lockFile))
 	if err != nil {

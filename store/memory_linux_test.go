@@ -174,7 +174,7 @@ func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
 	}
 }
 
-func TestALoadTakesThePagesOfWhatIsNotReadLeastRecentlyUsedFirst(t *testing.T) {
+func TestALoadEvictsUnreadGenerationsLeastRecentlyUsedFirst(t *testing.T) {
 	s := bigStore(t)
 	for _, name := range []string{"a", "b", "c", "d"} {
 		big(t, s, name)
@@ -228,9 +228,9 @@ func TestALoadTakesThePagesOfWhatIsNotReadLeastRecentlyUsedFirst(t *testing.T) {
 	holds(map[string]int64{"a": 0, "d": 0})
 }
 
-// TestWhatIsLoadedStaysWithinTheBudget tries orders of loads, readers, rings and removals, and
+// TestMemoryStaysWithinTheBudget tries orders of loads, readers, rings and removals, and
 // holds what was admitted to the budget by the kernel's count.
-func TestWhatIsLoadedStaysWithinTheBudget(t *testing.T) {
+func TestMemoryStaysWithinTheBudget(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -9,9 +9,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestReadersSeeTheirValuesWhateverBecomesOfTheMemory reads a dataset while others load over it,
+// TestReadersSeeTheirValuesDuringEvictionAndPinning reads a dataset while others load over it,
 // unload, preload, pin and unpin it, and make room for loads.
-func TestReadersSeeTheirValuesWhateverBecomesOfTheMemory(t *testing.T) {
+func TestReadersSeeTheirValuesDuringEvictionAndPinning(t *testing.T) {
 	s := bigStore(t)
 	big(t, s, "other")
 	big(t, s, "x")

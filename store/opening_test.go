@@ -26,9 +26,9 @@ func waitFor(t *testing.T, s *Store, holds func() bool) {
 	}
 }
 
-// TestWhatIsOpenedTooLateIsAnError holds an opener up before it maps, while the dataset is removed
+// TestAcquireFailsIfTheGenerationIsRemovedOrTheStoreClosed holds an opener up before it maps, while the dataset is removed
 // or the store closed.
-func TestWhatIsOpenedTooLateIsAnError(t *testing.T) {
+func TestAcquireFailsIfTheGenerationIsRemovedOrTheStoreClosed(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   func(*Store) error
 		ended func(*Store, *generation) bool

@@ -82,7 +82,7 @@ func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
 func pinned(_ Residency, _, err error) error { return err }
 func unpinned(_ Residency, err error) error  { return err }
 
-func TestAPinThatIsGivenUpLeavesNothingLocked(t *testing.T) {
+func TestACancelledPinLeavesNothingLocked(t *testing.T) {
 	s := bigStore(t)
 	big(t, s, "x")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -93,7 +93,7 @@ func TestAPinThatIsGivenUpLeavesNothingLocked(t *testing.T) {
 	}
 }
 
-func TestAPinThatIsGivenUpTakesNoOtherBack(t *testing.T) {
+func TestACancelledPinEndsNoOtherPin(t *testing.T) {
 	s := bigStore(t)
 	big(t, s, "x")
 	all := bytesIn(t, s, "x")

@@ -112,7 +112,7 @@ func TestAHandleStaysOnItsGeneration(t *testing.T) {
 	}
 }
 
-func TestASupersededGenerationGoesWithItsLastReader(t *testing.T) {
+func TestTheLastReaderRemovesASupersededGeneration(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	publish(t, s, "x", 1)
 	a, b := acquire(t, s, "x", 0), acquire(t, s, "x", 0)
@@ -150,7 +150,7 @@ func TestRemoveLeavesHandlesValid(t *testing.T) {
 	}
 }
 
-func TestStartUpRemovesWhatAKilledLoadLeftAndNothingElse(t *testing.T) {
+func TestOpenRemovesFilesOfKilledLoadsAndNothingElse(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir)
 	publish(t, s, "x", 1)
@@ -178,7 +178,7 @@ func TestStartUpRemovesWhatAKilledLoadLeftAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestATornLoadIsNotPublished(t *testing.T) {
+func TestAnIncompleteLoadIsNotPublished(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	l, err := s.Begin("x")
 	if err != nil {
@@ -199,7 +199,7 @@ func TestATornLoadIsNotPublished(t *testing.T) {
 	}
 }
 
-func TestOnlyOneStoreHoldsADirectory(t *testing.T) {
+func TestOneStoreOnlyLocksADirectory(t *testing.T) {
 	dir := t.TempDir()
 	openStore(t, dir)
 	_, err := Open(dir, slog.New(slog.DiscardHandler))
@@ -296,7 +296,7 @@ func TestReadersAndLoadsAtOnce(t *testing.T) {
 	}
 }
 
-func TestNearNamesAreListed(t *testing.T) {
+func TestSimilarNamesAreListed(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	publish(t, s, "etth1", 1)
 	publish(t, s, "weather", 1)
@@ -309,7 +309,7 @@ func TestNearNamesAreListed(t *testing.T) {
 	}
 }
 
-func TestWhatWasMadeFromAnOldGenerationIsNotPublished(t *testing.T) {
+func TestPublishAfterRefusesAnOldGeneration(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	first := publish(t, s, "x", 1)
 	after := func(number int64) (int64, error) {
@@ -339,7 +339,7 @@ func TestWhatWasMadeFromAnOldGenerationIsNotPublished(t *testing.T) {
 	}
 }
 
-func TestARemovalThatFailsLeavesNothingBehind(t *testing.T) {
+func TestAFailedRemovalLeavesNoFiles(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	publish(t, s, "x", 1)
 	if err := os.RemoveAll(s.catalogue.published["x"][0].dir); err != nil {

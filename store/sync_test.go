@@ -16,7 +16,7 @@ func isMarked(s *Store, name string, number int64) bool {
 	return err == nil
 }
 
-func TestGenerationsAreSyncedOnceTheyAreOfSomeAge(t *testing.T) {
+func TestGenerationsAreSyncedAfterSomeTime(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		s := openStore(t, dir)

@@ -42,7 +42,7 @@ func BenchmarkSplitMillionItems(b *testing.B) {
 }
 
 // The plain pass over the same rows that max_step is compared with.
-func BenchmarkTimesPlainPass(b *testing.B) {
+func BenchmarkReadTimes(b *testing.B) {
 	times := ascending(1e7)
 	b.SetBytes(8e7)
 	for b.Loop() {

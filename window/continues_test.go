@@ -9,7 +9,7 @@ import (
 
 // A jump between two windows forbids neither, so they are one run, but the second does not go on
 // where the first ended.
-func TestAJumpBetweenTwoWindowsEndsNoRun(t *testing.T) {
+func TestAJumpBetweenTwoWindowsDoesNotDivideARun(t *testing.T) {
 	times := []int64{0, 1, 2, 3, 100, 101, 102, 103}
 	tab := window.Table{Offsets: []int64{0, 8}, Times: times}
 	spec := window.Spec{ContextLength: 2, Stride: 2, MaxStep: window.Ticks(1)}
@@ -31,7 +31,7 @@ func TestAJumpBetweenTwoWindowsEndsNoRun(t *testing.T) {
 	}
 }
 
-func TestContinuesIsWhatTheRowsSay(t *testing.T) {
+func TestContinuesAgreesWithTheRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tab := drawTableOf(t, between(1, 3), between(4, 34))
 		o := &oracle{drawSpec(t, tab), tab}

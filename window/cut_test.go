@@ -35,7 +35,7 @@ func TestCutsAreReadAndWritten(t *testing.T) {
 	}
 }
 
-func TestCutsAreRefusedByField(t *testing.T) {
+func TestInvalidCutsAreRefusedWithTheField(t *testing.T) {
 	for _, c := range []struct{ in, field string }{
 		{`[{}]`, "cut"}, {`[{"where":{}}]`, "where"}, {`[{"where":null}]`, "cut"},
 		{`[{"where":{"rows":[0,5]},"latest":true}]`, "cut"},
@@ -80,7 +80,7 @@ func TestCutsAreRefusedByField(t *testing.T) {
 	}
 }
 
-func TestGoSplitsAreValidatedToo(t *testing.T) {
+func TestSplitsMadeInGoAreValidated(t *testing.T) {
 	nan := ptr(math.NaN())
 	x := mustNew(t, window.Spec{ContextLength: 2}, items(10))
 	for _, s := range []window.Split{
@@ -95,7 +95,7 @@ func TestGoSplitsAreValidatedToo(t *testing.T) {
 	}
 }
 
-func TestCutsThatDoNotFitTheTable(t *testing.T) {
+func TestCutsThatDoNotFitTheTableAreRefused(t *testing.T) {
 	x := mustNew(t, window.Spec{ContextLength: 2, PredictionLength: 1, KnownColumns: []string{"k"}},
 		items(10, 10))
 	for _, c := range []struct{ in, says string }{
@@ -119,7 +119,7 @@ func TestCutsThatDoNotFitTheTable(t *testing.T) {
 	}
 }
 
-func TestHashTellsSpecsAndPartsApart(t *testing.T) {
+func TestHashDiffersBetweenSpecsAndParts(t *testing.T) {
 	x := mustNew(t, window.Spec{ContextLength: 2, PredictionLength: 1}, items(10, 10))
 	same := mustNew(t, window.Spec{ContextLength: 2, PredictionLength: 1, Stride: 1,
 		Anchor: "start", MinContext: ptr(int64(2))}, items(50))
@@ -178,7 +178,7 @@ func TestLatestEndsAtTheLastTarget(t *testing.T) {
 }
 
 // A long stretch of missing rows is one cut, not one for each row.
-func TestManyMissingRowsAreOneCut(t *testing.T) {
+func TestConsecutiveMissingRowsAreOneRejection(t *testing.T) {
 	tab := items(100000)
 	c := window.Column{Context: true, Target: true, Cells: 1}
 	for row := int64(1000); row < 90000; row++ {

@@ -10,7 +10,7 @@ import (
 )
 
 // The types read themselves inside another dictionary as their Parse functions do, strictly.
-func TestTypesReadThemselvesInsideOthers(t *testing.T) {
+func TestTypesAreReadInsideOtherObjects(t *testing.T) {
 	var request struct {
 		Spec   window.Spec       `json:"spec"`
 		Cuts   []window.Cut      `json:"cuts"`

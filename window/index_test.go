@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-func TestETTh1AddsUp(t *testing.T) {
+func TestCountsOfETTh1AddUp(t *testing.T) {
 	x := mustNew(t, window.Spec{ContextLength: 336, PredictionLength: 96}, items(17420))
 	if x.Len() != 16989 || x.Positions() != 17420 ||
 		!maps.Equal(x.Rejected(), map[window.Reason]int64{window.ReasonItemEnd: 431}) {
@@ -25,7 +25,7 @@ func TestETTh1AddsUp(t *testing.T) {
 	}
 }
 
-func TestPlainCountsFollowTheFormula(t *testing.T) {
+func TestCountsWithoutOptionsFollowTheFormula(t *testing.T) {
 	for n := range int64(40) {
 		for stride := int64(1); stride < 6; stride++ {
 			x := mustNew(t, window.Spec{ContextLength: 5, Gap: 1, PredictionLength: 2,
@@ -57,9 +57,9 @@ func TestABillionWindowsAreOneRun(t *testing.T) {
 	}
 }
 
-// TestAContextBeyondTheItemCostsNoMoreThanItsRows: each of its quadrillion positions but a few is
+// TestAContextLongerThanTheItemTakesTimeOfItsRows: each of its quadrillion positions but a few is
 // rejected by the item's end.
-func TestAContextBeyondTheItemCostsNoMoreThanItsRows(t *testing.T) {
+func TestAContextLongerThanTheItemTakesTimeOfItsRows(t *testing.T) {
 	for _, anchor := range []string{window.AnchorStart, window.AnchorEnd} {
 		for _, dilation := range []int64{1, 2, 3} {
 			tab := items(8, 8)
@@ -94,7 +94,7 @@ func TestPlaceAllocatesNothing(t *testing.T) {
 	}
 }
 
-func TestNoWindowStartsWhereNoItemHasRows(t *testing.T) {
+func TestNoWindowStartsOutsideOfItems(t *testing.T) {
 	x := mustNew(t, window.Spec{ContextLength: 4, PredictionLength: 2, MinContext: ptr(int64(1))},
 		items(30, 50))
 	for _, start := range []int64{math.MinInt64, -4, 47, math.MaxInt64 - 1, math.MaxInt64} {
@@ -104,7 +104,7 @@ func TestNoWindowStartsWhereNoItemHasRows(t *testing.T) {
 	}
 }
 
-func TestAPlaceIsTheSameWhereverTheLatestOneWas(t *testing.T) {
+func TestPlaceNearReturnsThePlaceWhateverTheRun(t *testing.T) {
 	x := mustNew(t, window.Spec{ContextLength: 4, PredictionLength: 2}, items(30, 6, 5, 100, 6, 6))
 	for _, step := range []int64{1, 7, x.Len() - 1, x.Len() - 26} {
 		run, n := 0, int64(0)

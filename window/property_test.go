@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestIndexIsWhatTheDefinitionsSay(t *testing.T) {
+func TestIndexAgreesWithTheDefinitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tab := drawTable(t)
 		spec := drawSpec(t, tab)
@@ -26,7 +26,7 @@ func TestIndexIsWhatTheDefinitionsSay(t *testing.T) {
 }
 
 // Few of the cases above have windows that a split takes; here most do.
-func TestPartsAreWhatTheDefinitionsSay(t *testing.T) {
+func TestPartsAgreeWithTheDefinitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tab := drawTableOf(t, between(1, 3), between(14, 34))
 		spec := drawSpec(t, tab)
@@ -99,7 +99,7 @@ func checkIndex(t *rapid.T, x *window.Index, want found) {
 	}
 }
 
-func TestJSONKeepsSpecAndCuts(t *testing.T) {
+func TestSpecAndCutsAreTheSameAfterJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tab := drawTable(t)
 		x, err := window.Apply(drawSpec(t, tab), tab, drawCuts(t, tab))

@@ -58,7 +58,7 @@ func cmpOr(a, b string) string {
 	return b
 }
 
-func TestSpecIsRefusedByField(t *testing.T) {
+func TestInvalidSpecIsRefusedWithTheField(t *testing.T) {
 	for _, c := range []struct{ in, field string }{
 		{``, "spec"}, {`null`, "spec"}, {`[]`, "spec"}, {`{"context_length":4`, "spec"},
 		{`{"context_length":4}{}`, "spec"},
@@ -133,7 +133,7 @@ func TestSpecErrorNamesFieldValueAndAllowed(t *testing.T) {
 	}
 }
 
-func TestWhatIsMissingIsSaidToBe(t *testing.T) {
+func TestErrorSaysThatAFieldIsMissing(t *testing.T) {
 	for in, want := range map[string]string{
 		``:                        "spec: missing, want one JSON object",
 		` null`:                   "spec: missing, want one JSON object",
@@ -147,7 +147,7 @@ func TestWhatIsMissingIsSaidToBe(t *testing.T) {
 	}
 }
 
-func TestGoValuesAreValidatedToo(t *testing.T) {
+func TestSpecsMadeInGoAreValidated(t *testing.T) {
 	for _, s := range []window.Spec{
 		{ContextLength: 1, Stride: -1},
 		{ContextLength: 1, MaxMissing: window.MaxMissing{Share: math.NaN()}},
@@ -164,7 +164,7 @@ func TestGoValuesAreValidatedToo(t *testing.T) {
 	}
 }
 
-func TestDTypeTellsDefaultFromAsStored(t *testing.T) {
+func TestDTypeDistinguishesDefaultFromAsStored(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"context_length":1}`:                      "float32",
 		`{"context_length":1,"dtype":"float32"}`:    "float32",
@@ -179,7 +179,7 @@ func TestDTypeTellsDefaultFromAsStored(t *testing.T) {
 	}
 }
 
-func TestTableIsRefusedByItemAndRow(t *testing.T) {
+func TestInvalidTableIsRefusedWithItemAndRow(t *testing.T) {
 	step := window.Spec{ContextLength: 1, MaxStep: window.Ticks(1)}
 	for _, c := range []struct {
 		tab  window.Table

@@ -27,7 +27,7 @@ func (o *oracle) whys(item int64, cuts []window.Cut) (starts []int64, reasons []
 	return starts, reasons
 }
 
-func TestStretchesHaveEveryPositionOnceWithItsReason(t *testing.T) {
+func TestStretchesHaveEachPositionOnceWithItsReason(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tab := drawTable(t)
 		spec := drawSpec(t, tab)
@@ -68,7 +68,7 @@ func TestStretchesHaveEveryPositionOnceWithItsReason(t *testing.T) {
 	})
 }
 
-func TestTheWindowThatHoldsARowIsTheNearestBeforeIt(t *testing.T) {
+func TestHoldingReturnsTheLastWindowThatContainsTheRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tab := drawTable(t)
 		spec := drawSpec(t, tab)
@@ -100,7 +100,7 @@ func TestTheWindowThatHoldsARowIsTheNearestBeforeIt(t *testing.T) {
 }
 
 // What is asked for may be left off in the middle.
-func TestStretchesStopWhereTheReaderStops(t *testing.T) {
+func TestStretchesStopWhenTheCallerStops(t *testing.T) {
 	tab := window.Table{Offsets: []int64{0, 9},
 		Columns: []window.Column{{Context: true, Target: true, Cells: 1,
 			Missing: []window.MissingRow{{Row: 4, Cells: 1}}}}}

@@ -155,7 +155,7 @@ func (v *vector) fill(t *testing.T) {
 	}
 }
 
-func TestKeptVectorsOfWindows(t *testing.T) {
+func TestWindowsAgreeWithStoredVectors(t *testing.T) {
 	if *update {
 		cases := vectorCases()
 		for i := range cases {
