@@ -41,7 +41,7 @@ func BenchmarkSplitMillionItems(b *testing.B) {
 	}
 }
 
-// The plain pass over the same rows that max_step is compared with.
+// BenchmarkReadTimes reads the times of as many rows as BenchmarkNewMaxStep, for comparison.
 func BenchmarkReadTimes(b *testing.B) {
 	times := ascending(1e7)
 	b.SetBytes(8e7)

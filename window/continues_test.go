@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A jump between two windows forbids neither, so they are one run, but the second does not go on
-// where the first ended.
+// A jump between two windows rejects neither, so they are in one run. But the second window does
+// not continue the first.
 func TestAJumpBetweenTwoWindowsDoesNotDivideARun(t *testing.T) {
 	times := []int64{0, 1, 2, 3, 100, 101, 102, 103}
 	tab := window.Table{Offsets: []int64{0, 8}, Times: times}

@@ -144,7 +144,7 @@ func TestHashDiffersBetweenSpecsAndParts(t *testing.T) {
 	}
 }
 
-// A window of the known future: history of 10 rows with targets, then rows without.
+// The items have rows with targets, and then rows without.
 func TestLatestEndsAtTheLastTarget(t *testing.T) {
 	tab := items(14, 12)
 	tab.Columns = []window.Column{{Context: true, Target: true, Cells: 1}}
@@ -177,7 +177,7 @@ func TestLatestEndsAtTheLastTarget(t *testing.T) {
 	}
 }
 
-// A long stretch of missing rows is one cut, not one for each row.
+// Many missing rows in a row divide a run once, not once per row.
 func TestConsecutiveMissingRowsAreOneRejection(t *testing.T) {
 	tab := items(100000)
 	c := window.Column{Context: true, Target: true, Cells: 1}

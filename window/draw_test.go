@@ -15,8 +15,8 @@ func parseCuts(data []byte) (cuts []window.Cut, err error) {
 
 func ptr[T any](v T) *T { return &v }
 
-// between draws about evenly: rapid's own ranges favour small numbers, and small tables have no
-// windows. It still shrinks to lo.
+// between draws a number with about equal probabilities. The ranges of rapid prefer small numbers,
+// and small tables have no windows. It still shrinks to lo.
 func between(lo, hi int64) *rapid.Generator[int64] {
 	return rapid.Map(rapid.Uint64(), func(u uint64) int64 {
 		u *= 0x9e3779b97f4a7c15

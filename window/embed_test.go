@@ -9,7 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// The types read themselves inside another dictionary as their Parse functions do, strictly.
+// Inside another JSON object the types are read as strictly as by their Parse functions.
 func TestTypesAreReadInsideOtherObjects(t *testing.T) {
 	var request struct {
 		Spec   window.Spec       `json:"spec"`

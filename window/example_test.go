@@ -7,7 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// ETTh1 at the lengths of the forecasting papers, split as they split it.
+// ETTh1 with the lengths and the split that forecasting papers use.
 func Example() {
 	x, err := window.New(
 		window.Spec{ContextLength: 336, PredictionLength: 96},

@@ -57,8 +57,8 @@ func TestABillionWindowsAreOneRun(t *testing.T) {
 	}
 }
 
-// TestAContextLongerThanTheItemTakesTimeOfItsRows: each of its quadrillion positions but a few is
-// rejected by the item's end.
+// Of the quadrillion positions of TestAContextLongerThanTheItemTakesTimeOfItsRows, the item's end
+// rejects all but a few.
 func TestAContextLongerThanTheItemTakesTimeOfItsRows(t *testing.T) {
 	for _, anchor := range []string{window.AnchorStart, window.AnchorEnd} {
 		for _, dilation := range []int64{1, 2, 3} {
@@ -67,7 +67,7 @@ func TestAContextLongerThanTheItemTakesTimeOfItsRows(t *testing.T) {
 				Missing: []window.MissingRow{{Row: 3, Cells: 1}}}}
 			x := mustNew(t, window.Spec{ContextLength: 1 << 50, Dilation: dilation,
 				MinContext: ptr(int64(1)), Anchor: anchor}, tab)
-			missing := (7-3)/dilation + 1 // the windows whose last row is 3, 3 + dilation, …
+			missing := (7-3)/dilation + 1 // windows whose last row is 3, 3 + dilation, …
 			if x.Len() != 16-missing || x.Rejected()[window.ReasonMaxMissing] != missing {
 				t.Errorf("dilation %d: %d windows, rejected %v", dilation, x.Len(), x.Rejected())
 			}
@@ -180,7 +180,7 @@ func TestExplainSaysWhatToChange(t *testing.T) {
 	}
 }
 
-// A bound between two ticks means the next tick, in every unit.
+// A bound between two values of the unit means the later one.
 func TestTimeBoundsInEveryUnit(t *testing.T) {
 	day := int64(86400)
 	at := func(s string) *window.TimeValue {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMain asks for 500 cases of each property; -rapid.checks asks for another number.
+// TestMain runs 500 cases of each property, unless -rapid.checks sets another number.
 func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.checks", "500"); err != nil {
 		panic(err)

@@ -7,22 +7,22 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// oracle enumerates every position with loops over rows. It is written from the definitions in the
-// package comment and shares no code with the package.
+// oracle finds all positions with loops over rows. It follows the definitions in the package
+// comment and shares no code with the package.
 type oracle struct {
 	spec  window.Spec
 	table window.Table
 }
 
-// found is what an index should be.
+// found is the expected content of an index.
 type found struct {
 	places   []window.Place
 	pads     []int64
 	rejected map[window.Reason]int64
 }
 
-// rowsOf is what a part keeps of an item: which rows may be prediction rows, where its range begins
-// (also when it is empty), and how far context may reach back.
+// rowsOf are the rows of an item in a part: which may be prediction rows, where the range begins
+// (even if it is empty), and the first row that may be a context row.
 type rowsOf struct {
 	in      []bool
 	lo, hi  int64
@@ -38,7 +38,7 @@ func or1(v int64) int64 {
 	return v
 }
 
-// slice resolves bounds as Python's slice.indices does.
+// slice resolves bounds as slice.indices of Python does.
 func slice(b *window.Bounds, n int64) (int64, int64) {
 	lo, hi := int64(0), n
 	if b == nil {
@@ -68,7 +68,7 @@ func slice(b *window.Bounds, n int64) (int64, int64) {
 	return lo, hi
 }
 
-// instantOf is the exact time of a tick; seconds and nanoseconds.
+// instantOf returns the time of a value of a time column, in seconds and nanoseconds.
 func instantOf(tick int64, unit string) time.Time {
 	switch unit {
 	case "s":
@@ -85,7 +85,7 @@ func instantOf(tick int64, unit string) time.Time {
 	panic(unit)
 }
 
-// notBefore says whether a row's time is at or after a bound, given as JSON.
+// notBefore reports whether a row's time is at or after a bound, which is JSON.
 func (o *oracle) notBefore(tick int64, v window.TimeValue) bool {
 	text := v.String()
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
@@ -106,7 +106,7 @@ func (o *oracle) notBefore(tick int64, v window.TimeValue) bool {
 	return tick >= number
 }
 
-// span counts rows before each bound.
+// span returns the number of rows before each bound.
 func (o *oracle) span(item int64, b *window.TimeBounds) (int64, int64) {
 	lo, hi := int64(0), int64(0)
 	for _, tick := range o.times(item) {
@@ -225,7 +225,7 @@ func (o *oracle) split(item int64, r *rowsOf, s window.Split, part int) {
 	r.cutRows = true
 }
 
-// begins are the first rows of all parts, and the end of the last.
+// begins returns the first rows of all parts, and the end of the last.
 func (o *oracle) begins(item int64, r *rowsOf, s window.Split) []int64 {
 	if s.AtTimes != nil {
 		list := []int64{r.lo}
@@ -264,7 +264,7 @@ func (o *oracle) begins(item int64, r *rowsOf, s window.Split) []int64 {
 		rest = len(s.Fractions) - 1
 		sizes[rest] = 0
 	}
-	// Deal the rows one by one.
+	// Assign the rows one by one.
 	left, dealt := n, make([]int64, len(sizes))
 	for i, size := range sizes {
 		for ; size > 0 && left > 0; size-- {
@@ -309,7 +309,7 @@ func (o *oracle) partOfHash(item int64, fractions []*float64) int {
 	return len(fractions) - 1
 }
 
-// index enumerates the windows of spec and cuts.
+// index finds the windows of the spec and the cuts.
 func (o *oracle) index(cuts []window.Cut) found {
 	f := found{rejected: map[window.Reason]int64{}}
 	if len(cuts) > 0 && cuts[len(cuts)-1].Latest {
@@ -328,8 +328,8 @@ func (o *oracle) index(cuts []window.Cut) found {
 			if !o.isPosition(item, s) {
 				continue
 			}
-			placed := o.placed(s)
-			if part.cutRows && !(placed >= 0 && placed < n && part.in[placed]) {
+			row := o.partRow(s)
+			if part.cutRows && !(row >= 0 && row < n && part.in[row]) {
 				continue
 			}
 			if why := o.why(item, s, &part); why != "" {
@@ -343,15 +343,15 @@ func (o *oracle) index(cuts []window.Cut) found {
 	return f
 }
 
-// placed is the row that says which part a position belongs to.
-func (o *oracle) placed(s int64) int64 {
+// partRow returns the row that decides which part a position belongs to.
+func (o *oracle) partRow(s int64) int64 {
 	if o.spec.PredictionLength == 0 {
 		return s + (o.spec.ContextLength-1)*or1(o.spec.Dilation)
 	}
 	return s + (o.spec.ContextLength+o.spec.Gap)*or1(o.spec.Dilation)
 }
 
-// pad counts the context rows before the first admitted row.
+// pad returns the number of context rows before the first admitted row.
 func (o *oracle) pad(item, s int64) int64 {
 	a, _ := o.admitted(item)
 	pad := int64(0)
@@ -363,8 +363,8 @@ func (o *oracle) pad(item, s int64) int64 {
 	return pad
 }
 
-// padded says whether min_context admits a start before the first admitted row: enough context rows
-// are real, and all rows after the context (for P = 0 the last context row).
+// padded reports whether min_context admits a start before the first admitted row: enough context
+// rows are not padding, and no row after the context is (for P = 0 not the last context row).
 func (o *oracle) padded(item, s int64) bool {
 	a, b := o.admitted(item)
 	if s >= a || a >= b || o.spec.MinContext == nil {

@@ -2,7 +2,7 @@ package window_test
 
 import "github.com/tensorcache/tensorcache/window"
 
-// lastRow is the last row of the window that starts at s.
+// lastRow returns the last row of the window that starts at s.
 func (o *oracle) lastRow(s int64) int64 {
 	for i := int64(1); i < o.spec.ContextLength+o.spec.Gap+o.spec.PredictionLength; i++ {
 		s += or1(o.spec.Dilation)
@@ -24,7 +24,7 @@ func (o *oracle) isPosition(item, s int64) bool {
 	return (s-a)%stride == 0 && s < n && (s >= 0 || o.padded(item, s))
 }
 
-// why is the reason that a position is no window, "" when it is one.
+// why returns the reason that rejects a position, or "" if it is a window.
 func (o *oracle) why(item, s int64, part *rowsOf) window.Reason {
 	n := o.rows(item)
 	a, b := o.admitted(item)
@@ -108,7 +108,7 @@ func (o *oracle) missingCells(col window.Column, item, row int64) int64 {
 	return 0
 }
 
-// latest finds each item's one window.
+// latest finds the one window of each item.
 func (o *oracle) latest(f *found, cuts []window.Cut) {
 	context := *o
 	context.spec.Gap, context.spec.Overlap, context.spec.PredictionLength = 0, 0, 0

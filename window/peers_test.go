@@ -7,7 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// The documented cases of other libraries, each with its source.
+// These tests are documented cases of other libraries, each with its source.
 
 func mustNew(t *testing.T, spec window.Spec, tab window.Table) *window.Index {
 	t.Helper()
@@ -36,7 +36,7 @@ func mustSplit(t *testing.T, x *window.Index, s window.Split) []*window.Index {
 	return parts
 }
 
-// items makes a table of items of these lengths.
+// items returns a table of items with these lengths.
 func items(lengths ...int64) window.Table {
 	tab := window.Table{Offsets: []int64{0}}
 	for _, n := range lengths {
@@ -68,7 +68,7 @@ func TestKerasCounts(t *testing.T) {
 		{100, 9, 2, 1, 84},
 		{100, 9, 1, 3, 31},
 		{99, 10, 2, 3, 27}, // docstring example 1; the last start is 78
-		{99, 50, 2, 1, 1},  // keras#17392: once miscounted, and the test with it
+		{99, 50, 2, 1, 1},  // keras#17392: Keras miscounted it, and its test too
 	} {
 		x := mustNew(t, window.Spec{ContextLength: c.length, Dilation: c.rate, Stride: c.stride},
 			items(c.rows))
@@ -84,8 +84,8 @@ func TestKerasCounts(t *testing.T) {
 		items(10)); x.Len() != 7 {
 		t.Errorf("%d windows with a target, want 7", x.Len())
 	}
-	// keras#21305, a known fault: docstring example 2 (n 100, targets 10 rows on) serves 81 of the
-	// 90 windows that exist, as both inputs and targets are cut.
+	// keras#21305 is a known defect: docstring example 2 (n 100, targets 10 rows later) has 81 of
+	// the 90 windows that exist, because it shortens both inputs and targets.
 	if x := mustNew(t, window.Spec{ContextLength: 10, PredictionLength: 1},
 		items(100)); x.Len() != 90 {
 		t.Errorf("%d windows, want 90", x.Len())
@@ -136,8 +136,8 @@ func TestGluonTSOffsetSplitter(t *testing.T) {
 	}
 }
 
-// pytorch-forecasting tests/test_data/test_timeseries.py, test_find_end_indices: of its literal
-// ends, those of windows with all four rows and no jump inside are ours; it also has shorter ones.
+// pytorch-forecasting tests/test_data/test_timeseries.py, test_find_end_indices. The index has its
+// windows of four rows without a jump. It also has shorter windows, which the index does not have.
 func TestPyTorchForecastingEnds(t *testing.T) {
 	diffs := []int64{1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1}
 	theirs := []int64{3, 4, 4, 5, 6, 8, 9, 10, 10, 10, 10, 14, 15, 15, 16, 17, 19, 20,
@@ -173,8 +173,8 @@ func TestPyTorchForecastingMoreHistory(t *testing.T) {
 	}
 }
 
-// darts darts/tests/utils/torch_datasets/test_torch_datasets.py. Its shift counts from the input's
-// start, its stride from the series' end.
+// darts darts/tests/utils/torch_datasets/test_torch_datasets.py. Its shift counts from the start of
+// the input, and its stride from the end of the series.
 func TestDartsCounts(t *testing.T) {
 	shifted := window.Spec{ContextLength: 11, Gap: 24 - 11, PredictionLength: 13}
 	if x := mustNew(t, shifted, items(100)); x.Len() != 64 {
@@ -246,8 +246,9 @@ func TestTimeSeriesLibraryCounts(t *testing.T) {
 	}
 }
 
-// TorchRL test/rb/test_samplers.py, test_slice_sampler: episodes of 30, 25, 15 and 30 steps, slices
-// of 10 stay in one episode and reach all 100 steps; strict_length: 2 steps hold no slice of 10.
+// TorchRL test/rb/test_samplers.py, test_slice_sampler: episodes of 30, 25, 15 and 30 steps. Slices
+// of 10 stay in one episode and contain all 100 steps. With strict_length, 2 steps have no slice of
+// 10.
 func TestTorchRLSlices(t *testing.T) {
 	tab := items(30, 25, 15, 30, 2)
 	x := mustNew(t, window.Spec{ContextLength: 10}, tab)
@@ -267,7 +268,7 @@ func TestTorchRLSlices(t *testing.T) {
 }
 
 // petastorm petastorm/tests/test_ngram_end_to_end.py: ids 0, 3, 8, 10, 11, 20, 23, length 2,
-// delta_threshold 4. Its own test loses (8, 10) at the edge of a row group (a known fault).
+// delta_threshold 4. Its own test loses (8, 10) at the edge of a row group (a known defect).
 func TestPetastormNGrams(t *testing.T) {
 	tab := items(7)
 	tab.Times = []int64{0, 3, 8, 10, 11, 20, 23}

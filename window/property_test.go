@@ -25,7 +25,7 @@ func TestIndexAgreesWithTheDefinitions(t *testing.T) {
 	})
 }
 
-// Few of the cases above have windows that a split takes; here most do.
+// Few cases of TestIndexAgreesWithTheDefinitions have windows that a split rejects. Here most do.
 func TestPartsAgreeWithTheDefinitions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tab := drawTableOf(t, between(1, 3), between(14, 34))

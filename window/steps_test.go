@@ -12,7 +12,7 @@ import (
 
 func TestLargestStepsChangeNoWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		// Items within a block of rows, at its edges, and over several.
+		// Items inside one block of rows, at its ends, and in several blocks.
 		lengths := rapid.SliceOfN(rapid.SampledFrom([]int64{0, 1, 2, 7, 500, 511, 512, 513, 1025}),
 			1, 6).Draw(t, "lengths")
 		tab := window.Table{Offsets: []int64{0}}

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// whys are the positions of an item with their reasons, found one by one.
+// whys returns the positions of an item and their reasons, found one by one.
 func (o *oracle) whys(item int64, cuts []window.Cut) (starts []int64, reasons []window.Reason) {
 	part := o.part(item, cuts)
 	if part.gone {
@@ -18,9 +18,9 @@ func (o *oracle) whys(item int64, cuts []window.Cut) (starts []int64, reasons []
 	n := o.rows(item)
 	far := o.lastRow(0) + or1(o.spec.Dilation) + n + or1(o.spec.Stride)
 	for s := -far; s <= far; s++ {
-		placed := o.placed(s)
+		row := o.partRow(s)
 		if o.isPosition(item, s) &&
-			(!part.cutRows || placed >= 0 && placed < n && part.in[placed]) {
+			(!part.cutRows || row >= 0 && row < n && part.in[row]) {
 			starts, reasons = append(starts, s), append(reasons, o.why(item, s, &part))
 		}
 	}
@@ -99,7 +99,6 @@ func TestHoldingReturnsTheLastWindowThatContainsTheRow(t *testing.T) {
 	})
 }
 
-// What is asked for may be left off in the middle.
 func TestStretchesStopWhenTheCallerStops(t *testing.T) {
 	tab := window.Table{Offsets: []int64{0, 9},
 		Columns: []window.Column{{Context: true, Target: true, Cells: 1,

@@ -10,13 +10,13 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Kept vectors: what is in testdata/vectors stays true for good, in Go and in Python.
-// `go test ./window -update` writes them anew, from cases the oracle has agreed to.
+// The vectors in testdata/vectors are checked in Go and in Python, and must not change.
+// `go test ./window -update` writes them again, for cases in which index and oracle agree.
 var update = flag.Bool("update", false, "write testdata/vectors anew")
 
 const windowVectors = "../testdata/vectors/windows.json"
 
-// vector is one index: its table, spec and cuts, and what it is.
+// vector is one index: its table, spec and cuts, and what it contains.
 type vector struct {
 	Name      string                  `json:"name"`
 	Table     vectorTable             `json:"table"`
@@ -129,7 +129,7 @@ func vectorCases() []vector {
 	}
 }
 
-// fill computes what the vector's index is.
+// fill computes what the vector's index contains.
 func (v *vector) fill(t *testing.T) {
 	spec, err := window.ParseSpec(v.Spec)
 	if err != nil {
@@ -167,23 +167,23 @@ func TestWindowsAgreeWithStoredVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept []vector
-	if err := json.Unmarshal(data, &kept); err != nil {
+	var stored []vector
+	if err := json.Unmarshal(data, &stored); err != nil {
 		t.Fatal(err)
 	}
-	if len(kept) < 20 {
-		t.Errorf("%d vectors are kept", len(kept))
+	if len(stored) < 20 {
+		t.Errorf("%d vectors are stored", len(stored))
 	}
-	for _, want := range kept {
+	for _, want := range stored {
 		got := vector{Name: want.Name, Table: want.Table, Spec: want.Spec, Cuts: want.Cuts}
 		got.fill(t)
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, kept is %+v", want.Name, got, want)
+			t.Errorf("%s: %+v, stored is %+v", want.Name, got, want)
 		}
 	}
 }
 
-// writeVectors writes a list, one vector a line.
+// writeVectors writes a list with one vector per line.
 func writeVectors[T any](t *testing.T, path string, list []T) {
 	out := []byte("[\n")
 	for i, v := range list {
