@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// keep asks for a text that is derived, and tells whether it was computed.
-func keep(t *testing.T, s *Store, key string) (value string, computed bool) {
+// derive calls DerivedFile for a text, and reports whether it was computed.
+func derive(t *testing.T, s *Store, key string) (value string, computed bool) {
 	t.Helper()
 	h, err := s.Acquire("d", 0)
 	if err != nil {
@@ -32,7 +32,8 @@ func keep(t *testing.T, s *Store, key string) (value string, computed bool) {
 	return value, computed
 }
 
-// reopened asks a store that was just opened, and tells whether the value was computed.
+// reopened calls derive in a store that was just opened, and reports whether the value was
+// computed.
 func reopened(t *testing.T, dir, key string, log *slog.Logger) bool {
 	t.Helper()
 	s, err := Open(dir, log)
@@ -40,8 +41,8 @@ func reopened(t *testing.T, dir, key string, log *slog.Logger) bool {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	_, computed := keep(t, s, key)
-	if _, again := keep(t, s, key); again {
+	_, computed := derive(t, s, key)
+	if _, again := derive(t, s, key); again {
 		t.Error("it was computed twice")
 	}
 	return computed
@@ -69,7 +70,7 @@ func TestADerivedFileIsReadAgainAndReplacedIfItIsDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// every bit of magic, format, length, digest, checksum and content counts
+	// a change of any bit of magic, format, length, digest, checksum and content is detected
 	for at := range whole {
 		flipped := append([]byte(nil), whole...)
 		flipped[at] ^= 1 << (at % 8)
@@ -111,13 +112,13 @@ func TestADirectoryThatCannotBeWrittenIsLoggedOnce(t *testing.T) {
 	}
 	defer s.Close()
 	publish(t, s, "d", 1)
-	// in the way: root may write anywhere
+	// a file in place of the directory, because root may write to every directory
 	if err := os.WriteFile(filepath.Join(dir, datasetsDir, "d", "1", derivedDir), nil,
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	keep(t, s, "a")
-	keep(t, s, "b")
+	derive(t, s, "a")
+	derive(t, s, "b")
 	if n := strings.Count(said.String(), "cannot keep on disk"); n != 1 {
 		t.Errorf("warned %d times: %s", n, said.String())
 	}
@@ -137,8 +138,8 @@ func TestARemovedGenerationGetsNoDerivedFiles(t *testing.T) {
 	if _, err := s.Remove("d"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = DerivedFile(h, "a", func() (int, error) { return 7, nil }, func(int) []byte { return nil },
-		func([]byte) (int, error) { return 0, nil })
+	_, err = DerivedFile(h, "a", func() (int, error) { return 7, nil },
+		func(int) []byte { return nil }, func([]byte) (int, error) { return 0, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func TestARemovedGenerationGetsNoDerivedFiles(t *testing.T) {
 	}
 }
 
-// Columns may have names that are longer, escaped, than a file's may be.
+// The escaped name of a column may be longer than a file name may be.
 func TestADerivedFileMayHaveALongName(t *testing.T) {
 	dir, quiet := t.TempDir(), slog.New(slog.DiscardHandler)
 	s, err := Open(dir, quiet)

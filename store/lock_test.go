@@ -10,21 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOpenWaitsForProcessesThatShareTheLock shares the lock for much longer than one that is held is
-// tried for.
+// TestOpenWaitsForProcessesThatShareTheLock shares the lock for much longer than takeLock tries if
+// a process holds it exclusively.
 func TestOpenWaitsForProcessesThatShareTheLock(t *testing.T) {
 	dir := t.TempDir()
-	looks, err := os.Create(filepath.Join(dir, lockFile))
+	shared, err := os.Create(filepath.Join(dir, lockFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Flock(int(looks.Fd()), unix.LOCK_SH); err != nil {
+	if err := unix.Flock(int(shared.Fd()), unix.LOCK_SH); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		go func() {
-			time.Sleep(10 * lockTries * lockPause) // of the bubble's clock
-			looks.Close()
+			time.Sleep(10 * lockTries * lockPause) // on the clock of synctest
+			shared.Close()
 		}()
 		f, err := takeLock(dir)
 		if err != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// bigRows make a dataset of about 4 MiB.
+// A dataset of bigRows rows has about 4 MiB.
 const (
 	bigRows = 1 << 20
 	mib     = 1 << 20
 )
 
-// bigStore is one whose file system can give pages up.
+// bigStore opens a store on a file system that can evict pages.
 func bigStore(t *testing.T) *Store {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func bigStore(t *testing.T) *Store {
 	return openStore(t, dir)
 }
 
-// big publishes a dataset, and lets the clock go on before the next one.
+// big publishes a dataset of bigRows rows.
 func big(t *testing.T, s *Store, name string) int64 {
 	t.Helper()
 	l, err := s.Begin(name)
@@ -57,8 +57,8 @@ func big(t *testing.T, s *Store, name string) int64 {
 	return n
 }
 
-// resident is what of a dataset is in memory now, by our count and, for its published files, by the
-// kernel's.
+// resident returns how many bytes of a dataset are in memory now. It compares the store's count
+// with that of the kernel.
 func resident(t *testing.T, s *Store, name string) int64 {
 	t.Helper()
 	s.catalogue.mu.Lock()
@@ -76,7 +76,7 @@ func resident(t *testing.T, s *Store, name string) int64 {
 		out, err := exec.Command("fincore", "-b", "-n", "-o", "RES",
 			filepath.Join(g.dir, file)).Output()
 		if err != nil {
-			return n // util-linux is not there
+			return n // util-linux is not installed
 		}
 		bytes, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 		if err != nil {
@@ -90,7 +90,8 @@ func resident(t *testing.T, s *Store, name string) int64 {
 	return n
 }
 
-// agree allows one in a hundred, and the ends of the last pages.
+// agree reports whether two numbers of bytes differ by at most 1 % and two pages, because files end
+// within a page.
 func agree(a, b int64) bool { return max(a, b)-min(a, b) <= max(a, b)/100+8192 }
 
 func bytesIn(t *testing.T, s *Store, name string) int64 {
@@ -102,7 +103,7 @@ func bytesIn(t *testing.T, s *Store, name string) int64 {
 	return i.Bytes()
 }
 
-// locked is what the kernel says is locked of the files below a directory.
+// locked returns how many bytes of the files in a directory are locked, by the count of the kernel.
 func locked(t *testing.T, dir string) (sum int64) {
 	t.Helper()
 	b, err := os.ReadFile("/proc/self/smaps")
@@ -145,9 +146,9 @@ func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
 		if err != nil || readers != 0 || r.Resident != 0 || !r.Known || resident(t, s, "x") != 0 {
 			t.Errorf("%+v with %d readers, %v, after unload", r, readers, err)
 		}
-		var told []int64
+		var calls []int64
 		i, err := s.Preload(t.Context(), "x",
-			func(done, total int64) { told = append(told, done, total) })
+			func(done, total int64) { calls = append(calls, done, total) })
 		if err != nil || i.Generation != 1 {
 			t.Fatal(i, err)
 		}
@@ -156,8 +157,8 @@ func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
 			t.Errorf("%d of %d bytes are shown to be in memory just after a preload, %v",
 				shown.Memory.Resident, all, err)
 		}
-		if n := resident(t, s, "x"); n != all || told[len(told)-2] != all || told[1] != all {
-			t.Errorf("%d of %d bytes are in memory after a preload that told %d", n, all, told)
+		if n := resident(t, s, "x"); n != all || calls[len(calls)-2] != all || calls[1] != all {
+			t.Errorf("%d of %d bytes are in memory after a preload with progress %d", n, all, calls)
 		}
 	}
 	if _, err := s.Preload(t.Context(), "y", nil); !errors.Is(err, ErrNotFound) {
@@ -213,7 +214,7 @@ func TestALoadEvictsUnreadGenerationsLeastRecentlyUsedFirst(t *testing.T) {
 	if text := refused.Error(); text != "loading new needs 8.0 MiB, the memory budget has 8.0 MiB left of 18 MiB" {
 		t.Error(text)
 	}
-	holds(map[string]int64{"a": all, "d": all}) // a refusal takes nothing
+	holds(map[string]int64{"a": all, "d": all}) // a refused load evicts nothing
 	second()
 	second()
 	release()
@@ -222,14 +223,14 @@ func TestALoadEvictsUnreadGenerationsLeastRecentlyUsedFirst(t *testing.T) {
 		m.Pinned != 0 {
 		t.Errorf("%+v", m)
 	}
-	if _, err := s.Budget.ReserveLoad("new", 4*all+mib); err != nil { // when nobody reads
+	if _, err := s.Budget.ReserveLoad("new", 4*all+mib); err != nil { // now nothing is in use
 		t.Error(err)
 	}
 	holds(map[string]int64{"a": 0, "d": 0})
 }
 
-// TestMemoryStaysWithinTheBudget tries orders of loads, readers, rings and removals, and
-// holds what was admitted to the budget by the kernel's count.
+// TestMemoryStaysWithinTheBudget runs loads, readers and preloads in a random order, and compares
+// the memory of all generations with the budget.
 func TestMemoryStaysWithinTheBudget(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestReadersSeeTheirValuesDuringEvictionAndPinning reads a dataset while others load over it,
-// unload, preload, pin and unpin it, and make room for loads.
+// TestReadersSeeTheirValuesDuringEvictionAndPinning reads a dataset while other goroutines publish
+// generations of it, unload, preload, pin and unpin it, and reserve memory for loads.
 func TestReadersSeeTheirValuesDuringEvictionAndPinning(t *testing.T) {
 	s := bigStore(t)
 	big(t, s, "other")

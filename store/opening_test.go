@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// waitFor waits until something holds, which is looked at under the store's lock.
-func waitFor(t *testing.T, s *Store, holds func() bool) {
+// waitFor waits until a condition is true, which it checks with the catalogue's mu held.
+func waitFor(t *testing.T, s *Store, condition func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; runtime.Gosched() {
 		s.catalogue.mu.Lock()
-		ok := holds()
+		ok := condition()
 		s.catalogue.mu.Unlock()
 		if ok {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatal("it does not come to that")
+			t.Fatal("timeout")
 		}
 	}
 }
 
-// TestAcquireFailsIfTheGenerationIsRemovedOrTheStoreClosed holds an opener up before it maps, while the dataset is removed
-// or the store closed.
+// TestAcquireFailsIfTheGenerationIsRemovedOrTheStoreClosed delays a call of Acquire before it maps
+// the files. In the meantime the dataset is removed, or the store closed.
 func TestAcquireFailsIfTheGenerationIsRemovedOrTheStoreClosed(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   func(*Store) error

@@ -33,8 +33,8 @@ func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
 		t.Errorf("%+v stays of a pinned dataset, %v", r, err)
 	}
 	s.Budget.Set(2 * all)
-	if room, _ := s.Budget.LeftForRings(); room != all {
-		t.Errorf("there is room for %d bytes of rings", room)
+	if left, _ := s.Budget.LeftForRings(); left != all {
+		t.Errorf("%d bytes are left for rings", left)
 	}
 	release, err := s.Budget.ReserveLoad("new", all)
 	if err != nil || resident(t, s, "x") != all || resident(t, s, "y") != 0 {
@@ -87,8 +87,8 @@ func TestACancelledPinLeavesNothingLocked(t *testing.T) {
 	big(t, s, "x")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := s.Pin(ctx, "x"); !errors.Is(err, context.Canceled) || locked(t, s.dir.path) != 0 ||
-		s.catalogue.pins["x"] != 0 {
+	if _, _, err := s.Pin(ctx, "x"); !errors.Is(err, context.Canceled) ||
+		locked(t, s.dir.path) != 0 || s.catalogue.pins["x"] != 0 {
 		t.Errorf("%v with %d bytes locked", err, locked(t, s.dir.path))
 	}
 }
@@ -99,7 +99,7 @@ func TestACancelledPinEndsNoOtherPin(t *testing.T) {
 	all := bytesIn(t, s, "x")
 	ctx, cancel := context.WithCancel(t.Context())
 	g := s.catalogue.published["x"][0]
-	g.pinning.Lock() // so that both wait for each other
+	g.pinning.Lock() // so that both calls wait
 	var both sync.WaitGroup
 	for i, ctx := range []context.Context{ctx, t.Context()} {
 		both.Go(func() {

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestANameThatTheFileSystemTakesForAnotherIsRefused makes a folder two names, as a file system
-// does that knows no case.
+// TestANameThatTheFileSystemTakesForAnotherIsRefused gives a directory two names, as a file system
+// does that ignores case.
 func TestANameThatTheFileSystemTakesForAnotherIsRefused(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	publish(t, s, "Prices", 1)
@@ -20,11 +20,11 @@ func TestANameThatTheFileSystemTakesForAnotherIsRefused(t *testing.T) {
 	}
 	defer early.Abort()
 	write(t, early, 2)
-	folders := filepath.Join(s.dir.path, datasetsDir)
-	if _, err := os.Stat(filepath.Join(folders, "prices")); err == nil {
-		t.Skip("this file system knows no case: what is published first has the name")
+	datasets := filepath.Join(s.dir.path, datasetsDir)
+	if _, err := os.Stat(filepath.Join(datasets, "prices")); err == nil {
+		t.Skip("this file system ignores case: the dataset that is published first has the name")
 	}
-	if err := os.Symlink("Prices", filepath.Join(folders, "prices")); err != nil {
+	if err := os.Symlink("Prices", filepath.Join(datasets, "prices")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := early.Publish(); !errors.Is(err, layout.ErrName) {
@@ -33,7 +33,7 @@ func TestANameThatTheFileSystemTakesForAnotherIsRefused(t *testing.T) {
 	if _, err := s.Begin("prices"); !errors.Is(err, layout.ErrName) {
 		t.Errorf("begun: %v", err)
 	}
-	if err := os.Remove(filepath.Join(folders, "prices")); err != nil {
+	if err := os.Remove(filepath.Join(datasets, "prices")); err != nil {
 		t.Fatal(err)
 	}
 	publish(t, s, "prices", 4)

@@ -18,7 +18,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// openStore opens a store and checks, when the test ends, that nothing is left behind.
+// openStore opens a store. When the test ends it closes the store and checks that no temporary file
+// and no map is left.
 func openStore(t *testing.T, dir string) *Store {
 	t.Helper()
 	s, err := Open(dir, slog.New(slog.DiscardHandler))
@@ -41,7 +42,7 @@ func openStore(t *testing.T, dir string) *Store {
 	return s
 }
 
-// write fills a load with rows of one column.
+// write writes a generation of three rows of one column.
 func write(t *testing.T, l *Load, value float32) {
 	t.Helper()
 	w, err := layout.Create(l.Dir,
@@ -108,7 +109,7 @@ func TestAHandleStaysOnItsGeneration(t *testing.T) {
 		t.Errorf("a new handle reads %v, want 2", got)
 	}
 	if got := read(t, acquire(t, s, "x", 1)); got != 1 {
-		t.Errorf("generation 1 reads %v while it is held, want 1", got)
+		t.Errorf("generation 1 reads %v while it has a reader, want 1", got)
 	}
 }
 
@@ -120,7 +121,7 @@ func TestTheLastReaderRemovesASupersededGeneration(t *testing.T) {
 	a.Release()
 	a.Release()
 	if _, err := os.Stat(b.g.dir); err != nil {
-		t.Fatalf("it went while somebody read it: %v", err)
+		t.Fatalf("it was removed while it had a reader: %v", err)
 	}
 	dir := b.g.dir
 	b.Release()
@@ -146,7 +147,7 @@ func TestRemoveLeavesHandlesValid(t *testing.T) {
 		t.Errorf("the handle reads %v, want 1", got)
 	}
 	if n := publish(t, s, "x", 3); n != 2 {
-		t.Errorf("generation %d took a number that a handle still holds", n)
+		t.Errorf("generation %d has the number of a generation that is still read", n)
 	}
 }
 
@@ -204,12 +205,12 @@ func TestOneStoreOnlyLocksADirectory(t *testing.T) {
 	openStore(t, dir)
 	_, err := Open(dir, slog.New(slog.DiscardHandler))
 	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "pid") {
-		t.Errorf("got %v, want ErrLocked naming the holder", err)
+		t.Errorf("got %v, want ErrLocked that names the process", err)
 	}
 }
 
-// reboot makes a generation look as if it was written before the machine was last started, and not
-// synced.
+// reboot changes a generation as if the machine was started after it was written, and removes the
+// mark of the sync.
 func reboot(t *testing.T, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, layout.ManifestFile)
@@ -261,7 +262,7 @@ func TestAfterARebootAnUnsyncedGenerationIsVerified(t *testing.T) {
 		}
 		if _, err := os.Stat(
 			filepath.Join(generation, layout.SyncedFile)); damaged != os.IsNotExist(err) {
-			t.Errorf("damaged %v: the mark that spares the next start the checksums: %v",
+			t.Errorf("damaged %v: mark of the sync: %v",
 				damaged, err)
 		}
 	}
@@ -339,7 +340,7 @@ func TestPublishAfterRefusesAnOldGeneration(t *testing.T) {
 	}
 }
 
-func TestAFailedRemovalLeavesNoFiles(t *testing.T) {
+func TestRemovingAGenerationWithoutFilesLeavesNoFiles(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	publish(t, s, "x", 1)
 	if err := os.RemoveAll(s.catalogue.published["x"][0].dir); err != nil {

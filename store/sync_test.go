@@ -10,7 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// isMarked tells whether the generation is noted as being on the disk.
+// isMarked reports whether the generation is marked as synced.
 func isMarked(s *Store, name string, number int64) bool {
 	_, err := os.Stat(filepath.Join(s.dir.generation(name, number), layout.SyncedFile))
 	return err == nil
@@ -29,7 +29,7 @@ func TestGenerationsAreSyncedAfterSomeTime(t *testing.T) {
 		if _, err := s.Remove("y"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(syncAfter) // the bubble's clock, which jumps there: nobody sleeps
+		time.Sleep(syncAfter) // on the clock of synctest, which does not wait
 		synctest.Wait()
 		if !isMarked(s, "x", 1) {
 			t.Error("never synced")
