@@ -91,19 +91,19 @@ func (x *Index) Len() int64 { return x.runs.windows() }
 func (x *Index) Place(n int64) Place { return x.runs.place(x.runs.find(n), n) }
 
 // PlaceNear is Place for callers that ask for windows mostly in ascending order. The caller keeps
-// run between calls, 0 at first: it is the number of the run that held the last window. PlaceNear
+// run between calls, 0 at first: it is the number of the run that contained the last window. PlaceNear
 // finds a window of the same or the next run without a search.
 func (x *Index) PlaceNear(n int64, run *int) Place {
-	if !x.runs.holds(*run, n) {
+	if !x.runs.contains(*run, n) {
 		*run = x.runs.findFrom(n, *run+1)
 	}
 	return x.runs.place(*run, n)
 }
 
-// RunNear returns the run that holds window n: the place of its first window, the number of that
+// RunNear returns the run that contains window n: the place of its first window, the number of that
 // window, and the number of windows; starts are one stride apart. run is that of PlaceNear.
 func (x *Index) RunNear(n int64, run *int) (place Place, first, count int64) {
-	if !x.runs.holds(*run, n) {
+	if !x.runs.contains(*run, n) {
 		*run = x.runs.findFrom(n, *run+1)
 	}
 	r := &x.runs.list[*run]

@@ -54,7 +54,7 @@ func (l *runList) place(i int, n int64) Place {
 	return Place{r.Item, r.First + (n-l.ends[i]+r.Count)*l.stride}
 }
 
-// find returns the run that holds window n. It panics unless 0 ≤ n < windows.
+// find returns the run that contains window n. It panics unless 0 ≤ n < windows.
 func (l *runList) find(n int64) int {
 	if n < 0 || n >= l.windows() {
 		panic("window: number out of range")
@@ -71,14 +71,14 @@ func (l *runList) find(n int64) int {
 	return lo
 }
 
-// holds reports whether run i holds window n.
-func (l *runList) holds(i int, n int64) bool {
+// contains reports whether run i contains window n.
+func (l *runList) contains(i int, n int64) bool {
 	return n < l.ends[i] && n >= l.ends[i]-l.list[i].Count
 }
 
 // findFrom is find that looks at run i first, if there is one.
 func (l *runList) findFrom(n int64, i int) int {
-	if i < len(l.ends) && l.holds(i, n) {
+	if i < len(l.ends) && l.contains(i, n) {
 		return i
 	}
 	return l.find(n)
