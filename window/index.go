@@ -91,8 +91,8 @@ func (x *Index) Len() int64 { return x.runs.windows() }
 func (x *Index) Place(n int64) Place { return x.runs.place(x.runs.find(n), n) }
 
 // PlaceNear is Place for callers that ask for windows mostly in ascending order. The caller keeps
-// run between calls, 0 at first: it is the number of the run that contained the last window. PlaceNear
-// finds a window of the same or the next run without a search.
+// run between calls, 0 at first: it is the number of the run that contained the last window.
+// PlaceNear finds a window of the same or the next run without a search.
 func (x *Index) PlaceNear(n int64, run *int) Place {
 	if !x.runs.contains(*run, n) {
 		*run = x.runs.findFrom(n, *run+1)

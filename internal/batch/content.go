@@ -77,7 +77,8 @@ func (c *Content) Static(i int) []any {
 	return out
 }
 
-// Mask reports which context rows of window i are not padding. It is nil if no window may be padded.
+// Mask reports which context rows of window i are not padding. It is nil if no window may be
+// padded.
 func (c *Content) Mask(i int) []bool {
 	var out []bool
 	for _, row := range c.Rows("mask", i) {

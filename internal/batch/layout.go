@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// partAlignment is the alignment of every part in a slot, in bytes: enough for JAX and for copies to
-// a GPU.
+// partAlignment is the alignment of every part in a slot, in bytes: enough for JAX and for copies
+// to a GPU.
 const partAlignment = 64
 
 // maxSlotBytes bounds one batch. A ring of the fewest slots must still be addressable.

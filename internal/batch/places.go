@@ -5,8 +5,8 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// FillPlaces writes the places of a batch's windows into a slot. For a view of consecutive windows it
-// writes only the first place, whose row it also writes into the descriptor.
+// FillPlaces writes the places of a batch's windows into a slot. For a view of consecutive windows
+// it writes only the first place, whose row it also writes into the descriptor.
 func (f *Filler) FillPlaces(slot []byte, b *sampler.Batch, view bool, d *wire.Descriptor) {
 	if view && f.windows.AreConsecutive(b.Windows) {
 		place := f.windows.Index.Place(b.Windows[0])
@@ -26,8 +26,8 @@ func (f *Filler) FillPlaces(slot []byte, b *sampler.Batch, view bool, d *wire.De
 	f.fillReset(slot, b)
 }
 
-// places writes the places of windows, a run at a time. A window in the run of the one before costs a
-// subtraction and a multiplication.
+// places writes the places of windows, a run at a time. A window in the run of the one before costs
+// a subtraction and a multiplication.
 func (f *Filler) places(windows, items, starts, rows []int64) {
 	items, starts, rows = items[:len(windows)], starts[:len(windows)], rows[:len(windows)]
 	for i, run := 0, 0; i < len(windows); {

@@ -60,9 +60,9 @@ func viewOrders() (names []string) {
 	return names
 }
 
-// evenlySpaced reports whether the features of columns of one dtype have a constant distance in each
-// row, and rows too. Neighbours in a packed dataset do, and columns of layout "columns" that follow
-// each other in the file.
+// evenlySpaced reports whether the features of columns of one dtype have a constant distance in
+// each row, and rows too. Neighbours in a packed dataset do, and columns of layout "columns" that
+// follow each other in the file.
 func evenlySpaced(columns []*layout.ManifestColumn) bool {
 	var offsets []int64
 	for _, c := range columns {

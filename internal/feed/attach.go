@@ -118,8 +118,8 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*s
 	}, nil
 }
 
-// ringTimeout is how long a ring that does not fit waits for other feeds to end. The daemon learns a
-// moment later than the trainer that a feed was closed; a trainer that closes one feed to open
+// ringTimeout is how long a ring that does not fit waits for other feeds to end. The daemon learns
+// a moment later than the trainer that a feed was closed; a trainer that closes one feed to open
 // another would be refused.
 const ringTimeout = 250 * time.Millisecond
 
@@ -177,8 +177,8 @@ func (s *Server) roomForRing(bytes int64) (have, budget int64) {
 	}
 }
 
-// detach removes a stream and its ring. It closes the ring first, so that its memory is free once the
-// feed is no longer listed.
+// detach removes a stream and its ring. It closes the ring first, so that its memory is free once
+// the feed is no longer listed.
 func (s *Server) detach(st *stream) {
 	if err := st.ring.close(); err != nil {
 		s.Log.Error("close ring", "feed", st.id, "error", err)

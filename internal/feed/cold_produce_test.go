@@ -71,7 +71,8 @@ func coldBurst(t *testing.T, st *stream) int {
 	t.Helper()
 	p := prefetch.New(&slow{}, st.windows, st.sampler.Options(), true)
 	var b sampler.Batch
-	if err := errors.Join(st.sampler.Batch(&b, 0, 0), p.Check(&b, 0, 0)); err != nil || !p.IsCold() {
+	if err := errors.Join(st.sampler.Batch(&b, 0, 0), p.Check(&b, 0, 0)); err != nil ||
+		!p.IsCold() {
 		t.Fatalf("cold %t, %v", p.IsCold(), err)
 	}
 	return p.BurstSize(math.MaxInt)

@@ -356,7 +356,8 @@ func (w *wish) drawOptions(t *rapid.T) {
 		w.spec["stride"] = w.stride
 	}
 	w.options = o
-	w.delivery = rapid.SampledFrom([]string{batch.Slot, batch.Slot, batch.Slot, batch.View, batch.View, batch.Local, batch.Starts}).
+	w.delivery = rapid.SampledFrom([]string{batch.Slot, batch.Slot, batch.Slot, batch.View,
+		batch.View, batch.Local, batch.Starts}).
 		Draw(t, "delivery")
 	w.queue = rapid.Bool().Draw(t, "queue")
 }

@@ -50,7 +50,8 @@ func (s *Server) Feed(id string) (wire.Feed, error) {
 }
 
 // CloseFeed ends a feed and returns its last state. Its trainer gets an error of type feed_closed,
-// after the batches that were announced before. To close a feed that is just ending is not an error.
+// after the batches that were announced before. To close a feed that is just ending is not an
+// error.
 func (s *Server) CloseFeed(id string) (wire.Feed, error) {
 	f, err := s.find(id)
 	if err != nil {
@@ -69,8 +70,8 @@ func (s *Server) CloseFeed(id string) (wire.Feed, error) {
 	return feed, nil
 }
 
-// register adds a stream. If it replaces another, the error says why that one cannot be replaced any
-// more, and from now on closing either closes both: the client goes on with one of them.
+// register adds a stream. If it replaces another, the error says why that one cannot be replaced
+// any more, and from now on closing either closes both: the client goes on with one of them.
 func (s *Server) register(st *stream, replaces string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +118,8 @@ func (s *stream) close(why *wire.Problem) {
 	}
 }
 
-// connect sets the stream's connection. From now on the feed may be closed while it waits or writes.
+// connect sets the stream's connection. From now on the feed may be closed while it waits or
+// writes.
 func (s *stream) connect(c *transport.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -168,7 +168,8 @@ func TestAPanicIsOneConnectionsErrorAndNobodyElses(t *testing.T) {
 	}
 	var group workers.Group
 	w.server.pool.Gather(&group, nil, nil, nil)
-	if err := w.server.pool.Await(&group); err == nil || !strings.Contains(err.Error(), "gather a batch") {
+	if err := w.server.pool.Await(&group); err == nil ||
+		!strings.Contains(err.Error(), "gather a batch") {
 		t.Errorf("got %v, want the panic", err)
 	}
 	tr := w.attach(t, request("d"))

@@ -21,7 +21,8 @@ func (w *world) wide(t tb, name, kind string, rows int64) {
 		table.Columns = append(table.Columns,
 			layout.Column{Name: fmt.Sprint("c", i), Role: layout.RoleValue, DType: layout.Float32})
 	}
-	storetest.Publish(t, w.store, name, table, layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}},
+	storetest.Publish(t, w.store, name, table,
+		layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}},
 		func(w *layout.Writer) {
 			for i := range table.Columns {
 				v := layout.Values[float32](w.Column(i, layout.Random))

@@ -93,7 +93,8 @@ func TestVerdictsNameWhatLimits(t *testing.T) {
 			shares{disk: 0.1, idle: 0.5}, "the 4 slots run out in bursts"},
 		"places": {c(shuffle, with("delivery", batch.Local)), 100 * s, 50 * s, shares{},
 			"the daemon draws places alone, which the trainer takes sooner; try a larger batch_size"},
-		"places, few": {c(shuffle, with("delivery", batch.Local), with("slots", 4)), 100 * s, 50 * s,
+		"places, few": {c(shuffle, with("delivery", batch.Local), with("slots", 4)),
+			100 * s, 50 * s,
 			shares{idle: 0.5}, "the 4 slots run out in bursts, try slots=8"},
 	} {
 		tr := w.attach(t, request("patchwork", test.change...))

@@ -76,8 +76,8 @@ func (s *stream) serve() (err error) {
 	}
 }
 
-// next returns how many batches to fill. If there is nothing to do, it waits if wait is set, and else
-// returns 0.
+// next returns how many batches to fill. If there is nothing to do, it waits if wait is set, and
+// else returns 0.
 func (s *stream) next(wait bool) (int, error) {
 	err := s.conn.Credits()
 	for {
@@ -151,13 +151,13 @@ func (s *stream) carryOutSeek() error {
 	return s.sampler.Check(s.sampler.Cursor("", "", seek.Epoch, seek.Consumed), "", "")
 }
 
-// burstBytes is how much a burst of small batches may hold: about what is gathered in the time that a
-// message takes.
+// burstBytes is how much a burst of small batches may hold: about what is gathered in the time that
+// a message takes.
 const burstBytes = 1 << 18
 
-// burstSize returns how many of the free slots to fill before the client is told: as few as keep all
-// workers busy, and more if the ring has many slots or batches are small, since each message may wake
-// the client.
+// burstSize returns how many of the free slots to fill before the client is told: as few as keep
+// all workers busy, and more if the ring has many slots or batches are small, since each message
+// may wake the client.
 func (s *stream) burstSize(free int) int {
 	if s.batches == 0 {
 		return 1 // the first batch, at once
@@ -168,8 +168,8 @@ func (s *stream) burstSize(free int) int {
 	return min(free, max(s.pool.Size(), s.slots/4, int(burstBytes/s.ring.slotBytes)))
 }
 
-// begin starts up to n gathers into free slots and writes their descriptors into the burst's message.
-// After the last batch of an epoch the next epoch follows.
+// begin starts up to n gathers into free slots and writes their descriptors into the burst's
+// message. After the last batch of an epoch the next epoch follows.
 func (s *stream) begin(b *burst, n int) error {
 	b.message, b.filled = b.message[:wire.HeaderSize], 0
 	epoch, consumed, windows := s.epoch, s.consumed, int64(0)

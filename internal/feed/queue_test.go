@@ -128,7 +128,8 @@ func TestAQueueThatIsForgedEndsItsFeedAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr := w.attach(t, request("d", queued(t), with("slots", 8)))
 			defer tr.close()
-			until(t, "filled", func() bool { return atomic.LoadUint64(&tr.words[wire.QueueSent]) == 8 })
+			until(t, "filled",
+				func() bool { return atomic.LoadUint64(&tr.words[wire.QueueSent]) == 8 })
 			test.forge(tr)
 			_ = tr.send(wire.FrameCredit, nil)
 			p := problemIn(t, tr.ended())

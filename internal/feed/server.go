@@ -194,7 +194,8 @@ func (s *Server) serve(conn *net.UnixConn) (err error) {
 	}
 	switch hello.Request {
 	case "open":
-		return strictly(payload, func(r wire.OpenRequest) error { return s.lease(conn, process, r) })
+		return strictly(payload,
+			func(r wire.OpenRequest) error { return s.lease(conn, process, r) })
 	case "feed":
 		return strictly(payload, func(r wire.FeedRequest) error { return s.feed(conn, process, r) })
 	case "put":

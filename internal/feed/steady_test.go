@@ -11,8 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// waiting is the socket of a client that sends a WAIT frame whenever it is asked to, and notices that
-// it is woken.
+// waiting is the socket of a client that sends a WAIT frame whenever it is asked to, and notices
+// that it is woken.
 type waiting struct {
 	frame []byte // to be read next
 	woken bool
@@ -32,7 +32,10 @@ func (c *waiting) TryRead(b []byte) (int, error) {
 	return n, nil
 }
 
-func (c *waiting) Write(b []byte) (int, error)                    { c.woken = true; return len(b), nil }
+func (c *waiting) Write(b []byte) (int, error) {
+	c.woken = true
+	return len(b), nil
+}
 func (c *waiting) Read(b []byte) (int, error)                     { return c.TryRead(b) }
 func (c *waiting) ReadFor(b []byte, _ time.Duration) (int, error) { return c.TryRead(b) }
 func (c *waiting) SetReadDeadline(time.Time) error                { return nil }

@@ -9,9 +9,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// starve takes all batches and waits for more until a feed waits for its turn at the workers. It says
-// once that it waits for a batch: a feed that waits for its turn reads nothing, and more frames might
-// not fit into the socket.
+// starve takes all batches and waits for more until a feed waits for its turn at the workers. It
+// says once that it waits for a batch: a feed that waits for its turn reads nothing, and more
+// frames might not fit into the socket.
 func (t *trainer) starve(pool *workers.Pool) {
 	for said := ^uint64(0); pool.Waiting() == 0; {
 		if t.seen == said && atomic.LoadUint64(&t.words[wire.QueueSent]) == said {
@@ -49,7 +49,8 @@ func TestOnlyAStarvedFeedWaitsForATurnAndGivesItBack(t *testing.T) {
 	w.series(t, "d", 1000)
 	pool := w.server.pool
 	release := takeTurns(pool)
-	silent := w.attach(t, request("d", with("slots", 3))) // without a queue it does not say that it waits
+	// without a queue it does not say that it waits
+	silent := w.attach(t, request("d", with("slots", 3)))
 	defer silent.close()
 	tr := w.attach(t, request("d", queued(t), with("slots", 8)))
 	defer tr.close()

@@ -58,8 +58,8 @@ func (s *stream) limit(f wire.Feed, in shares) string {
 	return "the gather is limited by interleaving columns, try layout=packed"
 }
 
-// convertedColumn returns a column of a part that is stored as another dtype than it is delivered in,
-// or nil.
+// convertedColumn returns a column of a part that is stored as another dtype than it is delivered
+// in, or nil.
 func convertedColumn(p plan.Part) *layout.ManifestColumn {
 	for _, c := range p.Columns {
 		if c.DType.Plain() != p.DType {

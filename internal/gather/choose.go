@@ -25,8 +25,8 @@ func newMovers(d *layout.Data, columns []*layout.ManifestColumn, dtype layout.DT
 	return out, nil
 }
 
-// nextMover returns a mover of as many of the first columns as it can move, and their number. Values
-// that need no conversion are moved as words of their size.
+// nextMover returns a mover of as many of the first columns as it can move, and their number.
+// Values that need no conversion are moved as words of their size.
 func nextMover(d *layout.Data, columns []*layout.ManifestColumn, dtype layout.DType, b Block,
 	feature int64) (int, mover, error) {
 	from := columns[0].DType.Plain()

@@ -2,7 +2,8 @@ package gather
 
 import "unsafe"
 
-// minRepBytes is the size from which on REP MOVSB is no slower than copy, whatever is in the caches.
+// minRepBytes is the size from which on REP MOVSB is no slower than copy, whatever is in the
+// caches.
 const minRepBytes = 768
 
 // copyValues copies src to dst. They have the same length and do not overlap.
@@ -17,9 +18,9 @@ func copyValues[T numeric](dst, src []T) {
 }
 
 // copyBytes copies n bytes. Another process reads what it writes, and the destination is mostly in
-// no near cache: REP MOVSB does not read it first, and so takes a sixth less time (bench/README.md).
-// If the destination is up to a cache line further into its page than the source, REP MOVSB is many
-// times slower, on the very processors on which it is fast otherwise.
+// no near cache: REP MOVSB does not read it first, and so takes a sixth less time
+// (bench/README.md). If the destination is up to a cache line further into its page than the
+// source, REP MOVSB is many times slower, on the very processors on which it is fast otherwise.
 func copyBytes(to, from unsafe.Pointer, n int64) {
 	if !hasFastRep || n < minRepBytes || (uintptr(to)-uintptr(from)-1)%4096 < lineBytes {
 		copy(unsafe.Slice((*byte)(to), n), unsafe.Slice((*byte)(from), n))

@@ -92,7 +92,8 @@ func TestInterleavingEqualsMovingOneByOne(t *testing.T) {
 
 func TestInterleavingPastTheEndPanics(t *testing.T) {
 	sources := slices.Repeat([][]uint32{make([]uint32, 10)}, maxInterleaved)
-	m := newInterleaver[uint32, uint32](Block{Length: 8, Features: maxInterleaved, Dilation: 1}, sources, 0)
+	m := newInterleaver[uint32, uint32](Block{Length: 8, Features: maxInterleaved, Dilation: 1},
+		sources, 0)
 	for _, row := range []int64{-1, 3, 1 << 40} {
 		func() {
 			defer func() {
@@ -111,7 +112,8 @@ func FuzzInterleave(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var b [8]byte
 		copy(b[:], data)
-		l := interleaving{length: 1 + int64(b[0]), features: maxInterleaved + int64(b[1]%32), row: int64(b[4]),
+		l := interleaving{length: 1 + int64(b[0]), features: maxInterleaved + int64(b[1]%32),
+			row:  int64(b[4]),
 			seed: binary.LittleEndian.Uint32(b[4:])}
 		l.feature, l.from = int64(b[2])%(l.features-maxInterleaved+1), int64(b[3])%l.length
 		l.check(t)

@@ -6,8 +6,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// MarkMissing sets missing[i] to 1 if value i is missing, else to 0. Only floats can be missing: they
-// are NaN then. values are the bytes of values of the dtype, aligned for it.
+// MarkMissing sets missing[i] to 1 if value i is missing, else to 0. Only floats can be missing:
+// they are NaN then. values are the bytes of values of the dtype, aligned for it.
 func MarkMissing(dtype layout.DType, values, missing []byte) {
 	switch dtype {
 	case layout.Float16:

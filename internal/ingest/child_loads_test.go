@@ -176,8 +176,9 @@ func TestLimitedLoadsReadOnlyBelowTheirRoots(t *testing.T) {
 		}
 	}
 	for name, r := range map[string]files.AllowedRoots{
-		"no root":                  {Limited: true},
-		"root that does not exist": {Limited: true, Roots: []string{filepath.Join(outside, "none")}},
+		"no root": {Limited: true},
+		"root that does not exist": {Limited: true,
+			Roots: []string{filepath.Join(outside, "none")}},
 	} {
 		if _, err := r.Stat([]string{filepath.Join(outside, "secret.csv")}); !errors.Is(err,
 			loaderr.ErrSource) {

@@ -19,8 +19,9 @@ type Runner struct {
 	exiting map[*process]bool // children that exit after Run has returned
 }
 
-// Settle waits until the children of all jobs that have finished by now have exited. Until then, the
-// children still map the files that they wrote, so that the pages of these files stay in memory.
+// Settle waits until the children of all jobs that have finished by now have exited. Until then,
+// the children still map the files that they wrote, so that the pages of these files stay in
+// memory.
 func (r *Runner) Settle() {
 	r.mu.Lock()
 	exiting := maps.Clone(r.exiting)

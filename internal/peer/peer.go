@@ -3,8 +3,8 @@
 //
 // # Caveats
 //
-// The watch of a process needs a pidfd on Linux and kqueue on macOS. Without them only the end of the
-// connection is noticed, and a child that inherited the socket keeps it open.
+// The watch of a process needs a pidfd on Linux and kqueue on macOS. Without them only the end of
+// the connection is noticed, and a child that inherited the socket keeps it open.
 package peer
 
 import (

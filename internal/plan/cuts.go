@@ -72,8 +72,8 @@ func numberItems(h *store.Handle, raw wire.Cut) (wire.Cut, error) {
 	return json.Marshal(cut)
 }
 
-// numberField replaces the values in "items" by codes. It is a list of values, a list of such lists,
-// or a list of fractions, which stay.
+// numberField replaces the values in "items" by codes. It is a list of values, a list of such
+// lists, or a list of fractions, which stay.
 func numberField(h *store.Handle, fields map[string]json.RawMessage, field string) error {
 	raw := fields["items"]
 	if raw == nil || string(raw) == "null" {

@@ -31,8 +31,8 @@ func newIndexCache() (*indexCache, error) {
 	return k, err
 }
 
-// cachedBytes estimates the memory of a cached index: the index, its key, and the items that its cuts
-// name. Each of these takes two numbers of 8 bytes, and at least two characters of the key.
+// cachedBytes estimates the memory of a cached index: the index, its key, and the items that its
+// cuts name. Each of these takes two numbers of 8 bytes, and at least two characters of the key.
 func cachedBytes(key string, x *window.Index) int64 { return x.Bytes() + 9*int64(len(key)) }
 
 func (k *indexCache) get(key string) (*window.Index, bool) {
@@ -51,8 +51,8 @@ func (k *indexCache) add(key string, x *window.Index) {
 	}
 }
 
-// indexOf returns the index of a spec and cuts, from the cache if it is there: to count missing values
-// and steps in time costs a pass over the rows.
+// indexOf returns the index of a spec and cuts, from the cache if it is there: to count missing
+// values and steps in time costs a pass over the rows.
 func indexOf(h *store.Handle, spec window.Spec, t window.Table,
 	cuts []wire.Cut) (*window.Index, error) {
 	cached, err := h.Derived("indexes", func() (any, error) { return newIndexCache() })

@@ -74,7 +74,8 @@ func ItemCode(h *store.Handle, field string, value json.RawMessage) (int64, erro
 	return codes[0], nil
 }
 
-// sameText returns the canonical form of a JSON value. Clients may write it with escapes and spaces.
+// sameText returns the canonical form of a JSON value. Clients may write it with escapes and
+// spaces.
 func sameText(raw json.RawMessage) (string, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -130,8 +131,8 @@ func ItemNames(h *store.Handle) (*layout.ItemNames, error) {
 	return names.(*layout.ItemNames), nil
 }
 
-// ItemValue returns an item's name as in JSON: nil without item_id, one value, or a list for several
-// id columns.
+// ItemValue returns an item's name as in JSON: nil without item_id, one value, or a list for
+// several id columns.
 func ItemValue(d *layout.Data, code int64) (any, error) {
 	values, err := d.Item(code)
 	if err != nil {

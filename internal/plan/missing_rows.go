@@ -78,9 +78,9 @@ func readMissing(b []byte, c *layout.ManifestColumn) (layout.MissingRows, error)
 	return m, nil
 }
 
-// withFilled adds the cells that a load has filled to those that are still missing. A row counts the
-// cells that it lacked before or lacks now, whichever is more: a fill only removes missing cells, and
-// a difference is missing if the row before is.
+// withFilled adds the cells that a load has filled to those that are still missing. A row counts
+// the cells that it lacked before or lacks now, whichever is more: a fill only removes missing
+// cells, and a difference is missing if the row before is.
 func withFilled(h *store.Handle, c *layout.ManifestColumn,
 	missing []window.MissingRow) ([]window.MissingRow, error) {
 	if c.Prepared == nil || c.Prepared.Before == nil {

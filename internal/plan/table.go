@@ -8,8 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// newTable collects what decides which windows of a generation exist. It computes steps in time only
-// if the spec has max_step.
+// newTable collects what decides which windows of a generation exist. It computes steps in time
+// only if the spec has max_step.
 func newTable(h *store.Handle, w *Windows, spec window.Spec) (window.Table, error) {
 	offsets, err := Offsets(h)
 	if err != nil {

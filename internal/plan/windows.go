@@ -37,8 +37,8 @@ type Part struct {
 	Length  int64 // number of samples; a static part has one, which is no sample of the window
 }
 
-// New resolves a spec and its cuts against a generation. Errors are *wire.Problem or wrap the errors
-// of package window.
+// New resolves a spec and its cuts against a generation. Errors are *wire.Problem or wrap the
+// errors of package window.
 func New(h *store.Handle, spec json.RawMessage, cuts []wire.Cut) (*Windows, error) {
 	parsed, err := window.ParseSpec(spec)
 	if err != nil {

@@ -78,8 +78,8 @@ func Of(err error) *wire.Problem {
 	return wire.NewProblem(wire.Internal, "%s", err)
 }
 
-// OfLost returns err, or a problem that names the dataset if err says that a file of it can no longer
-// be read.
+// OfLost returns err, or a problem that names the dataset if err says that a file of it can no
+// longer be read.
 func OfLost(h *store.Handle, err error) error {
 	if !errors.Is(err, mmapfile.ErrLost) {
 		return err

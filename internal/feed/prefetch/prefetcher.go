@@ -1,10 +1,10 @@
 // Package prefetch asks the system for the pages of coming batches before they are read.
 //
-// If the data is not in memory, a gather waits for one page after the other, although the disk could
-// read many at once. The order is known, so the pages of the coming batches are asked for before the
-// batches are made, whoever will read them: the gather workers, or the client through its own mapping
-// of the same file. ranges.go computes what a batch reads, prefetcher.go decides when to ask and how
-// far ahead.
+// If the data is not in memory, a gather waits for one page after the other, although the disk
+// could read many at once. The order is known, so the pages of the coming batches are asked for
+// before the batches are made, whoever will read them: the gather workers, or the client through
+// its own mapping of the same file. ranges.go computes what a batch reads, prefetcher.go decides
+// when to ask and how far ahead.
 //
 // # Caveats
 //
@@ -100,8 +100,8 @@ func New(pages Pages, w *plan.Windows, o sampler.Options, readsRows bool) *Prefe
 // IsCold reports whether the data is not in memory, so that batches must be awaited.
 func (p *Prefetcher) IsCold() bool { return p.cold }
 
-// Check begins to prefetch if the data is not in memory. The caller calls it with the first batch of
-// each burst and the cursor before it.
+// Check begins to prefetch if the data is not in memory. The caller calls it with the first batch
+// of each burst and the cursor before it.
 func (p *Prefetcher) Check(first *sampler.Batch, epoch uint64, consumed int64) (err error) {
 	if p.cold || len(p.ranges) == 0 || p.isResident(first.Windows[0]) || p.isSingleMiss(first) {
 		return nil
@@ -118,12 +118,12 @@ func (p *Prefetcher) Check(first *sampler.Batch, epoch uint64, consumed int64) (
 	return nil
 }
 
-// Await asks for the coming batches, and waits until this one is in memory. The caller calls it with
-// each batch before it is made, while the data is cold.
+// Await asks for the coming batches, and waits until this one is in memory. The caller calls it
+// with each batch before it is made, while the data is cold.
 //
-// If all batches are sequential, it only waits: the system notices the order and reads ahead in large
-// blocks, while prefetched pages come one by one, at half the speed of a fast disk (bench/README.md).
-// But another feed may have turned this off for the file.
+// If all batches are sequential, it only waits: the system notices the order and reads ahead in
+// large blocks, while prefetched pages come one by one, at half the speed of a fast disk
+// (bench/README.md). But another feed may have turned this off for the file.
 func (p *Prefetcher) Await(b *sampler.Batch) error {
 	if !p.cold {
 		return nil
@@ -179,8 +179,8 @@ func (p *Prefetcher) isResident(number int64) bool {
 	return p.pages.Resident(from)
 }
 
-// isSingleMiss reports whether only the first window of a batch is not in memory. Consecutive windows
-// share pages, so a miss is never single there.
+// isSingleMiss reports whether only the first window of a batch is not in memory. Consecutive
+// windows share pages, so a miss is never single there.
 func (p *Prefetcher) isSingleMiss(b *sampler.Batch) bool {
 	if p.consecutive || len(b.Windows) == 1 {
 		return false

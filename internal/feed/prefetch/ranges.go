@@ -12,8 +12,8 @@ import (
 // pageBytes is about the size of a page.
 const pageBytes = 1 << 12
 
-// columnRange is what windows read of columns that are adjacent in the file: some bytes of each row,
-// in some rows of a window.
+// columnRange is what windows read of columns that are adjacent in the file: some bytes of each
+// row, in some rows of a window.
 type columnRange struct {
 	offset int64 // of row 0 in the file
 	row    int64 // bytes between rows

@@ -2,9 +2,9 @@
 // back.
 //
 // A [Conn] sends descriptors over the feed's socket, in frames, or through a queue in the ring's
-// memory, without a system call. [Conn.Send] sends, [Conn.Credits] handles what the client has sent,
-// and [Conn.Wait] waits for more: spinning, sleeping or blocked on the socket, by the pace at which
-// the client gives slots back.
+// memory, without a system call. [Conn.Send] sends, [Conn.Credits] handles what the client has
+// sent, and [Conn.Wait] waits for more: spinning, sleeping or blocked on the socket, by the pace at
+// which the client gives slots back.
 //
 // docs/PROTOCOL.md describes frames and queue.
 //
@@ -12,8 +12,8 @@
 //
 // One goroutine uses a Conn. Only Interrupt and Close may be called by others.
 //
-// A client can write to the queue at any time. What it writes is checked as frames are, and an error
-// ends its feed only.
+// A client can write to the queue at any time. What it writes is checked as frames are, and an
+// error ends its feed only.
 package transport
 
 import (
@@ -67,8 +67,9 @@ type Conn struct {
 	interrupted  atomic.Bool
 }
 
-// New returns the connection over a socket, after the daemon has answered the feed's request. memory
-// is that of the queue, nil for none. busy counts the calling goroutine except while it is blocked.
+// New returns the connection over a socket, after the daemon has answered the feed's request.
+// memory is that of the queue, nil for none. busy counts the calling goroutine except while it is
+// blocked.
 func New(s Socket, memory []byte, slots int, h Handler, busy Busy) *Conn {
 	c := &Conn{socket: s, slots: slots, handler: h, busy: busy,
 		inbox: make([]byte, wire.HeaderSize+wire.MaxFrame)}
@@ -131,8 +132,8 @@ func (c *Conn) Credits() error {
 	return c.takeCredits()
 }
 
-// takeCredits takes the credits of the queue, and wakes a client that waits although descriptors are
-// there.
+// takeCredits takes the credits of the queue, and wakes a client that waits although descriptors
+// are there.
 func (c *Conn) takeCredits() error {
 	if c.queue == nil {
 		return nil

@@ -26,9 +26,9 @@ type queue struct {
 
 const descriptorWords = wire.DescriptorSize / 8
 
-// QueueCapacity returns the number of descriptors that a queue has room for: those of all slots, each
-// followed by an empty epoch, twice, because after a seek the client may not have read those sent
-// before.
+// QueueCapacity returns the number of descriptors that a queue has room for: those of all slots,
+// each followed by an empty epoch, twice, because after a seek the client may not have read those
+// sent before.
 func QueueCapacity(slots int) int { return 4*slots + 16 }
 
 // QueueBytes returns the memory that a queue takes, in bytes.

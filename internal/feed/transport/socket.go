@@ -9,14 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Socket is the socket of a feed. Close and the deadlines may be called from any goroutine and end a
-// Read or a Write that waits. One goroutine calls all other methods.
+// Socket is the socket of a feed. Close and the deadlines may be called from any goroutine and end
+// a Read or a Write that waits. One goroutine calls all other methods.
 type Socket interface {
 	io.ReadWriteCloser
 	// TryRead reads without waiting. It returns (0, nil) if there is nothing to read, and io.EOF
 	// at the end.
 	TryRead(b []byte) (int, error)
-	// ReadFor reads, but waits for at most d and then returns (0, nil). Close does not end it early.
+	// ReadFor reads, but waits for at most d and then returns (0, nil). Close does not end it
+	// early.
 	ReadFor(b []byte, d time.Duration) (int, error)
 	SetReadDeadline(at time.Time) error
 	SetWriteDeadline(at time.Time) error

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// maxSleep bounds a sleep. A trainer that takes a quarter of its slots in less time does not wake the
-// daemon, which looks by itself when about as many are free: to wake the daemon takes the trainer ten
-// microseconds, which batches of a millisecond do not notice.
+// maxSleep bounds a sleep. A trainer that takes a quarter of its slots in less time does not wake
+// the daemon, which looks by itself when about as many are free: to wake the daemon takes the
+// trainer ten microseconds, which batches of a millisecond do not notice.
 const maxSleep = time.Millisecond
 
 // sleepMargin must be left of the time that half of the ring lasts, because several credits come at
 // once and sleeps end late.
 const sleepMargin = 200 * time.Microsecond
 
-// minSleep is how long it takes to fall asleep and to wake up. A trainer that takes a quarter of its
-// slots in less time does nothing with them. The producer spins as long as that goes on.
+// minSleep is how long it takes to fall asleep and to wake up. A trainer that takes a quarter of
+// its slots in less time does nothing with them. The producer spins as long as that goes on.
 const minSleep = 100 * time.Microsecond
 
 // yieldInterval is how often a producer that sleeps calls the Go scheduler. If a goroutine has not
@@ -30,8 +30,8 @@ type creditPace struct {
 	yielded  time.Time
 }
 
-// record records that so many credits have come. An interval of more than twice the usual is a pause,
-// such as an evaluation, and counts as twice.
+// record records that so many credits have come. An interval of more than twice the usual is a
+// pause, such as an evaluation, and counts as twice.
 func (p *creditPace) record(credits int) {
 	if credits == 0 {
 		return
@@ -47,8 +47,8 @@ func (p *creditPace) record(credits int) {
 }
 
 // Wait waits until the client may have given credits or sent a frame, and handles both. For a fast
-// trainer it sleeps a little, for a slower one as long as half of the ring lasts, and otherwise until
-// the client wakes it.
+// trainer it sleeps a little, for a slower one as long as half of the ring lasts, and otherwise
+// until the client wakes it.
 func (c *Conn) Wait() error {
 	if err := c.wait(); err != nil || c.done {
 		return err

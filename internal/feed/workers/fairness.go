@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// All starved feeds together have about one turn each in turnCycle, and a turn lasts at most maxTurn.
-// A turn must be long enough for a ring to be worth its place in the CPU cache: with 10 ms each of
-// four trainers got 0.89 to 1.1 times what one got alone, with 5 ms 0.83, with 2 ms 0.64, and batch
-// by batch 0.67 (bench/README.md).
+// All starved feeds together have about one turn each in turnCycle, and a turn lasts at most
+// maxTurn. A turn must be long enough for a ring to be worth its place in the CPU cache: with 10 ms
+// each of four trainers got 0.89 to 1.1 times what one got alone, with 5 ms 0.83, with 2 ms 0.64,
+// and batch by batch 0.67 (bench/README.md).
 const (
 	turnCycle = 40 * time.Millisecond
 	maxTurn   = 10 * time.Millisecond
 )
 
-// calmBursts is the number of bursts in a row, about a whole ring, for which the client of a starved
-// feed has not waited when the feed is no longer starved. A wait is often known one burst later.
+// calmBursts is the number of bursts in a row, about a whole ring, for which the client of a
+// starved feed has not waited when the feed is no longer starved. A wait is often known one burst
+// later.
 const calmBursts = 4
 
 // turns limits how many starved feeds use the workers at the same time. If all did, their rings
@@ -52,8 +53,8 @@ func (t *Turn) Announced(clientWaited bool) {
 	t.starved = clientWaited || t.starved && t.bursts < calmBursts
 }
 
-// Acquire reports whether the feed may begin a burst now. A starved feed needs a turn, and waits for
-// it if wait is set, without being counted as busy.
+// Acquire reports whether the feed may begin a burst now. A starved feed needs a turn, and waits
+// for it if wait is set, without being counted as busy.
 func (t *Turn) Acquire(wait bool) bool {
 	turns := &t.pool.turns
 	if !t.starved || t.has && turns.queued.Load() > 0 && time.Now().After(t.until) {
@@ -70,7 +71,8 @@ func (t *Turn) Acquire(wait bool) bool {
 		}
 		t.pool.End()
 		turns.queued.Add(1)
-		turns.slots <- struct{}{} // cannot deadlock: a feed that has a turn never waits for its client
+		// cannot deadlock: a feed that has a turn never waits for its client
+		turns.slots <- struct{}{}
 		turns.queued.Add(-1)
 		t.pool.Begin()
 	}

@@ -1,8 +1,8 @@
 // Package workers gathers batches on one worker per core, which all feeds share, and decides which
 // feed may use the workers.
 //
-// A feed submits the batches of a burst to the [Pool] and waits for the burst's [Group]. Feeds whose
-// trainers take batches faster than they are made take turns at the workers, see [Turn].
+// A feed submits the batches of a burst to the [Pool] and waits for the burst's [Group]. Feeds
+// whose trainers take batches faster than they are made take turns at the workers, see [Turn].
 //
 // # Caveats
 //
@@ -65,8 +65,8 @@ func NewPool() *Pool {
 // Size returns the number of workers.
 func (p *Pool) Size() int { return p.size }
 
-// Gather has a worker write a batch into a slot. It waits if all workers have more than one batch to
-// do. The arguments must stay unchanged until Await returns for the group.
+// Gather has a worker write a batch into a slot. It waits if all workers have more than one batch
+// to do. The arguments must stay unchanged until Await returns for the group.
 func (p *Pool) Gather(g *Group, f *batch.Filler, slot []byte, b *sampler.Batch) {
 	g.pending.Add(1)
 	p.jobs <- job{f, slot, b, g}

@@ -49,8 +49,8 @@ func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan 
 	return p
 }
 
-// readsFirst reports whether a narrowed column is read as it is and converted afterwards. Cells of a
-// text file are read as few dtypes only, and inserted rows may turn its integers into floats. The
+// readsFirst reports whether a narrowed column is read as it is and converted afterwards. Cells of
+// a text file are read as few dtypes only, and inserted rows may turn its integers into floats. The
 // error of narrowing counts only the rows that the filters select.
 func (p columnPlan) readsFirst(o option.Options, c column.Column) bool {
 	if c.Width == 0 && o.Filters() &&

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// RootAndOutside creates a root directory and a directory outside of it, and returns their paths. The root
-// contains files, a named pipe, and links to files and directories inside and outside of it.
+// RootAndOutside creates a root directory and a directory outside of it, and returns their paths.
+// The root contains files, a named pipe, and links to files and directories inside and outside of
+// it.
 func RootAndOutside(t *testing.T) (root, outside string) {
 	t.Helper()
 	base := t.TempDir()

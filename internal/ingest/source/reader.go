@@ -10,8 +10,8 @@
 // Describe must be called before Rows and Fill: a reader of NumPy files does not know its number of
 // rows until Describe.
 //
-// Fill may return a [WidenError]. The load then calls Fill again, with wider targets. A reader whose
-// Fill may do so marks these columns as inferred, so that no filter skips the file.
+// Fill may return a [WidenError]. The load then calls Fill again, with wider targets. A reader
+// whose Fill may do so marks these columns as inferred, so that no filter skips the file.
 //
 // Errors need not name the path of the source; the load adds it.
 //

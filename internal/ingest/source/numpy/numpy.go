@@ -213,8 +213,8 @@ func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
 	return out, nil
 }
 
-// countRows sets the number of rows if no column is wanted, as in a load of partition columns alone.
-// It returns an error if the arrays have different numbers of rows.
+// countRows sets the number of rows if no column is wanted, as in a load of partition columns
+// alone. It returns an error if the arrays have different numbers of rows.
 func (n *numpyFile) countRows() error {
 	var loadable []column.Want
 	for i, c := range n.columns {
