@@ -24,7 +24,7 @@ func At[T Value](ctx context.Context, w *Windows, numbers ...int64) (*Batch[T], 
 		return nil, err
 	}
 	defer release()
-	c, err := newCutters[T](w, len(numbers), false, false)
+	c, err := newParts[T](w, len(numbers), false, false)
 	if err != nil {
 		return nil, err
 	}

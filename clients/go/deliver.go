@@ -54,7 +54,7 @@ func (f *Feed[T]) settle(s *stream) error {
 	f.want = f.have
 	switch s.reply.Delivery {
 	case DeliverView: // auto is asked without views where this would refuse
-		return f.gather.cutters.checkViews()
+		return f.gather.parts.checkViews()
 	case DeliverSlot:
 		if f.options.Delivery == DeliverAuto {
 			f.chooser = newChooser()

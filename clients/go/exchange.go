@@ -30,7 +30,7 @@ func (f *Feed[T]) attach(ctx context.Context, m manner, at *spot, instead string
 		Hello: hello("feed"), Dataset: w.data.name, Generation: w.data.generation,
 		Digest: w.data.Digest(), Spec: w.canonical, Cuts: w.cuts,
 		Options: f.options.sampler(), Delivery: m.delivery, Views: f.gather != nil &&
-			f.gather.cutters.checkViews() == nil, Slots: m.slots,
+			f.gather.parts.checkViews() == nil, Slots: m.slots,
 		ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursor,
 		Instead: instead,
 	}, &f.meter)

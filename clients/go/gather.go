@@ -14,7 +14,7 @@ const spareBlocks = 16
 // gatherer makes batches of what is mapped here, by the deliveries view and local. The maps stay
 // until it is closed and no batch is held any more.
 type gatherer[T Value] struct {
-	cutters *cutters[T]
+	parts   *parts[T]
 	masks   bool  // views tell of padding, which they do not have
 	stride  int64 // rows between neighbouring windows
 	release func()
@@ -37,7 +37,7 @@ func newGatherer[T Value](w *Windows, o FeedOptions) (*gatherer[T], error) {
 		return nil, err
 	}
 	g := &gatherer[T]{masks: o.Mask, stride: max(1, w.spec.Stride)}
-	if g.cutters, err = newCutters[T](w, int(max(0, o.BatchSize)), o.ChannelsFirst,
+	if g.parts, err = newParts[T](w, int(max(0, o.BatchSize)), o.ChannelsFirst,
 		o.Mask); err != nil {
 		release()
 		return nil, err
@@ -58,9 +58,9 @@ func (g *gatherer[T]) gather(b *Batch[T], h *holder) error {
 	}
 	h.block = own.back
 	if b.Mask.Data == nil && g.masks {
-		g.cutters.mask(b, &own.parts)
+		g.parts.mask(b, &own.parts)
 	}
-	return g.cutters.fill(b, &own.parts)
+	return g.parts.fill(b, &own.parts)
 }
 
 // view is a batch of windows that start a stride apart: the slot says where the first of them is.
@@ -82,17 +82,17 @@ func (g *gatherer[T]) view(s *stream, d wire.Descriptor) (*Batch[T], error) {
 		own.parts.Item, own.parts.Start = make([]int64, n), make([]int64, n)
 	}
 	b := &Batch[T]{Item: own.parts.Item[:n], Start: own.parts.Start[:n],
-		source: g.cutters.windows.source, holder: &holder{block: own.back}}
+		source: g.parts.windows.source, holder: &holder{block: own.back}}
 	b.holder.holds.Store(1)
 	for i := range n {
 		b.Item[i], b.Start[i] = item, start+int64(i)*g.stride
 	}
-	if err := g.cutters.view(b, &own.parts, g.stride); err != nil {
+	if err := g.parts.view(b, &own.parts, g.stride); err != nil {
 		b.drop(b.holder)
 		return nil, err
 	}
 	if g.masks {
-		g.cutters.mask(b, &own.parts)
+		g.parts.mask(b, &own.parts)
 	}
 	return b, nil
 }

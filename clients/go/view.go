@@ -4,7 +4,7 @@ import "fmt"
 
 // view makes the parts of a batch of windows of one item that start a stride apart, out of the file
 // itself.
-func (c *cutters[T]) view(b, own *Batch[T], stride int64) error {
+func (c *parts[T]) view(b, own *Batch[T], stride int64) error {
 	if err := c.check(b.Item, b.Start); err != nil {
 		return err
 	}
@@ -15,37 +15,37 @@ func (c *cutters[T]) view(b, own *Batch[T], stride int64) error {
 	row := c.windows.source.offsets[b.Item[0]] + b.Start[0]
 	for _, p := range c.parts {
 		values, _ := b.part(p.name)
-		if p.name == "static" {
+		if p.isStatic() {
 			own.Static = sized(own.Static, p.shapeOf(b.Len()))
-			c.cut(p, b.Item, b.Start, own.Static)
+			c.copy(p, b.Item, b.Start, own.Static)
 			*values = own.Static
 			continue
 		}
-		from, to := (row+p.rows.from)*p.width, (row+(n-1)*stride+p.rows.to)*p.width
+		from, to := (row+p.samples.from)*p.width, (row+(n-1)*stride+p.samples.to)*p.width
 		*values = Part[T]{Data: p.whole.Data[from:to:to], Shape: p.shapeOf(b.Len()),
 			Step: int(stride * p.width)}
-		c.tell(p, b, own)
+		c.markMissing(p, b, own)
 	}
 	return nil
 }
 
 // checkViews returns why windows cannot be pieces of the file, or nil. What the daemon refuses by
 // itself is left to it.
-func (c *cutters[T]) checkViews() error {
+func (c *parts[T]) checkViews() error {
 	if c.dilation > 1 {
 		return noView("dilation %d leaves out rows between those of a window", c.dilation)
 	}
 	for _, p := range c.parts {
-		if p.name == "static" {
+		if p.isStatic() {
 			continue
 		}
-		if p.apart {
+		if p.separate {
 			err := noView("the %d columns of the %s are not whole rows of the file",
 				p.columns, p.name)
 			err.Hint = "load with layout=packed, and name all columns in the order they are stored in"
 			return err
 		}
-		if p.width > 1 && p.feature > 1 {
+		if p.width > 1 && p.channels {
 			return noView("channels_first turns the %d columns of the %s around", p.columns, p.name)
 		}
 	}
