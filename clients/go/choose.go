@@ -47,8 +47,14 @@ func (c *chooser) keep(delivery string) { c.delivery, c.settled = delivery, true
 // pause says that a pass ended: the time until the next batch is no step.
 func (c *chooser) pause() { c.before, c.since = time.Time{}, coreTicks{} }
 
-// step says that a batch was used up: a step is the time from one such moment to the next.
-func (c *chooser) step(now time.Time) {
+// step records that a batch was used up, and returns the delivery to use now. A step is the time
+// from one call to the next.
+func (c *chooser) step() string {
+	c.stepAt(time.Now())
+	return c.delivery
+}
+
+func (c *chooser) stepAt(now time.Time) {
 	before := c.before
 	c.before = now
 	switch {

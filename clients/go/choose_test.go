@@ -45,7 +45,7 @@ func (m *machine) step(slower float64) (changed bool) {
 	} else {
 		m.rested += 100 * took * machineCores
 	}
-	m.chooser.step(m.now)
+	m.chooser.stepAt(m.now)
 	return m.chooser.delivery != was
 }
 

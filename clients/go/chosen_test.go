@@ -30,7 +30,7 @@ func TestAutoTriesBothDeliveriesAndMissesNothing(t *testing.T) {
 			if gathered := b.holder.block != nil; gathered != (f.Delivery() == DeliverLocal) {
 				t.Errorf("by %s, gathered here: %t", f.Delivery(), gathered)
 			}
-			if f.choosing() && f.tuner.passed != -long {
+			if f.isChoosing() && f.tuner.passed != -long {
 				t.Error("slots are tuned while a delivery is chosen")
 			}
 			if seen[f.Delivery()]++; n%100 == 50 {
@@ -52,7 +52,7 @@ func TestAutoTriesBothDeliveriesAndMissesNothing(t *testing.T) {
 		stats.Step[DeliverSlot] <= 0 || stats.Step[DeliverLocal] <= 0 {
 		t.Errorf("batches by %v, steps of %v", seen, stats.Step)
 	}
-	if f.choosing() || f.Delivery() != f.chooser.delivery ||
+	if f.isChoosing() || f.Delivery() != f.chooser.delivery ||
 		(f.gather == nil) != (f.Delivery() == DeliverSlot) {
 		t.Errorf("chose %+v, delivers by %s, gathers itself: %t", f.chooser, f.Delivery(),
 			f.gather != nil)
@@ -87,7 +87,7 @@ func TestAutoKeepsWhatItChoseAndNothingForTheOther(t *testing.T) {
 				}
 			}))(t)...)
 		}
-		if keeps := w.data.feeds == 1; keeps != (chosen == DeliverLocal) || f.choosing() {
+		if keeps := w.data.feeds == 1; keeps != (chosen == DeliverLocal) || f.isChoosing() {
 			t.Errorf("chose %s, keeps the columns mapped: %t", chosen, keeps)
 		}
 		equal(t, got, wanted(t, w, FeedOptions{Order: "shuffle"}, 3))
@@ -135,7 +135,7 @@ func TestAutoKeepsSlotsWhereTheOtherCannotBeHad(t *testing.T) {
 		}
 	}))(t)
 	w.data.name = name
-	if f.choosing() || f.Delivery() != DeliverSlot || f.gather != nil {
+	if f.isChoosing() || f.Delivery() != DeliverSlot || f.gather != nil {
 		t.Errorf("%+v, delivers by %s", f.chooser, f.Delivery())
 	}
 	equal(t, got, wanted(t, w, o, 1))

@@ -40,7 +40,7 @@ func (f *Feed[T]) first(ctx context.Context) (s *stream, err error) {
 			return nil, err
 		}
 	}
-	if s, err = f.attach(ctx, manner{f.options.Delivery, f.options.Slots}, nil, ""); err != nil {
+	if s, err = f.attach(ctx, mode{f.options.Delivery, f.options.Slots}, nil, ""); err != nil {
 		return nil, err
 	}
 	if err = f.settle(s); err != nil {
@@ -50,7 +50,7 @@ func (f *Feed[T]) first(ctx context.Context) (s *stream, err error) {
 }
 
 func (f *Feed[T]) settle(s *stream) error {
-	f.have = manner{s.reply.Delivery, f.options.Slots}
+	f.have = mode{s.reply.Delivery, f.options.Slots}
 	f.want = f.have
 	switch s.reply.Delivery {
 	case DeliverView: // auto is asked without views where this would refuse
@@ -84,24 +84,6 @@ func (s *stream) checkDelivery(asked string) error {
 			s.reply.Parts, asked)
 	}
 	return nil
-}
-
-// choosing tells whether a delivery is still chosen.
-func (f *Feed[T]) choosing() bool { return f.chooser != nil && !f.chooser.settled }
-
-// freeGather lets go of what this process would gather with, once it will not any more.
-func (f *Feed[T]) freeGather() {
-	if f.have.delivery == DeliverSlot && f.want == f.have && !f.choosing() {
-		f.stopGather()
-		f.gather = nil
-	}
-}
-
-// stopGather lets go of the dataset's maps; a pass that still runs sees that it is over.
-func (f *Feed[T]) stopGather() {
-	if f.gather != nil {
-		f.gather.close()
-	}
 }
 
 // batch makes the batch of a descriptor.

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
@@ -15,42 +14,22 @@ import (
 type Feed[T Value] struct {
 	windows *Windows
 	options FeedOptions
-	// counts the batches of epochs that differ in length; nil where they do not
+	// counts the batches of epochs if they differ in length; else nil
 	counter *sampler.Sampler
-	gather  *gatherer[T] // nil where this process never gathers
 	meter   meter
-	tuner   *tuner // nil where the slots were given
-	want    manner // how the loop shall be served from its next batch on
 
-	mu      sync.Mutex
-	stream  *stream            // nil where none is attached
-	have    manner             // how it serves; the loop alone changes it
-	chooser *chooser           // nil where the delivery was said
-	hangUp  context.CancelFunc // ends the wait for another stream; nil where there is none
-	cursor  Cursor             // what the feed's cursors belong to
-	length  int64
-	start   spot  // where the latest pass began
-	last    *last // its latest batch
-	target  *spot // where the next pass shall begin, when somebody said so
-	empty   bool  // the latest pass ended without a last batch
+	mu sync.Mutex
+	modes[T]
+	position
+	stream  *stream            // nil if none is attached
+	cancel  context.CancelFunc // ends the wait for another stream; nil without one
+	cursor  Cursor             // of the dataset, spec and order of the feed
+	length  int64              // batches of an epoch
 	passes  uint64
 	closed  bool
 	batches int64
-	copied  int64   // by streams that are gone
-	left    []*ring // of streams that are gone, while batches in them are held
-}
-
-// spot is a place in the order: an epoch, and how many of its windows all ranks have consumed, or
-// of its batches if the order has Traits.Blocks.
-type spot struct {
-	epoch    uint64
-	consumed int64
-}
-
-// last is the latest descriptor.
-type last struct {
-	spot
-	flags uint32
+	copied  int64   // by streams that have ended
+	rings   []*ring // of streams that have ended, while batches in them are held
 }
 
 // NewFeed begins a stream of batches of values of type T: float32, unless the spec's dtype says
@@ -79,7 +58,7 @@ func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T],
 	}
 	s, err := f.first(ctx)
 	if err != nil {
-		f.stopGather()
+		f.closeGather()
 		return nil, err
 	}
 	f.stream, f.cursor, f.length = s, s.reply.Cursor, s.reply.Batches
@@ -121,7 +100,7 @@ func (f *Feed[T]) Len() int64 {
 	case f.target != nil:
 		return f.counter.Steps(f.target.epoch, 0)
 	}
-	return f.counter.Steps(f.nextPlace().epoch, 0)
+	return f.counter.Steps(f.ofNextPass().epoch, 0)
 }
 
 // Epoch is one pass over the windows: its batches, or the error that ended it. The next call's pass
@@ -139,39 +118,11 @@ func (f *Feed[T]) Epoch(ctx context.Context) iter.Seq2[*Batch[T], error] {
 	}
 }
 
-// place is where the loop is.
-func (f *Feed[T]) place() spot {
-	if f.target != nil {
-		return *f.target
-	}
-	return f.placeOfStream()
-}
-
-// placeOfStream is where the stream is, whatever was asked for since.
-func (f *Feed[T]) placeOfStream() spot {
-	switch {
-	case f.last == nil:
-		return f.start
-	case f.last.flags&wire.FlagLast != 0:
-		return spot{f.last.epoch + 1, 0}
-	}
-	return f.last.spot
-}
-
-// nextPlace is where the next pass begins when nobody says otherwise: the next epoch, if this one
-// delivered anything.
-func (f *Feed[T]) nextPlace() spot {
-	if f.last == nil {
-		return f.start
-	}
-	return spot{f.last.epoch + 1, 0}
-}
-
 // SetEpoch has the next pass be the given epoch, from its start.
 func (f *Feed[T]) SetEpoch(epoch uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.target = &spot{epoch, 0}
+	f.target = &place{epoch, 0}
 }
 
 // State is where the loop is; the batch that it has now counts as consumed. After the last batch of
@@ -179,7 +130,7 @@ func (f *Feed[T]) SetEpoch(epoch uint64) {
 func (f *Feed[T]) State() Cursor {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c, at := f.cursor, f.place()
+	c, at := f.cursor, f.ofLoop()
 	c.Epoch, c.Consumed = at.epoch, at.consumed
 	return c
 }
@@ -195,9 +146,9 @@ func (f *Feed[T]) LoadState(c Cursor) error {
 	}
 	if c.Consumed < 0 {
 		return refuse(CursorMismatch, "consumed", "the state is at epoch %d after %s", c.Epoch,
-			f.counted(c.Consumed))
+			f.consumedText(c.Consumed))
 	}
-	f.target = &spot{c.Epoch, c.Consumed}
+	f.target = &place{c.Epoch, c.Consumed}
 	return nil
 }
 
@@ -207,11 +158,11 @@ func (f *Feed[T]) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
-	if f.hangUp != nil {
-		f.hangUp()
+	if f.cancel != nil {
+		f.cancel()
 	}
 	f.halt()
 	f.drop()
-	f.stopGather()
+	f.closeGather()
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
@@ -18,7 +17,7 @@ func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
 	}
 	defer f.pause(pass)
 	for more := true; more && err == nil; {
-		if s, err = f.exchange(ctx, s, pass); err != nil {
+		if s, err = f.reattach(ctx, s, pass); err != nil {
 			return f.lost(ctx, s, pass, err)
 		}
 		more, err = f.serve(ctx, s, pass, yield)
@@ -49,9 +48,9 @@ func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
 		}
 		if d.Slot == wire.NoSlot {
 			return false,
-				f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
+				f.note(pass, &descriptor{place{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
 		}
-		if err := f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags}, false); err != nil {
+		if err := f.note(pass, &descriptor{place{d.Epoch, d.Consumed}, d.Flags}, false); err != nil {
 			s.unread()
 			return false, err
 		}
@@ -89,7 +88,7 @@ func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
 	}
 	f.passes++ // a pass that is under way is over
 	f.halt()
-	here, start, target := f.placeOfStream(), f.nextPlace(), f.target
+	here, start, target := f.ofStream(), f.ofNextPass(), f.target
 	if target != nil {
 		start = *target
 	}
@@ -100,7 +99,7 @@ func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
 			return nil, 0, err
 		}
 		f.stream, f.have = s, f.want
-		f.attached(s)
+		f.attached(s.reply.Slots)
 	case start != here || f.empty: // after two epochs without a batch the daemon waits to be asked
 		end := guard(ctx, f.stream.conn)
 		err := f.stream.seek(start.epoch, start.consumed)
@@ -119,7 +118,7 @@ func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
 }
 
 // note remembers the batch that the loop gets now.
-func (f *Feed[T]) note(pass uint64, l *last, empty bool) error {
+func (f *Feed[T]) note(pass uint64, l *descriptor, empty bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.over(pass); err != nil {
@@ -139,11 +138,7 @@ func (f *Feed[T]) used(pass uint64) error {
 	if err := f.over(pass); err != nil {
 		return err
 	}
-	if f.choosing() {
-		f.chooser.step(time.Now())
-		f.want.delivery = f.chooser.delivery
-		f.freeGather()
-	}
+	f.modes.step()
 	return nil
 }
 
@@ -177,20 +172,20 @@ func (f *Feed[T]) lost(ctx context.Context, s *stream, pass uint64, err error) e
 		}
 		return ctx.Err() // else the stream is whole: what was received before is kept
 	}
-	at := f.place()
+	at := f.ofLoop()
 	if f.stream == s {
 		f.drop()
 	}
 	f.target = &at
 	if err = gone(ctx, err); errors.Is(err, ErrGone) {
 		return fmt.Errorf("the feed ended in epoch %d, after %s: %w", at.epoch,
-			f.counted(at.consumed), err)
+			f.consumedText(at.consumed), err)
 	}
 	return err
 }
 
-// counted says what of an epoch was consumed.
-func (f *Feed[T]) counted(consumed int64) string {
+// consumedText returns how much of an epoch was consumed, for messages.
+func (f *Feed[T]) consumedText(consumed int64) string {
 	if f.options.sampler().Traits().Blocks {
 		return fmt.Sprintf("%d batches", consumed)
 	}
@@ -205,7 +200,7 @@ func (f *Feed[T]) drop() {
 	f.stream.close()
 	_, copied := f.stream.ring.stats()
 	f.copied += copied
-	f.left = slices.DeleteFunc(append(f.left, f.stream.ring), func(r *ring) bool {
+	f.rings = slices.DeleteFunc(append(f.rings, f.stream.ring), func(r *ring) bool {
 		held, _ := r.stats()
 		return held == 0
 	})

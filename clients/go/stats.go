@@ -66,7 +66,7 @@ func (f *Feed[T]) count() (*stream, Stats) {
 	if f.chooser != nil {
 		stats.Step = f.chooser.seconds()
 	}
-	rings := f.left
+	rings := f.rings
 	if s := f.stream; s != nil {
 		stats.Slots, stats.SlotBytes, stats.Path = s.reply.Slots, s.reply.SlotBytes, s.reply.Path
 		_, copied := s.ring.stats()

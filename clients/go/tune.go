@@ -73,7 +73,7 @@ func (t *tuner) made(slots int) {
 
 // tune looks, where it is time, whether the ring shall have more slots, or fewer.
 func (f *Feed[T]) tune(ctx context.Context, s *stream) (changed bool) {
-	if f.tuner == nil || f.have.delivery != DeliverSlot || f.choosing() {
+	if f.tuner == nil || f.have.delivery != DeliverSlot || f.isChoosing() {
 		return false
 	}
 	passed, waited := f.meter.read()

@@ -29,7 +29,7 @@ func hanging(t *testing.T, f *Feed[float32]) {
 	until(t, "an exchange is under way", func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return f.hangUp != nil
+		return f.cancel != nil
 	})
 }
 
