@@ -1,6 +1,6 @@
 // Package api is the daemon's HTTP control API on fasthttp: datasets, loads as jobs, plans, feeds.
 //
-// A [Server] holds the routes. [Jobs] runs loads in child processes and publishes what they make;
+// A [Server] holds the routes. [Manager] runs loads in child processes and publishes what they make;
 // the feed server's put goes through it too. docs/HTTP.md lists the routes, openapi/ describes
 // them.
 //
@@ -54,7 +54,7 @@ const (
 type Config struct {
 	Store    *store.Store
 	Feeds    *feed.Server
-	Jobs     *Jobs
+	Jobs     *Manager
 	Log      *slog.Logger
 	Version  string
 	AllowUID []int

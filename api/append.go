@@ -12,91 +12,93 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Append starts a load that puts rows behind those of a dataset, as its next generation. Sources
-// that it has already are passed over; where it has them all, that is a hit. They must be in reach.
-func (j *Jobs) Append(name string, a wire.Append, reach ingest.AllowedRoots) (wire.Job, error) {
-	if err := layout.CheckName(name); err != nil {
+// Append starts a job that loads rows and appends them to those of a dataset, as its next
+// generation. It skips sources that the dataset has already, and returns a hit if it has all of
+// them. The sources must lie below the roots.
+func (m *Manager) Append(dataset string, a wire.Append,
+	roots ingest.AllowedRoots) (wire.Job, error) {
+	if err := layout.CheckName(dataset); err != nil {
 		return wire.Job{}, err
 	}
 	if err := checkSources(a.Sources); err != nil {
 		return wire.Job{}, err
 	}
-	sources, err := reach.Stat(a.Sources)
+	sources, err := roots.Stat(a.Sources)
 	if err != nil {
 		return wire.Job{}, err
 	}
-	i, err := j.store.Dataset(name)
+	i, err := m.store.Dataset(dataset)
 	if err != nil {
 		return wire.Job{}, err
 	}
 	if !a.HashSources {
-		if skip, err := present(i.Manifest.Sources, sources); err != nil {
+		if skip, err := loadedSources(i.Manifest.Sources, sources); err != nil {
 			return wire.Job{}, err
 		} else if len(skip) == len(sources) {
-			return hitJob(wire.AppendJob, name, i.Generation, i.Manifest), nil
+			return hitJob(wire.AppendJob, dataset, i.Generation, i.Manifest), nil
 		}
 	}
-	return j.start(wire.AppendJob, name, fmt.Sprint("append ", name, sources, a.HashSources),
-		func(ctx context.Context, t *job) (made, error) {
+	return m.start(wire.AppendJob, dataset, fmt.Sprint("append ", dataset, sources, a.HashSources),
+		func(ctx context.Context, job *Job) (result, error) {
 			for {
-				m, err := j.appendOnce(ctx, t, a, reach, sources)
+				r, err := m.appendOnce(ctx, job, a, roots, sources)
 				if !errors.Is(err, store.ErrSuperseded) {
-					return m, err
+					return r, err
 				}
 			}
 		})
 }
 
-// appendOnce appends to the newest generation. The error wraps store.ErrSuperseded where there is
-// another by the end.
-func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, reach ingest.AllowedRoots,
-	sources []layout.Source) (made, error) {
-	base, err := j.store.Acquire(t.state.Dataset, 0)
+// appendOnce appends to the newest generation. The error wraps store.ErrSuperseded if there is a
+// newer one in the end.
+func (m *Manager) appendOnce(ctx context.Context, job *Job, a wire.Append,
+	roots ingest.AllowedRoots, sources []layout.Source) (result, error) {
+	base, err := m.store.Acquire(job.state.Dataset, 0)
 	if err != nil {
-		return made{}, err
+		return result{}, err
 	}
 	defer base.Release()
-	m := base.Data.Manifest
+	manifest := base.Data.Manifest
 	if a.HashSources {
-		if sources, err = j.hash(ctx, t, reach, sources); err != nil {
-			return made{}, err
+		if sources, err = hashSources(ctx, job, roots, sources); err != nil {
+			return result{}, err
 		}
 	}
-	skip, err := present(m.Sources, sources)
+	skip, err := loadedSources(manifest.Sources, sources)
 	if err != nil {
-		return made{}, err
+		return result{}, err
 	}
 	if len(skip) == len(sources) {
-		return made{generation: base.Generation, manifest: m, hit: true}, nil
+		return result{generation: base.Generation, manifest: manifest, hit: true}, nil
 	}
-	o, err := ingest.AppendOptions(m, a.Sources)
+	o, err := ingest.AppendOptions(manifest, a.Sources)
 	if err != nil {
-		return made{}, err
+		return result{}, err
 	}
-	o.HashSources, o.AllowedRoots = a.HashSources, reach
-	return j.run(ctx, t,
+	o.HashSources, o.AllowedRoots = a.HashSources, roots
+	return m.runLoad(ctx, job,
 		ingest.Job{Options: o, Append: &ingest.Append{Dir: base.Data.Dir, Skip: skip}}, nil,
 		base.Generation)
 }
 
-// present are the paths of those sources that a generation has. One that it had in another state is
-// refused: which of its rows are new, nobody knows.
-func present(have, sources []layout.Source) (paths []string, err error) {
-	first := make(map[string]layout.Source, len(have)) // of its path
-	for _, h := range slices.Backward(have) {
-		first[h.Path] = h
+// loadedSources returns the paths of the sources that a generation was made from. It refuses a file
+// that has changed since, because nothing says which of its rows are new.
+func loadedSources(loaded, sources []layout.Source) (paths []string, err error) {
+	byPath := make(map[string]layout.Source, len(loaded))
+	for _, l := range slices.Backward(loaded) { // the first of each path wins
+		byPath[l.Path] = l
 	}
 	for _, s := range sources {
-		h, ok := first[s.Path]
+		l, ok := byPath[s.Path]
 		switch {
 		case !ok:
-		case s.SameFile(h) || s.SameContent(h):
+		case s.SameFile(l) || s.SameContent(l):
 			paths = append(paths, s.Path)
 		default:
 			e := &ingest.SourceError{Path: s.Path,
 				Reason: "was loaded before and has changed since",
 				Hint:   "append a file with the new rows alone, or load all files again"}
-			if s.XXH64 == "" && h.XXH64 != "" {
+			if s.XXH64 == "" && l.XXH64 != "" {
 				e.Hint = "if it was only touched, say so with --hash-sources"
 			}
 			return nil, e

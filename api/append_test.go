@@ -207,15 +207,15 @@ func TestALoadWhoseBaseWentAwayIsSuperseded(t *testing.T) {
 	failed, refused := errors.New("manifest.json is missing"),
 		wire.NewProblem(wire.SourceError, "x")
 	for _, after := range []int64{0, 1} {
-		if err := w.jobs.orSuperseded(failed, "d", after); err != failed {
+		if err := w.jobs.supersededError(failed, "d", after); err != failed {
 			t.Errorf("of the newest: %v", err)
 		}
 	}
 	for _, gone := range []string{"d", "e"} {
-		if err := w.jobs.orSuperseded(failed, gone, 7); !errors.Is(err, store.ErrSuperseded) {
+		if err := w.jobs.supersededError(failed, gone, 7); !errors.Is(err, store.ErrSuperseded) {
 			t.Errorf("of another: %v", err)
 		}
-		if err := w.jobs.orSuperseded(refused, gone, 7); err != refused {
+		if err := w.jobs.supersededError(refused, gone, 7); err != refused {
 			t.Errorf("a source's: %v", err)
 		}
 	}

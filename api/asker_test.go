@@ -334,7 +334,7 @@ func (a *asker) follow(q request, got answer) error {
 	}
 	for !job.Ended() {
 		var err error
-		if job, err = a.jobs.Wait(job.Job, longestWait); err != nil {
+		if job, err = a.jobs.Wait(job.Job, maxWait); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
@@ -69,29 +68,4 @@ func (s *Server) removeDataset(ctx *fasthttp.RequestCtx, name string) error {
 	}
 	s.events.note(topicDatasets)
 	return reply(ctx, 200, wire.Removed{Dataset: name, Removed: removed})
-}
-
-func (s *Server) load(ctx *fasthttp.RequestCtx, name string) error {
-	var o ingest.Options
-	if err := read(ctx, &o); err != nil {
-		return err
-	}
-	o.AllowedRoots = s.reach(ctx)
-	job, err := s.Jobs.Load(name, o)
-	if err != nil {
-		return err
-	}
-	return reply(ctx, 202, job)
-}
-
-func (s *Server) appendRows(ctx *fasthttp.RequestCtx, name string) error {
-	var a wire.Append
-	if err := read(ctx, &a); err != nil {
-		return err
-	}
-	job, err := s.Jobs.Append(name, a, s.reach(ctx))
-	if err != nil {
-		return err
-	}
-	return reply(ctx, 202, job)
 }

@@ -2,24 +2,24 @@ package api
 
 import "time"
 
-// estimate is how far a load is. Its share of the whole work never goes back.
+// estimate is the share of a job's whole work that is done, from 0 to 1. It never decreases.
 type estimate struct{ share float64 }
 
-// Bounds below which a pace is not known.
+// Below these, the remaining time is unknown.
 const (
-	leastShare = 0.01
-	leastTime  = 200 * time.Millisecond
+	minShare   = 0.01
+	minElapsed = 200 * time.Millisecond
 )
 
-// note takes what the child tells.
-func (e *estimate) note(share float64) { e.share = min(1, max(e.share, share)) }
+// set records the share that the work reports.
+func (e *estimate) set(share float64) { e.share = min(1, max(e.share, share)) }
 
-// eta is the seconds that are left if the rest goes at the mean pace so far, nil while that is not
-// known. A load that stands still is told to take longer and longer.
-func (e *estimate) eta(since time.Duration) *float64 {
-	if e.share < leastShare || since < leastTime {
+// eta returns the remaining seconds if the rest takes as long per share as the work so far, or nil
+// if that is unknown. It grows while the share does not.
+func (e *estimate) eta(elapsed time.Duration) *float64 {
+	if e.share < minShare || elapsed < minElapsed {
 		return nil
 	}
-	left := since.Seconds() * (1 - e.share) / e.share
-	return &left
+	remaining := elapsed.Seconds() * (1 - e.share) / e.share
+	return &remaining
 }

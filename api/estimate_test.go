@@ -12,7 +12,7 @@ func TestAnEstimateIsWhatIsLeftAtThePaceSoFar(t *testing.T) {
 	}
 	const whole = 100 * time.Second
 	for at := time.Second; at <= whole; at += time.Second {
-		e.note(at.Seconds() / whole.Seconds())
+		e.set(at.Seconds() / whole.Seconds())
 		want := (whole - at).Seconds()
 		if left := e.eta(at); left == nil || *left < want-1e-6 || *left > want+1e-6 {
 			t.Fatalf("after %s: %v s are left, want %v", at, left, want)
@@ -22,7 +22,7 @@ func TestAnEstimateIsWhatIsLeftAtThePaceSoFar(t *testing.T) {
 
 func TestAnEstimateGrowsWhileNothingMoves(t *testing.T) {
 	var e estimate
-	e.note(0.5)
+	e.set(0.5)
 	if early := e.eta(time.Millisecond); early != nil {
 		t.Errorf("after a millisecond %v s are left", *early)
 	}
@@ -36,10 +36,10 @@ func TestAnEstimateGrowsWhileNothingMoves(t *testing.T) {
 
 func TestProgressNeverGoesBack(t *testing.T) {
 	var e estimate
-	for _, step := range []struct{ note, want float64 }{{0.25, 0.25}, {0.125, 0.25}, {0.5, 0.5},
+	for _, step := range []struct{ share, want float64 }{{0.25, 0.25}, {0.125, 0.25}, {0.5, 0.5},
 		{1.5, 1}, {0, 1}} {
-		if e.note(step.note); e.share != step.want {
-			t.Errorf("after %v: %v, want %v", step.note, e.share, step.want)
+		if e.set(step.share); e.share != step.want {
+			t.Errorf("after %v: %v, want %v", step.share, e.share, step.want)
 		}
 	}
 }

@@ -147,12 +147,12 @@ func (e *events) run() {
 	last, due := make([][]byte, len(topics)), make([]time.Time, len(topics))
 	ended := -1
 	for {
-		jobs, feeds := e.server.Jobs.changes(), e.server.Feeds.Changes()
+		jobs, feeds := e.server.Jobs.Changes(), e.server.Feeds.Changes()
 		changed, listening := e.round()
 		if !listening {
 			return
 		}
-		if n := e.server.Jobs.endedJobs(); n != ended { // each may have made a generation
+		if n := e.server.Jobs.Ended(); n != ended { // each may have made a generation
 			ended, changed[topicDatasets] = n, true
 		}
 		next := time.Now().Add(eventTick)

@@ -124,9 +124,8 @@ func TestEventsTellWhatChanges(t *testing.T) {
 
 // TestAJobsEventsEndWithIt also where it had ended before.
 func TestAJobsEventsEndWithIt(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldOfCores(t, 1)
 	w.Setenv(stuckVariable, stuckOrders)
-	w.jobs.cores = 1
 	var job wire.Job
 	w.into(w.do("POST", "/v1/datasets/d/load",
 		map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}), 202, &job)

@@ -62,7 +62,7 @@ func (a *asker) settle() {
 	a.fresh()
 	a.server.events.runs.Wait()
 	for a.jobs.Running() > 0 {
-		<-a.jobs.changes()
+		<-a.jobs.Changes()
 	}
 	a.client.CloseIdleConnections()
 }

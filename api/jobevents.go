@@ -8,29 +8,32 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// jobEvents sends a job whenever it has changed, at most every eventGap, and ends with it.
+// jobEvents is the event source of one job: it sends the job's state when it has changed, at most
+// every eventGap, and is over when the job has ended.
 type jobEvents struct {
-	jobs *Jobs
-	job  *job
-	last []byte // what was sent, without its clock
-	at   time.Time
-	wait <-chan struct{}
+	queue    *Queue
+	job      *Job
+	last     []byte // the state that was sent last, without its times
+	lastTime time.Time
+	wait     <-chan struct{}
 }
 
 func (s *Server) jobEvents(ctx *fasthttp.RequestCtx, id string) error {
-	t, err := s.Jobs.find(id)
+	job, err := s.Jobs.Find(id)
 	if err != nil {
 		return err
 	}
-	return s.replyStream(ctx, func() source { return &jobEvents{jobs: s.Jobs, job: t} })
+	return s.replyStream(ctx, func() source {
+		return &jobEvents{queue: s.Jobs.Queue, job: job}
+	})
 }
 
 func (j *jobEvents) take() ([]byte, bool) {
-	j.wait = j.jobs.changes() // before looking, or a change could be missed
-	state := j.jobs.snapshot(j.job)
-	if left := eventGap - time.Since(j.at); left > 0 && !state.Ended() {
+	j.wait = j.queue.Changes() // before State, so that no change is missed
+	state := j.job.State()
+	if remaining := eventGap - time.Since(j.lastTime); remaining > 0 && !state.Ended() {
 		wait := make(chan struct{})
-		time.AfterFunc(left, func() { close(wait) })
+		time.AfterFunc(remaining, func() { close(wait) })
 		j.wait = wait
 		return nil, false
 	}
@@ -44,7 +47,7 @@ func (j *jobEvents) take() ([]byte, bool) {
 	if err != nil {
 		return nil, true
 	}
-	j.last, j.at = now, time.Now()
+	j.last, j.lastTime = now, time.Now()
 	return event(nil, "job", body), state.Ended()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -16,7 +17,7 @@ var jobRoutes = []route{
 	{"DELETE", "/v1/jobs/{id}", named((*Server).cancelJob)},
 }
 
-// jobStates are those that jobs are listed by.
+// jobStates are the values of the parameter state.
 var jobStates = []string{wire.JobQueued, wire.JobRunning, wire.JobDone, wire.JobFailedIn,
 	wire.JobCancelled}
 
@@ -40,17 +41,17 @@ func (s *Server) listJobs(ctx *fasthttp.RequestCtx) error {
 	return reply(ctx, 200, jobPage(p, jobs))
 }
 
-// jobPage is a page of jobs, oldest first.
+// jobPage returns a page of jobs, oldest first.
 func jobPage(p paging, jobs []wire.Job) wire.Jobs {
 	list, next := page(p, jobs, func(j wire.Job) string { return j.Job }, byNumber)
 	return wire.Jobs{Jobs: list, Next: next}
 }
 
-// longestWait bounds how long a request for a job may wait for its end.
-const longestWait = 30 * time.Second
+// maxWait is how long a request may wait for the end of a job.
+const maxWait = 30 * time.Second
 
 func (s *Server) showJob(ctx *fasthttp.RequestCtx, id string) error {
-	ms, err := queryOf(ctx).number("wait_ms", 0, 0, longestWait.Milliseconds())
+	ms, err := queryOf(ctx).number("wait_ms", 0, 0, maxWait.Milliseconds())
 	if err != nil {
 		return err
 	}
@@ -67,4 +68,45 @@ func (s *Server) cancelJob(ctx *fasthttp.RequestCtx, id string) error {
 		return err
 	}
 	return reply(ctx, 200, job)
+}
+
+func (s *Server) load(ctx *fasthttp.RequestCtx, name string) error {
+	var o ingest.Options
+	if err := read(ctx, &o); err != nil {
+		return err
+	}
+	o.AllowedRoots = s.reach(ctx)
+	job, err := s.Jobs.Load(name, o)
+	return replyStarted(ctx, job, err)
+}
+
+func (s *Server) appendRows(ctx *fasthttp.RequestCtx, name string) error {
+	var a wire.Append
+	if err := read(ctx, &a); err != nil {
+		return err
+	}
+	job, err := s.Jobs.Append(name, a, s.reach(ctx))
+	return replyStarted(ctx, job, err)
+}
+
+func (s *Server) verify(ctx *fasthttp.RequestCtx, name string) error {
+	var v wire.Verify
+	if err := readIfAny(ctx, &v); err != nil {
+		return err
+	}
+	job, err := s.Jobs.Verify(name, v.Generation)
+	return replyStarted(ctx, job, err)
+}
+
+func (s *Server) preload(ctx *fasthttp.RequestCtx, name string) error {
+	job, err := s.Jobs.Preload(name)
+	return replyStarted(ctx, job, err)
+}
+
+// replyStarted answers with the state of a job that was started, or with the error.
+func replyStarted(ctx *fasthttp.RequestCtx, job wire.Job, err error) error {
+	if err != nil {
+		return err
+	}
+	return reply(ctx, 202, job)
 }

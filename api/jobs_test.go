@@ -169,18 +169,19 @@ func TestCloseCancelsWhatRunsAndRefusesMore(t *testing.T) {
 
 func TestOnlyTheLastJobsAreRemembered(t *testing.T) {
 	w := newWorld(t)
-	for range keptJobs + 5 {
-		j, ctx, _, _, err := w.jobs.begin(wire.PutJob, "d", "")
+	for range maxRemembered + 5 {
+		job, ctx, _, err := w.jobs.add(wire.PutJob, "d", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.jobs.end(ctx, j,
-			func() (made, error) { return made{}, errors.New("not today") }); err == nil {
+		if _, err := w.jobs.run(ctx, job, func(context.Context, *Job) (result, error) {
+			return result{}, errors.New("not today")
+		}); err == nil {
 			t.Fatal("it did not fail")
 		}
 		w.jobs.running.Done()
 	}
-	if list := w.jobs.List(); len(list) != keptJobs || list[0].Job != "j6" {
+	if list := w.jobs.List(); len(list) != maxRemembered || list[0].Job != "j6" {
 		t.Errorf("%d jobs from %s on", len(list), list[0].Job)
 	}
 	w.refused(w.do("GET", "/v1/jobs/j1", nil), wire.JobNotFound,

@@ -83,7 +83,7 @@ func statusOf(t testing.TB, network, addr, request string) int {
 }
 
 func TestTenThousandConnectionsThatSendNothingBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
-	w := newWorldWith(t, shortTimeouts)
+	w := newWorldWith(t, 0, shortTimeouts)
 	d := w.openTCP()
 	crowded(t, "tcp", d.addr, 10_000, "", func(int) {
 		answeredWithin(t, "tcp", d.addr,
@@ -106,7 +106,7 @@ func TestHalfRequestsBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 			"Host: %s\r\nContent-Length: 1000\r\n\r\n{"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldWith(t, shortTimeouts)
+			w := newWorldWith(t, 0, shortTimeouts)
 			d := w.openTCP()
 			begin := strings.Replace(strings.Replace(test.first+"\r\n"+test.fields, "%s", d.addr,
 				1), "%s", d.bearer(), 1)
@@ -119,7 +119,7 @@ func TestHalfRequestsBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 }
 
 func TestManyConnectionsToTheSocketBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
-	w := newWorldWith(t, shortTimeouts)
+	w := newWorldWith(t, 0, shortTimeouts)
 	crowded(t, "unix", w.socket, 2*mostSocket, "GET /v1/datasets HTTP/1.1\r\n", func(int) {
 		answeredWithin(t, "unix", w.socket, lines("GET /v1/health HTTP/1.1", "Host: localhost"))
 	})

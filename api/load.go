@@ -16,10 +16,10 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Load starts a load of files, or answers with one that already runs or with a hit: a generation
-// that was made from the same, unchanged sources in the same way.
-func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
-	if err := layout.CheckName(name); err != nil {
+// Load starts a job that loads files. It joins a job that loads the same, and returns a hit if the
+// newest generation was made from the same, unchanged sources in the same way.
+func (m *Manager) Load(dataset string, o ingest.Options) (wire.Job, error) {
+	if err := layout.CheckName(dataset); err != nil {
 		return wire.Job{}, err
 	}
 	if err := o.Validate(); err != nil {
@@ -36,20 +36,22 @@ func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 	if err != nil {
 		return wire.Job{}, err
 	}
-	hit, same := j.hit(name, o, recipe, sources)
+	hit, same := m.findHit(dataset, o, recipe, sources)
 	if same && !o.HashSources {
 		return hit, nil
 	}
-	key := fmt.Sprint(name, string(recipe), sources, o.HashSources)
-	return j.start(wire.LoadJob, name, key, func(ctx context.Context, t *job) (made, error) {
-		if m, ok, err := j.sameContent(ctx, t, hit, o.AllowedRoots, sources); ok || err != nil {
-			return m, err
+	key := fmt.Sprint(dataset, string(recipe), sources, o.HashSources)
+	return m.start(wire.LoadJob, dataset, key, func(ctx context.Context, job *Job) (result, error) {
+		r, same, err := m.compareContent(ctx, job, hit, o.AllowedRoots, sources)
+		if same || err != nil {
+			return r, err
 		}
-		return j.run(ctx, t, ingest.Job{Options: o}, nil, 0)
+		return m.runLoad(ctx, job, ingest.Job{Options: o}, nil, 0)
 	})
 }
 
-// checkSources refuses paths that would mean something else to the daemon than to the client.
+// checkSources refuses relative paths: the daemon and the client may have different working
+// directories.
 func checkSources(paths []string) error {
 	if len(paths) == 0 {
 		return &ingest.OptionError{Field: "sources", Allowed: "at least one file"}
@@ -62,147 +64,83 @@ func checkSources(paths []string) error {
 	return nil
 }
 
-// Put loads what comes over a connection, and waits for it. It closes conn. Its errors are
-// *wire.Problem.
-func (j *Jobs) Put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
-	defer conn.Close()
-	reply, err := j.put(ctx, r, conn)
-	if err != nil {
-		// the feed server, which tells the client, knows nothing of loads
-		return nil, problemOf(err)
-	}
-	return reply, nil
-}
-
-func (j *Jobs) put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
-	if err := layout.CheckName(r.Dataset); err != nil {
-		return nil, err
-	}
-	in := ingest.Job{Put: &ingest.Put{Format: r.Format}}
-	after := int64(0)
-	if r.Append {
-		base, err := j.store.Acquire(r.Dataset, 0)
-		if err != nil {
-			return nil, err
-		}
-		defer base.Release()
-		if len(r.Options) > 0 && string(r.Options) != "null" {
-			return nil, wire.NewProblem(wire.InvalidRequest,
-				"options: rows are appended with the options of the dataset, want none").WithField(
-				"options")
-		}
-		if in.Options, err = ingest.AppendOptions(base.Data.Manifest, nil); err != nil {
-			return nil, err
-		}
-		in.Append, after = &ingest.Append{Dir: base.Data.Dir}, base.Generation
-	}
-	for field, raw := range map[string]struct {
-		json json.RawMessage
-		into any
-	}{"options": {r.Options, &in.Options}, "columns": {r.Columns, &in.Put.Columns}} {
-		if len(raw.json) == 0 {
-			continue
-		}
-		if err := wire.Strict(raw.json, raw.into); err != nil {
-			return nil, wire.NewProblem(wire.InvalidRequest, "%s: %s", field, err).WithField(field)
-		}
-	}
-	t, jobCtx, _, _, err := j.begin(wire.PutJob, r.Dataset, "")
-	if err != nil {
-		return nil, err
-	}
-	defer j.running.Done()
-	stop := context.AfterFunc(ctx, t.cancel)
-	defer stop()
-	m, err := j.end(jobCtx, t, func() (made, error) { return j.run(jobCtx, t, in, conn, after) })
-	if err != nil {
-		return nil, err
-	}
-	return &wire.PutReply{
-		Protocol: wire.Protocol, Dataset: r.Dataset, Generation: m.generation,
-		Digest: m.manifest.Digest, Rows: m.manifest.Rows, DTypeError: m.manifest.DTypeErrors(),
-	}, nil
-}
-
-// hit finds out whether the newest generation is what a load would make, and usable. Where hashes
-// are to decide, that is not known before the sources have been read: then it tells whether it may
-// be.
-func (j *Jobs) hit(name string, o ingest.Options, recipe json.RawMessage,
+// findHit returns a hit if the newest generation is what a load would make, and can be opened. With
+// HashSources, the hit depends on the content of the sources too: see compareContent.
+func (m *Manager) findHit(dataset string, o ingest.Options, recipe json.RawMessage,
 	sources []layout.Source) (wire.Job, bool) {
-	i, err := j.store.Dataset(name)
+	i, err := m.store.Dataset(dataset)
 	same := layout.Source.SameFile
 	if o.HashSources {
 		same = func(a, b layout.Source) bool {
-			return a.Path == b.Path && a.Bytes == b.Bytes &&
-				a.XXH64 != ""
+			return a.Path == b.Path && a.Bytes == b.Bytes && a.XXH64 != ""
 		}
 	}
 	if err != nil || len(i.Manifest.Appended) > 0 || !sameJSON(i.Manifest.Recipe, recipe) ||
 		!slices.EqualFunc(i.Manifest.Sources, sources, same) {
 		return wire.Job{}, false
 	}
-	if !o.StepsFit(i.Manifest.Columns) { // which the load says better
+	if !o.StepsFit(i.Manifest.Columns) { // the load will return the better error
 		return wire.Job{}, false
 	}
-	h, err := j.store.Acquire(name, i.Generation)
+	h, err := m.store.Acquire(dataset, i.Generation)
 	if err != nil {
 		return wire.Job{}, false
 	}
 	h.Release()
-	return hitJob(wire.LoadJob, name, i.Generation, i.Manifest), true
+	return hitJob(wire.LoadJob, dataset, i.Generation, i.Manifest), true
 }
 
-// hitJob is the answer where nothing is to be done.
-func hitJob(kind, name string, generation int64, m *layout.Manifest) wire.Job {
-	return wire.Job{Job: "hit", Kind: kind, State: wire.JobDone, Dataset: name,
-		Generation: generation, Digest: m.Digest, Rows: m.Rows, RowsTotal: m.Rows,
-		Progress: 1, Hit: true}
+// hitJob returns the state of a job that has nothing to do.
+func hitJob(kind, dataset string, generation int64, manifest *layout.Manifest) wire.Job {
+	return wire.Job{Job: "hit", Kind: kind, State: wire.JobDone, Dataset: dataset,
+		Generation: generation, Digest: manifest.Digest, Rows: manifest.Rows,
+		RowsTotal: manifest.Rows, Progress: 1, Hit: true}
 }
 
-// sameContent reads the sources of a generation that may be a hit and finds out whether it is.
-func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, reach ingest.AllowedRoots,
-	sources []layout.Source) (made, bool, error) {
+// compareContent reads the sources and reports whether the possible hit is one.
+func (m *Manager) compareContent(ctx context.Context, job *Job, hit wire.Job,
+	roots ingest.AllowedRoots, sources []layout.Source) (result, bool, error) {
 	if !hit.Hit {
-		return made{}, false, nil
+		return result{}, false, nil
 	}
-	h, err := j.store.Acquire(t.state.Dataset, hit.Generation)
-	if err != nil { // it has gone meanwhile
-		return made{}, false, nil
+	h, err := m.store.Acquire(job.state.Dataset, hit.Generation)
+	if err != nil { // it was removed meanwhile
+		return result{}, false, nil
 	}
 	defer h.Release()
-	hashed, err := j.hash(ctx, t, reach, sources)
+	hashed, err := hashSources(ctx, job, roots, sources)
 	if err != nil {
-		return made{}, false, err
+		return result{}, false, err
 	}
-	m := h.Data.Manifest
-	return made{generation: hit.Generation, manifest: m, hit: true},
-		slices.EqualFunc(m.Sources, hashed, layout.Source.SameContent), nil
+	manifest := h.Data.Manifest
+	return result{generation: hit.Generation, manifest: manifest, hit: true},
+		slices.EqualFunc(manifest.Sources, hashed, layout.Source.SameContent), nil
 }
 
-// hash reads the sources for a job.
-func (j *Jobs) hash(ctx context.Context, t *job, reach ingest.AllowedRoots,
+// hashSources reads the sources and returns them with their hashes.
+func hashSources(ctx context.Context, job *Job, roots ingest.AllowedRoots,
 	sources []layout.Source) ([]layout.Source, error) {
 	p := ingest.Progress{Phase: ingest.PhaseHash}
 	for _, s := range sources {
 		p.BytesTotal += s.Bytes
 	}
 	var read atomic.Int64
-	return reach.HashSources(ctx, sources, j.snapshot(t).Cores, func(n int64) {
+	return roots.HashSources(ctx, sources, job.State().Cores, func(n int64) {
 		p := p
 		p.Bytes = read.Add(n)
-		j.note(t, p)
+		job.setProgress(p)
 	})
 }
 
-// sameJSON compares values; a manifest is written with indentation.
+// sameJSON reports whether two texts have the same values; a manifest is indented.
 func sameJSON(a, b json.RawMessage) bool {
-	x, err := canonical(a)
-	y, err2 := canonical(b)
+	x, err := canonicalJSON(a)
+	y, err2 := canonicalJSON(b)
 	return err == nil && err2 == nil && bytes.Equal(x, y)
 }
 
-// canonical sorts the fields of JSON; numbers keep their digits.
-func canonical(text json.RawMessage) ([]byte, error) {
+// canonicalJSON sorts the fields of objects. Numbers keep their digits.
+func canonicalJSON(text json.RawMessage) ([]byte, error) {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -212,55 +150,46 @@ func canonical(text json.RawMessage) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// run loads into a directory of its own and publishes it: after a generation, where that is not 0,
-// which must still be the newest then.
-func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File,
-	after int64) (made, error) {
-	l, err := j.store.Begin(t.state.Dataset)
+// runLoad loads in a child process into a new directory and publishes it. If base is not 0, it must
+// still be the newest generation then; else the error wraps [store.ErrSuperseded].
+func (m *Manager) runLoad(ctx context.Context, job *Job, in ingest.Job, conn *os.File,
+	base int64) (result, error) {
+	dataset := job.state.Dataset
+	l, err := m.store.Begin(dataset)
 	if err != nil {
-		return made{}, err
+		return result{}, err
 	}
 	defer func() {
 		if err := l.Abort(); err != nil {
-			j.log.Error("remove an unfinished load", "dir", l.Dir, "error", err)
+			m.log.Error("remove an unfinished load", "dir", l.Dir, "error", err)
 		}
 	}()
-	room := func() {}
-	defer func() { room() }()
-	in.Dir, in.Cores = l.Dir, t.cores
+	release := func() {} // what the load has reserved of the memory budget
+	defer func() { release() }()
+	in.Dir, in.Cores = l.Dir, job.cores
 	in.Room = func(bytes int64) (err error) {
-		room() // what was reserved before is part of it
-		if room, err = j.store.ReserveLoad(t.state.Dataset, bytes); err != nil {
-			room = func() {}
+		release() // bytes is the whole need, and replaces an earlier reservation
+		if release, err = m.store.ReserveLoad(dataset, bytes); err != nil {
+			release = func() {}
 		}
 		return err
 	}
-	m, err := j.runs.Run(ctx, in, conn, func(p ingest.Progress) { j.note(t, p) })
+	manifest, err := m.children.Run(ctx, in, conn, job.setProgress)
 	if err != nil {
-		return made{}, j.orSuperseded(err, t.state.Dataset, after)
+		return result{}, m.supersededError(err, dataset, base)
 	}
-	number, err := l.PublishAfter(after)
-	return made{generation: number, manifest: m}, err
+	generation, err := l.PublishAfter(base)
+	return result{generation: generation, manifest: manifest}, err
 }
 
-// orSuperseded is the error of a load that stands on a generation: where that went away meanwhile,
-// and its files with it, nothing else is the reason that they could not be read.
-func (j *Jobs) orSuperseded(err error, name string, after int64) error {
-	if after == 0 || problemOf(err).Type != wire.Internal {
+// supersededError returns the error of a load that reads a generation. If that was removed
+// meanwhile, its files could not be read, and the error wraps [store.ErrSuperseded].
+func (m *Manager) supersededError(err error, dataset string, base int64) error {
+	if base == 0 || problemOf(err).Type != wire.Internal {
 		return err
 	}
-	if i, gone := j.store.Dataset(name); gone == nil && i.Generation == after {
+	if i, gone := m.store.Dataset(dataset); gone == nil && i.Generation == base {
 		return err
 	}
-	return fmt.Errorf("%w: generation %d of %q", store.ErrSuperseded, after, name)
-}
-
-// note takes a load's progress.
-func (j *Jobs) note(t *job, p ingest.Progress) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	t.state.Phase, t.state.Rows, t.state.RowsTotal, t.state.Bytes, t.state.BytesTotal = p.Phase,
-		p.Rows, p.RowsTotal, p.Bytes, p.BytesTotal
-	t.estimate.note(p.Share)
-	j.touch()
+	return fmt.Errorf("%w: generation %d of %q", store.ErrSuperseded, base, dataset)
 }

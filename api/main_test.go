@@ -74,7 +74,7 @@ type world struct {
 	testing.TB
 	dir     string
 	store   *store.Store
-	jobs    *Jobs
+	jobs    *Manager
 	client  *http.Client
 	server  *Server
 	socket  string
@@ -85,11 +85,17 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	return newWorldWith(t, func(*Server) {})
+	return newWorldOfCores(t, 0)
+}
+
+// newWorldOfCores sets the number of cores that jobs share; 0 means all.
+func newWorldOfCores(t testing.TB, cores int) *world {
+	t.Helper()
+	return newWorldWith(t, cores, func(*Server) {})
 }
 
 // newWorldWith changes the server before it serves.
-func newWorldWith(t testing.TB, change func(*Server)) *world {
+func newWorldWith(t testing.TB, cores int, change func(*Server)) *world {
 	t.Helper()
 	w := &world{TB: t, dir: t.TempDir(), stopped: func() {}}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -97,7 +103,8 @@ func newWorldWith(t testing.TB, change func(*Server)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.store, w.jobs = st, NewJobs(st, os.Args[0], log)
+	w.store = st
+	w.jobs = NewManager(ManagerConfig{Store: st, Exe: os.Args[0], Log: log, Cores: cores})
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: "test"})
 	server := New(Config{Store: st, Feeds: feeds, Jobs: w.jobs, Log: log, Version: "test",
 		Stop: func() { w.stopped() }})

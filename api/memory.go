@@ -68,7 +68,7 @@ func memlockLimit() *int64 {
 }
 
 func (s *Server) unload(ctx *fasthttp.RequestCtx, name string) error {
-	s.Jobs.runs.Settle() // pages that a load's process has mapped would stay
+	s.Jobs.WaitForChildren()
 	r, readers, err := s.Store.Unload(name)
 	if err != nil {
 		return err

@@ -10,8 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/valyala/fasthttp"
 	"github.com/valyala/fasthttp/fasthttpadaptor"
-
-	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
 var metricRoutes = []route{
@@ -106,7 +104,7 @@ var (
 	memoryResident  = gauge("memory_resident_bytes", "What of all generations is in memory.")
 	memoryRings     = gauge("memory_rings_bytes", "What the rings of feeds take.")
 	memoryPinned    = gauge("memory_pinned_bytes", "What is locked in memory.")
-	jobs            = gauge("jobs", "Jobs that wait or run, by kind and state.", "kind", "state")
+	activeJobs      = gauge("jobs", "Jobs that wait or run, by kind and state.", "kind", "state")
 	jobsEnded       = counter("jobs_ended_total", "Jobs that have ended, by kind and state.",
 		"kind", "state")
 	jobRows  = counter("job_rows_total", "Rows of jobs that are done, by kind.", "kind")
@@ -172,35 +170,14 @@ func (c state) jobs(ch chan<- prometheus.Metric) {
 		}
 	}
 	for of, n := range now {
-		jobs.put(ch, float64(n), of[0], of[1])
+		activeJobs.put(ch, float64(n), of[0], of[1])
 	}
-	j := c.server.Jobs
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for of, n := range j.totals.ended {
-		jobsEnded.put(ch, float64(n), of[0], of[1])
+	totals := c.server.Jobs.Totals()
+	for of, n := range totals.Ended {
+		jobsEnded.put(ch, float64(n), of.Kind, of.State)
 	}
-	for kind, n := range j.totals.rows {
+	for kind, n := range totals.Rows {
 		jobRows.put(ch, float64(n), kind)
-		jobBytes.put(ch, float64(j.totals.bytes[kind]), kind)
-	}
-}
-
-// totals counts what jobs have come to.
-type totals struct {
-	ended       map[[2]string]int // by kind and state
-	rows, bytes map[string]int64  // by kind, of those that are done
-}
-
-func newTotals() totals {
-	return totals{ended: map[[2]string]int{}, rows: map[string]int64{}, bytes: map[string]int64{}}
-}
-
-// count takes in a job that has ended. A hit has read nothing.
-func (t *totals) count(j wire.Job) {
-	t.ended[[2]string{j.Kind, j.State}]++
-	if j.State == wire.JobDone && !j.Hit {
-		t.rows[j.Kind] += j.Rows
-		t.bytes[j.Kind] += j.BytesTotal
+		jobBytes.put(ch, float64(totals.Bytes[kind]), kind)
 	}
 }

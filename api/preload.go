@@ -3,36 +3,26 @@ package api
 import (
 	"context"
 
-	"github.com/valyala/fasthttp"
-
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// phasePreload is that of a job that brings a dataset into memory.
+// phasePreload is the only phase of a preload.
 const phasePreload = "preload"
 
-func (s *Server) preload(ctx *fasthttp.RequestCtx, name string) error {
-	job, err := s.Jobs.Preload(name)
-	if err != nil {
-		return err
-	}
-	return reply(ctx, 202, job)
-}
-
-// Preload starts to bring a dataset into memory, or joins who does. The job fails with a problem of
-// type memory where it does not fit into the budget.
-func (j *Jobs) Preload(name string) (wire.Job, error) {
-	if _, err := j.store.Dataset(name); err != nil {
+// Preload starts a job that reads a dataset into memory, or joins one. The job fails with a problem
+// of type memory if the dataset does not fit into the budget.
+func (m *Manager) Preload(dataset string) (wire.Job, error) {
+	if _, err := m.store.Dataset(dataset); err != nil {
 		return wire.Job{}, err
 	}
-	return j.start(wire.PreloadJob, name, "preload "+name, j.preload)
+	return m.start(wire.PreloadJob, dataset, "preload "+dataset, m.preload)
 }
 
-func (j *Jobs) preload(ctx context.Context, t *job) (made, error) {
-	i, err := j.store.Preload(ctx, t.state.Dataset, func(done, total int64) {
-		j.note(t, ingest.Progress{Phase: phasePreload, Bytes: done, BytesTotal: total,
+func (m *Manager) preload(ctx context.Context, job *Job) (result, error) {
+	i, err := m.store.Preload(ctx, job.state.Dataset, func(done, total int64) {
+		job.setProgress(ingest.Progress{Phase: phasePreload, Bytes: done, BytesTotal: total,
 			Share: float64(done) / float64(max(1, total))})
 	})
-	return made{generation: i.Generation, manifest: i.Manifest}, err
+	return result{generation: i.Generation, manifest: i.Manifest}, err
 }

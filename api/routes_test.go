@@ -247,7 +247,7 @@ func TestAPanicOfAHandlerIsAProblem(t *testing.T) {
 }
 
 func TestAPanicOfALoadIsItsError(t *testing.T) {
-	_, err := guarded(nil)
+	_, err := doRecovering(t.Context(), nil, nil)
 	if p := problemOf(err); p.Type != wire.Internal || !strings.Contains(p.Detail, "nil pointer") {
 		t.Errorf("%+v", p)
 	}

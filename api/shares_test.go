@@ -25,9 +25,8 @@ func (w *world) until(id string, is func(wire.Job) bool) (job wire.Job) {
 
 // TestLoadsShareTheCoresAndWaitForTheirTurn runs children that tell what they were ordered.
 func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldOfCores(t, 3)
 	w.Setenv(stuckVariable, stuckOrders)
-	w.jobs.cores = 3
 	path := w.source("a.csv", "a\n1\n")
 	begin := func(i int) string {
 		var job wire.Job

@@ -127,7 +127,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 	stopping, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	whenIdle := make(chan struct{})
-	jobs := api.NewJobs(st, executable(), log)
+	jobs := api.NewManager(api.ManagerConfig{Store: st, Exe: executable(), Log: log})
 	defer jobs.Close()
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID,
 		Put: jobs.Put})
