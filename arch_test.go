@@ -130,13 +130,15 @@ var allowed = map[string][]string{
 		"internal/wire", "internal/near"},
 	// a user's program: it imports public packages only
 	"examples/nlinear_go": {"clients/go", "window"},
-	// the control API starts loads and feeds
+	// runs loads and publishes what they make; it does not know requests
+	"internal/jobs": {"store", "layout", "internal/feed", "internal/ingest", "internal/wire"},
+	// the control API starts jobs and feeds
 	"api": {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest",
-		"internal/machine", "internal/wire"},
+		"internal/jobs", "internal/machine", "internal/wire"},
 	// the binary
 	"cmd/tensorcache": {"api", "store", "layout", "window", "sampler", "clients/go",
-		"internal/feed", "internal/ingest", "internal/machine", "internal/wire", "internal/control",
-		"internal/near"},
+		"internal/feed", "internal/ingest", "internal/jobs", "internal/machine", "internal/wire",
+		"internal/control", "internal/near"},
 }
 
 // libraries lists the packages that may import a library, besides tests.

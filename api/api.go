@@ -1,10 +1,10 @@
-// Package api is the daemon's HTTP control API on fasthttp: datasets, loads as jobs, plans, feeds.
+// Package api is the daemon's HTTP control API on fasthttp: datasets, jobs, plans, feeds, and the
+// dashboard.
 //
-// A [Server] holds the routes. [Manager] runs loads in child processes and publishes what they make;
-// the feed server's put goes through it too. docs/HTTP.md lists the routes, openapi/ describes
-// them.
+// A [Server] serves the routes over the control socket and, if asked, over TCP. docs/HTTP.md lists
+// the routes, openapi/ describes them. Package jobs runs the jobs that requests start.
 //
-// Every error is an RFC 9457 problem. No panic of a handler crosses the package.
+// Every error is an RFC 9457 problem. A panic of a handler becomes one, too.
 package api
 
 import (
@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/jobs"
 	"github.com/tensorcache/tensorcache/internal/machine"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
@@ -54,7 +55,7 @@ const (
 type Config struct {
 	Store    *store.Store
 	Feeds    *feed.Server
-	Jobs     *Manager
+	Jobs     *jobs.Manager
 	Log      *slog.Logger
 	Version  string
 	AllowUID []int
@@ -248,12 +249,12 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	defer func() {
 		if p := recover(); p != nil {
 			ctx.Response.Reset()
-			fail(ctx, problemOf(s.caught("request", string(ctx.Path()), p)))
+			fail(ctx, jobs.ProblemOf(s.caught("request", string(ctx.Path()), p)))
 		}
 	}()
 	s.last.Store(time.Now().Unix())
 	if s.refusing.Load() {
-		fail(ctx, problemOf(store.ErrClosed))
+		fail(ctx, jobs.ProblemOf(store.ErrClosed))
 		ctx.SetConnectionClose()
 		return
 	}
@@ -261,7 +262,7 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 		ctx.SetConnectionClose()
 	}
 	if err := s.route(ctx); err != nil {
-		p := problemOf(err)
+		p := jobs.ProblemOf(err)
 		if p.Type == wire.Internal {
 			s.Log.Error("request failed", "path", string(ctx.Path()), "error", err)
 			p = p.WithHint(
@@ -275,7 +276,7 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 // down with where it came from unless a file's page is gone.
 func (s *Server) caught(doing, what string, recovered any) error {
 	err := feed.Failed("the daemon failed", recovered)
-	if problemOf(err).Type == wire.Corrupt {
+	if jobs.ProblemOf(err).Type == wire.Corrupt {
 		s.Log.Error(doing, "of", what, "error", err)
 	} else {
 		s.Log.Error("panic", "in", doing, "of", what, "value", recovered, "stack",

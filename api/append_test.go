@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/jobs"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -174,7 +174,7 @@ func TestArraysAreAppended(t *testing.T) {
 		return w.put(t.Context(), r, func(f *os.File) { f.Write(b) })
 	}
 	if _, err := put(wire.PutRequest{Append: true}, 1); err == nil ||
-		problemOf(err).Type != wire.DatasetNotFound {
+		jobs.ProblemOf(err).Type != wire.DatasetNotFound {
 		t.Errorf("to nothing: %v", err)
 	}
 	if _, err := put(wire.PutRequest{Options: asJSON(map[string]any{"time": "t"})}, 1,
@@ -182,7 +182,7 @@ func TestArraysAreAppended(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := put(wire.PutRequest{Append: true, Options: asJSON(map[string]any{"time": "t"})},
-		3); err == nil || problemOf(err).Field != "options" {
+		3); err == nil || jobs.ProblemOf(err).Field != "options" {
 		t.Errorf("with options: %v", err)
 	}
 	reply, err := put(wire.PutRequest{Append: true}, 3, 4)
@@ -190,33 +190,11 @@ func TestArraysAreAppended(t *testing.T) {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	if _, err := put(wire.PutRequest{Append: true}, 4); err == nil ||
-		problemOf(err).Type != wire.SourceError {
+		jobs.ProblemOf(err).Type != wire.SourceError {
 		t.Errorf("the last row again: %v", err)
 	}
 	if v, _ := w.column("mine", "t"); !slices.Equal(v, []int64{1, 2, 3, 4}) {
 		t.Errorf("%v", v)
 	}
 	w.checkTmp()
-}
-
-// TestALoadWhoseBaseWentAwayIsSuperseded: its process found no files to read. Other errors stay
-// what they are.
-func TestALoadWhoseBaseWentAwayIsSuperseded(t *testing.T) {
-	w := newWorld(t)
-	w.load("d", map[string]any{"sources": []string{w.source("a.csv", "t,v\n1,10\n")}, "time": "t"})
-	failed, refused := errors.New("manifest.json is missing"),
-		wire.NewProblem(wire.SourceError, "x")
-	for _, after := range []int64{0, 1} {
-		if err := w.jobs.supersededError(failed, "d", after); err != failed {
-			t.Errorf("of the newest: %v", err)
-		}
-	}
-	for _, gone := range []string{"d", "e"} {
-		if err := w.jobs.supersededError(failed, gone, 7); !errors.Is(err, store.ErrSuperseded) {
-			t.Errorf("of another: %v", err)
-		}
-		if err := w.jobs.supersededError(refused, gone, 7); err != refused {
-			t.Errorf("a source's: %v", err)
-		}
-	}
 }

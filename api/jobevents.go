@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/jobs"
 )
 
 // jobEvents is the event source of one job: it sends the job's state when it has changed, at most
 // every eventGap, and is over when the job has ended.
 type jobEvents struct {
-	queue    *Queue
-	job      *Job
+	queue    *jobs.Queue
+	job      *jobs.Job
 	last     []byte // the state that was sent last, without its times
 	lastTime time.Time
 	wait     <-chan struct{}

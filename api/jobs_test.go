@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -12,9 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/jobs"
 	"github.com/tensorcache/tensorcache/internal/wire"
-	"github.com/tensorcache/tensorcache/store"
 )
 
 func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
@@ -63,6 +60,8 @@ func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
 	if len(jobs.Jobs) != 6 || jobs.Jobs[0].Job != "j1" || jobs.Jobs[5].Job != "j6" {
 		t.Errorf("%+v", jobs)
 	}
+	w.refused(w.do("GET", "/v1/jobs/j7", nil), wire.JobNotFound,
+		`no job is named "j7"; the last 100 are remembered`)
 }
 
 func TestAFailedLoadTellsFileRowColumnAndText(t *testing.T) {
@@ -167,27 +166,6 @@ func TestCloseCancelsWhatRunsAndRefusesMore(t *testing.T) {
 	w.checkTmp()
 }
 
-func TestOnlyTheLastJobsAreRemembered(t *testing.T) {
-	w := newWorld(t)
-	for range maxRemembered + 5 {
-		job, ctx, _, err := w.jobs.add(wire.PutJob, "d", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.jobs.run(ctx, job, func(context.Context, *Job) (result, error) {
-			return result{}, errors.New("not today")
-		}); err == nil {
-			t.Fatal("it did not fail")
-		}
-		w.jobs.running.Done()
-	}
-	if list := w.jobs.List(); len(list) != maxRemembered || list[0].Job != "j6" {
-		t.Errorf("%d jobs from %s on", len(list), list[0].Job)
-	}
-	w.refused(w.do("GET", "/v1/jobs/j1", nil), wire.JobNotFound,
-		`no job is named "j1"; the last 100 are remembered`)
-}
-
 // put sends bytes through a socket pair to a put.
 func (w *world) put(ctx context.Context, r wire.PutRequest,
 	send func(*os.File)) (*wire.PutReply, error) {
@@ -222,7 +200,7 @@ func TestArraysThatArePutAreADataset(t *testing.T) {
 		"sources: want at least one file")
 	if _, err := w.put(t.Context(), r,
 		func(f *os.File) { f.Write(values[:9]); f.Close() }); err == nil ||
-		problemOf(err).Type != wire.SourceError ||
+		jobs.ProblemOf(err).Type != wire.SourceError ||
 		!strings.Contains(err.Error(), "the connection ended after 9 of 16 bytes") {
 		t.Errorf("cut short: %v", err)
 	}
@@ -233,7 +211,7 @@ func TestArraysThatArePutAreADataset(t *testing.T) {
 		"format":  {Dataset: "x", Format: "pickle"},
 	} {
 		_, err := w.put(t.Context(), bad, func(*os.File) {})
-		if p := problemOf(err); err == nil || p.Status != 400 {
+		if p := jobs.ProblemOf(err); err == nil || p.Status != 400 {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -250,36 +228,11 @@ func TestAPutEndsWithItsContext(t *testing.T) {
 		Columns: asJSON(
 			[]map[string]any{{"name": "a", "dtype": "int32", "shape": []int{2}, "bytes": 8}})}
 	_, err := w.put(ctx, r, func(f *os.File) { f.Write([]byte{1}); cancel() })
-	if p := problemOf(err); err == nil || p.Type != wire.Cancelled {
+	if p := jobs.ProblemOf(err); err == nil || p.Type != wire.Cancelled {
 		t.Errorf("got %v", err)
 	}
 	if list := w.jobs.List(); len(list) != 1 || list[0].State != wire.JobCancelled {
 		t.Errorf("%+v", list)
 	}
 	w.checkTmp()
-}
-
-func TestAnErrorOfALoadHasItsType(t *testing.T) {
-	for _, test := range []struct {
-		err error
-		typ string
-	}{
-		{&ingest.SourceError{Path: "a.csv", Row: 3, Reason: "is torn", Hint: "mend it"},
-			wire.SourceError},
-		{&ingest.OptionError{Field: "scale", Value: "x", Allowed: "y"}, wire.InvalidRequest},
-		{&ingest.OptionError{Field: "columns", Value: "x", Column: true}, wire.ColumnNotFound},
-		{fmt.Errorf("lay out: %w", &ingest.NoSpaceError{Dir: "/d", Need: 2, Have: 1}),
-			wire.NoSpace},
-		{fmt.Errorf("publish: %w", unix.ENOSPC), wire.NoSpace},
-		{fmt.Errorf("publish: %w", unix.EDQUOT), wire.NoSpace},
-		{fmt.Errorf("%w: 3 GiB", ingest.ErrMemory), wire.Memory},
-		{fmt.Errorf("%w: signal 9", ingest.ErrKilled), wire.JobFailed},
-		{context.Canceled, wire.Cancelled},
-		{store.ErrClosed, wire.ShuttingDown},
-		{errors.New("what?"), wire.Internal},
-	} {
-		if p := problemOf(test.err); p.Type != test.typ || p.Detail == "" {
-			t.Errorf("%v: got %+v, want %s", test.err, p, test.typ)
-		}
-	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/feed"
 	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/jobs"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
@@ -74,7 +75,7 @@ type world struct {
 	testing.TB
 	dir     string
 	store   *store.Store
-	jobs    *Manager
+	jobs    *jobs.Manager
 	client  *http.Client
 	server  *Server
 	socket  string
@@ -104,7 +105,7 @@ func newWorldWith(t testing.TB, cores int, change func(*Server)) *world {
 		t.Fatal(err)
 	}
 	w.store = st
-	w.jobs = NewManager(ManagerConfig{Store: st, Exe: os.Args[0], Log: log, Cores: cores})
+	w.jobs = jobs.New(jobs.Config{Store: st, Exe: os.Args[0], Log: log, Cores: cores})
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: "test"})
 	server := New(Config{Store: st, Feeds: feeds, Jobs: w.jobs, Log: log, Version: "test",
 		Stop: func() { w.stopped() }})

@@ -245,10 +245,3 @@ func TestAPanicOfAHandlerIsAProblem(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
-
-func TestAPanicOfALoadIsItsError(t *testing.T) {
-	_, err := doRecovering(t.Context(), nil, nil)
-	if p := problemOf(err); p.Type != wire.Internal || !strings.Contains(p.Detail, "nil pointer") {
-		t.Errorf("%+v", p)
-	}
-}

@@ -20,6 +20,7 @@ import (
 	"github.com/tensorcache/tensorcache/api"
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/jobs"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
@@ -127,15 +128,15 @@ func (o *serveOptions) run(ctx context.Context) error {
 	stopping, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	whenIdle := make(chan struct{})
-	jobs := api.NewManager(api.ManagerConfig{Store: st, Exe: executable(), Log: log})
-	defer jobs.Close()
+	manager := jobs.New(jobs.Config{Store: st, Exe: executable(), Log: log})
+	defer manager.Close()
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID,
-		Put: jobs.Put})
+		Put: manager.Put})
 	defer feeds.Close()
 	told := announcement{dir: dir, share: len(o.allowUID) > 0,
 		daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol,
 			Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
-	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version,
+	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: manager, Log: log, Version: version,
 		AllowUID: o.allowUID, Stop: stop, StopWhenIdle: sync.OnceFunc(func() { close(whenIdle) }),
 		Roots: roots, Opened: func(addr string) { told.http(addr, log) }})
 	if err := told.write(); err != nil {
@@ -159,9 +160,9 @@ func (o *serveOptions) run(ctx context.Context) error {
 		dir: dir, asked: whenIdle,
 		isUnused: func() bool {
 			return o.auto && time.Since(http.LastRequest()) > o.idleAfter &&
-				feeds.Connections() == 0 && jobs.Running() == 0
+				feeds.Connections() == 0 && manager.Running() == 0
 		},
-		isIdle: func() bool { return feeds.Attached() == 0 && jobs.Running() == 0 },
+		isIdle: func() bool { return feeds.Attached() == 0 && manager.Running() == 0 },
 		every:  min(time.Minute, o.idleAfter/4),
 	}
 	lock := leaves.wait(stopping)
@@ -174,7 +175,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 	time.AfterFunc(longestEnd, func() { giveUp(log, sockets) })
 	http.Refuse()
 	feeds.Refuse()
-	jobs.Close() // first: whoever waits for a load is told, and does not hold up the rest
+	manager.Close() // first: whoever waits for a load is told, and does not hold up the rest
 	err = http.Close()
 	err = errors.Join(err, sockets.feed.Close())
 	return errors.Join(err, serving.Wait())

@@ -1,4 +1,4 @@
-package api
+package jobs
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// problemOf says an error as clients see it: those of loading here, all others as the feed does.
-func problemOf(err error) *wire.Problem {
+// ProblemOf says an error as clients see it: those of loading here, all others as the feed does.
+func ProblemOf(err error) *wire.Problem {
 	var source *ingest.SourceError
 	var option *ingest.OptionError
 	var space *ingest.NoSpaceError

@@ -1,4 +1,4 @@
-package api
+package jobs
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func (m *Manager) Put(ctx context.Context, r wire.PutRequest,
 	reply, err := m.put(ctx, r, conn)
 	if err != nil {
 		// the feed server, which answers the client, does not know the errors of loads
-		return nil, problemOf(err)
+		return nil, ProblemOf(err)
 	}
 	return reply, nil
 }

@@ -1,4 +1,4 @@
-package api
+package jobs
 
 import (
 	"log/slog"
@@ -7,8 +7,8 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// ManagerConfig says what a manager is made of.
-type ManagerConfig struct {
+// Config says what a manager is made of.
+type Config struct {
 	Store *store.Store
 	// Exe is the program that each load starts as its child process, with the verb [ingest.Verb].
 	Exe string
@@ -25,9 +25,9 @@ type Manager struct {
 	children *ingest.Runner
 }
 
-// NewManager returns a manager with no jobs. Close ends it.
-func NewManager(c ManagerConfig) *Manager {
-	return &Manager{Queue: NewQueue(c.Cores, c.Log), store: c.Store,
+// New returns a manager with no jobs. Close ends it.
+func New(c Config) *Manager {
+	return &Manager{Queue: newQueue(c.Cores, c.Log), store: c.Store,
 		children: &ingest.Runner{Exe: c.Exe}}
 }
 

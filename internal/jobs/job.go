@@ -1,4 +1,4 @@
-package api
+package jobs
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func (j *Job) finish(r result, err error) {
 		s.DTypeError = r.manifest.DTypeErrors()
 		return
 	}
-	s.State, s.Error = wire.JobFailedIn, problemOf(err)
+	s.State, s.Error = wire.JobFailedIn, ProblemOf(err)
 	if s.Error.Type == wire.Cancelled {
 		s.State = wire.JobCancelled
 	}

@@ -1,4 +1,4 @@
-package api
+package jobs
 
 import (
 	"context"
@@ -39,8 +39,8 @@ type Queue struct {
 	changed    chan struct{} // closed at the next change of any job
 }
 
-// NewQueue returns a queue that divides this number of cores; 0 means those that Go may use.
-func NewQueue(cores int, log *slog.Logger) *Queue {
+// newQueue returns a queue that divides this number of cores; 0 means those that Go may use.
+func newQueue(cores int, log *slog.Logger) *Queue {
 	if cores == 0 {
 		cores = runtime.GOMAXPROCS(0)
 	}

@@ -1,4 +1,4 @@
-package api
+package jobs
 
 import (
 	"bytes"
@@ -185,7 +185,7 @@ func (m *Manager) runLoad(ctx context.Context, job *Job, in ingest.Job, conn *os
 // supersededError returns the error of a load that reads a generation. If that was removed
 // meanwhile, its files could not be read, and the error wraps [store.ErrSuperseded].
 func (m *Manager) supersededError(err error, dataset string, base int64) error {
-	if base == 0 || problemOf(err).Type != wire.Internal {
+	if base == 0 || ProblemOf(err).Type != wire.Internal {
 		return err
 	}
 	if i, gone := m.store.Dataset(dataset); gone == nil && i.Generation == base {
