@@ -34,21 +34,21 @@ import (
 // Limits of a request: a plan's cuts may list items by name, hence the body over the control
 // socket.
 const (
-	maxHeader  = 8 << 10
-	maxBody    = wire.MaxRequest
-	maxBodyTCP = 1 << 20
-	readTime   = 5 * time.Second  // for the whole header
-	bodyTime   = 30 * time.Second // for the whole body
-	writeTime  = 30 * time.Second // for each write of an answer
-	idleTime   = 10 * time.Minute // between two requests
-	idleTCP    = 2 * time.Minute
+	maxHeaderBytes  = 8 << 10
+	maxBodyBytes    = wire.MaxRequest
+	maxBodyBytesTCP = 1 << 20
+	readTimeout     = 5 * time.Second  // for the whole header
+	bodyTimeout     = 30 * time.Second // for the whole body
+	writeTimeout    = 30 * time.Second // for each write of an answer
+	idleTimeout     = 10 * time.Minute // between two requests
+	idleTimeoutTCP  = 2 * time.Minute
 )
 
 // Limits of open connections. They are lower if the process may open few descriptors: see
 // limitConnections.
 const (
-	mostSocket = 1024
-	mostTCP    = 256
+	maxSocketConns = 1024
+	maxTCPConns    = 256
 )
 
 // Config is what a server is made from.
@@ -71,13 +71,13 @@ type Config struct {
 // Server is the control API.
 type Server struct {
 	Config
-	http     *fasthttp.Server // over the control socket
-	tcp      *fasthttp.Server
-	document func() ([]byte, error) // as JSON, made once
-	started  time.Time
-	last     atomic.Int64 // unix seconds of the last request
-	serving  sync.WaitGroup
-	bodyTime time.Duration
+	http        *fasthttp.Server // over the control socket
+	tcp         *fasthttp.Server
+	document    func() ([]byte, error) // as JSON, made once
+	started     time.Time
+	lastRequest atomic.Int64 // unix seconds of the last request
+	servingTCP  sync.WaitGroup
+	bodyTimeout time.Duration
 
 	mu       sync.Mutex // guards what OpenTCP makes and Close ends
 	closed   bool
@@ -85,27 +85,30 @@ type Server struct {
 	tcpConns *limitedListener
 	guard    *guard
 
-	summaries sync.Mutex  // one summary of a series is made at a time: each takes all cores
-	stopping  atomic.Bool // it was told to
-	refusing  atomic.Bool
-	ending    chan struct{} // closed by Close
-	requests  atomic.Int64  // that are served; an answer that is a stream is in streams afterwards
-	streams   atomic.Int64  // of events, that are open
-	events    *events
-	metrics   *metrics
+	summaryMutex   sync.Mutex  // one summary of a series is made at a time: each takes all cores
+	stopping       atomic.Bool // it was told to
+	refusing       atomic.Bool
+	closing        chan struct{} // closed by Close
+	activeRequests atomic.Int64  // that are served; an answer that is a stream is in streams afterwards
+	activeStreams  atomic.Int64  // of events, that are open
+	events         *events
+	metrics        *metrics
 }
 
 // New makes a server; Serve lets it answer.
 func New(c Config) *Server {
-	s := &Server{Config: c, started: time.Now(), bodyTime: bodyTime,
+	s := &Server{Config: c, started: time.Now(), bodyTimeout: bodyTimeout,
 		document: sync.OnceValues(
-			func() ([]byte, error) { return json.Marshal(theDocument().of(c.Version)) })}
-	s.ending, s.events, s.metrics = make(chan struct{}), newEvents(s), newMetrics(s)
-	s.last.Store(time.Now().Unix())
-	s.http = s.newHTTP(s.handleSocket,
-		func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBody) }, idleTime)
+			func() ([]byte, error) { return json.Marshal(fullDocument().withVersion(c.Version)) })}
+	s.closing, s.events, s.metrics = make(chan struct{}), newEvents(s), newMetrics(s)
+	s.lastRequest.Store(time.Now().Unix())
+	s.http = s.newHTTP(
+		s.handleSocket,
+		func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBodyBytes) },
+		idleTimeout,
+	)
 	s.http.HeaderReceived = func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
-		return fasthttp.RequestConfig{ReadTimeout: s.bodyTime, MaxRequestBodySize: maxBody}
+		return fasthttp.RequestConfig{ReadTimeout: s.bodyTimeout, MaxRequestBodySize: maxBodyBytes}
 	}
 	s.tcp = s.newTCP()
 	return s
@@ -114,9 +117,9 @@ func New(c Config) *Server {
 func (s *Server) newHTTP(handle fasthttp.RequestHandler, failed func(*fasthttp.RequestCtx, error),
 	idle time.Duration) *fasthttp.Server {
 	return &fasthttp.Server{
-		Handler: handle, ErrorHandler: failed, Name: "tensorcache", ReadBufferSize: maxHeader,
-		ReadTimeout: readTime, IdleTimeout: idle,
-		NoDefaultDate: true, Logger: quiet{s.Log}, CloseOnShutdown: true,
+		Handler: handle, ErrorHandler: failed, Name: "tensorcache", ReadBufferSize: maxHeaderBytes,
+		ReadTimeout: readTimeout, IdleTimeout: idle,
+		NoDefaultDate: true, Logger: debugLogger{s.Log}, CloseOnShutdown: true,
 		SecureErrorLogMessage: true, DisablePreParseMultipartForm: true,
 	}
 }
@@ -129,7 +132,7 @@ func (s *Server) Serve(l net.Listener) error {
 		s.mu.Unlock()
 		return l.Close()
 	}
-	conns := limitConnections(l, s.Log, mostSocket, descriptors)
+	conns := limitConnections(l, s.Log, maxSocketConns, descriptors)
 	s.conns = conns
 	s.mu.Unlock()
 	return s.http.Serve(conns)
@@ -143,27 +146,27 @@ func (s *Server) Refuse() {
 
 // How long Close waits for requests under way, and then for their connections.
 const (
-	longestServing = 2 * time.Second
-	longestClosing = 500 * time.Millisecond
-	servingPause   = 5 * time.Millisecond
+	requestGrace = 2 * time.Second
+	closeGrace   = 500 * time.Millisecond
+	requestPoll  = 5 * time.Millisecond
 )
 
 // Close refuses new requests and waits, a while, for those under way.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if !s.closed {
-		close(s.ending)
+		close(s.closing)
 	}
 	s.closed = true
 	listeners := map[*fasthttp.Server]*limitedListener{s.http: s.conns, s.tcp: s.tcpConns}
 	s.mu.Unlock()
 	s.Refuse()
-	for end := time.Now().Add(longestServing); time.Now().Before(end); time.Sleep(servingPause) {
-		if s.requests.Load()+s.streams.Load() == 0 {
+	for end := time.Now().Add(requestGrace); time.Now().Before(end); time.Sleep(requestPoll) {
+		if s.activeRequests.Load()+s.activeStreams.Load() == 0 {
 			break
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), longestClosing)
+	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 	defer cancel()
 	var both errgroup.Group
 	for h, l := range listeners {
@@ -183,19 +186,19 @@ func (s *Server) Close() error {
 			_ = l.Close()
 		}
 	}
-	s.serving.Wait()
+	s.servingTCP.Wait()
 	s.events.close()
 	return err
 }
 
 // LastRequest is when a client last asked anything.
-func (s *Server) LastRequest() time.Time { return time.Unix(s.last.Load(), 0) }
+func (s *Server) LastRequest() time.Time { return time.Unix(s.lastRequest.Load(), 0) }
 
 // quiet sends fasthttp's own messages, mostly about connections that were cut, to the debug log. It
 // leaves errors out: some quote the request, and the token with it.
-type quiet struct{ log *slog.Logger }
+type debugLogger struct{ log *slog.Logger }
 
-func (q quiet) Printf(format string, args ...any) {
+func (q debugLogger) Printf(format string, args ...any) {
 	for i, a := range args {
 		if err, ok := a.(error); ok {
 			args[i] = fmt.Sprintf("%T", err)
@@ -211,16 +214,19 @@ func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 	var late net.Error
 	switch {
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		fail(ctx, wire.NewProblem(wire.TooLarge, "the body is over %d bytes", maxBody))
+		replyProblem(ctx, wire.NewProblem(wire.TooLarge, "the body is over %d bytes", maxBody))
 	case errors.As(err, &small):
-		fail(ctx, wire.NewProblem(wire.TooLarge, "the headers are over %d bytes", maxHeader))
+		replyProblem(
+			ctx,
+			wire.NewProblem(wire.TooLarge, "the headers are over %d bytes", maxHeaderBytes),
+		)
 	case errors.As(err, &late) && late.Timeout():
-		fail(ctx, wire.NewProblem(wire.Timeout,
+		replyProblem(ctx, wire.NewProblem(wire.Timeout,
 			"the request did not come to its end within %s for its header and %s for its body",
-			readTime, bodyTime))
+			readTimeout, bodyTimeout))
 	default:
 		// the error may quote it, and the token
-		fail(ctx, wire.NewProblem(wire.InvalidRequest,
+		replyProblem(ctx, wire.NewProblem(wire.InvalidRequest,
 			"this is no HTTP request that can be read").WithHint(
 			"ask by HTTP/1.1, as curl --unix-socket control.sock http://localhost/v1/health does"))
 	}
@@ -231,30 +237,30 @@ func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
 	if conn, ok := ctx.Conn().(*limitedConn).Conn.(*net.UnixConn); ok {
 		other, err := feed.CheckPeer(conn, s.AllowUID)
 		if err != nil {
-			fail(ctx, feed.ProblemOf(err))
+			replyProblem(ctx, feed.ProblemOf(err))
 			return
 		}
-		ctx.SetUserValue(otherUser, other)
+		ctx.SetUserValue(otherUserKey, other)
 	}
-	s.answer(ctx)
+	s.serve(ctx)
 }
 
 // answer answers a request of somebody who may ask.
-func (s *Server) answer(ctx *fasthttp.RequestCtx) {
-	s.requests.Add(1)
-	defer s.requests.Add(-1)
-	defer s.metrics.served(ctx, time.Now())
+func (s *Server) serve(ctx *fasthttp.RequestCtx) {
+	s.activeRequests.Add(1)
+	defer s.activeRequests.Add(-1)
+	defer s.metrics.countRequest(ctx, time.Now())
 	// a dataset's file that was cut off is not the daemon's end
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			ctx.Response.Reset()
-			fail(ctx, jobs.ProblemOf(s.caught("request", string(ctx.Path()), p)))
+			replyProblem(ctx, jobs.ProblemOf(s.panicError("request", string(ctx.Path()), p)))
 		}
 	}()
-	s.last.Store(time.Now().Unix())
+	s.lastRequest.Store(time.Now().Unix())
 	if s.refusing.Load() {
-		fail(ctx, jobs.ProblemOf(store.ErrClosed))
+		replyProblem(ctx, jobs.ProblemOf(store.ErrClosed))
 		ctx.SetConnectionClose()
 		return
 	}
@@ -268,13 +274,13 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 			p = p.WithHint(
 				"the daemon's log says more; tensorcache doctor looks for what may be the cause")
 		}
-		fail(ctx, p)
+		replyProblem(ctx, p)
 	}
 }
 
 // caught is the error of a panic of a request, or of whatever is looked up beside them, written
 // down with where it came from unless a file's page is gone.
-func (s *Server) caught(doing, what string, recovered any) error {
+func (s *Server) panicError(doing, what string, recovered any) error {
 	err := feed.Failed("the daemon failed", recovered)
 	if jobs.ProblemOf(err).Type == wire.Corrupt {
 		s.Log.Error(doing, "of", what, "error", err)
@@ -286,10 +292,10 @@ func (s *Server) caught(doing, what string, recovered any) error {
 }
 
 var daemonRoutes = []route{
-	{"GET", "/v1/health", plain((*Server).health)},
-	{"GET", "/v1/ready", plain((*Server).ready)},
-	{"GET", "/v1/openapi.json", plain((*Server).openapi)},
-	{"POST", "/v1/stop", plain((*Server).stop)},
+	{"GET", "/v1/health", noArg((*Server).health)},
+	{"GET", "/v1/ready", noArg((*Server).ready)},
+	{"GET", "/v1/openapi.json", noArg((*Server).openapi)},
+	{"POST", "/v1/stop", noArg((*Server).stop)},
 }
 
 func (s *Server) health(ctx *fasthttp.RequestCtx) error {
@@ -308,7 +314,7 @@ func (s *Server) ready(ctx *fasthttp.RequestCtx) error {
 
 func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
 	var r wire.StopRequest
-	if err := readIfAny(ctx, &r); err != nil {
+	if err := readOptionalBody(ctx, &r); err != nil {
 		return err
 	}
 	if r.WhenIdle {
@@ -325,7 +331,7 @@ func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
 const hintBody = "GET /v1/openapi.json has the schema of each body"
 
 // read takes the request's JSON; unknown fields are refused.
-func read(ctx *fasthttp.RequestCtx, into any) error {
+func readBody(ctx *fasthttp.RequestCtx, into any) error {
 	// which encoding/json takes for a struct of nothing
 	if string(bytes.TrimSpace(ctx.PostBody())) == "null" {
 		return wire.NewProblem(wire.InvalidRequest, "the body: got null, want an object").
@@ -346,11 +352,11 @@ func read(ctx *fasthttp.RequestCtx, into any) error {
 }
 
 // readIfAny is read for routes whose body may be left out.
-func readIfAny(ctx *fasthttp.RequestCtx, into any) error {
+func readOptionalBody(ctx *fasthttp.RequestCtx, into any) error {
 	if len(ctx.PostBody()) == 0 {
 		return nil
 	}
-	return read(ctx, into)
+	return readBody(ctx, into)
 }
 
 func reply(ctx *fasthttp.RequestCtx, status int, body any) error {
@@ -368,10 +374,12 @@ func replyJSON(ctx *fasthttp.RequestCtx, status int, b []byte) {
 	ctx.Response.AppendBodyString("\n")
 }
 
-func fail(ctx *fasthttp.RequestCtx, p *wire.Problem) {
+func replyProblem(ctx *fasthttp.RequestCtx, p *wire.Problem) {
 	b, err := json.Marshal(p)
 	if err != nil { // strings and numbers always marshal
-		b = []byte(`{"type":"internal","title":"internal error","status":500,"detail":"the problem could not be written"}`)
+		b = []byte(
+			`{"type":"internal","title":"internal error","status":500,"detail":"the problem could not be written"}`,
+		)
 	}
 	ctx.SetStatusCode(p.Status)
 	ctx.SetContentType("application/problem+json")

@@ -189,7 +189,7 @@ func (a *asker) try(q request) error {
 	a.seen.cases++
 	a.count.Add(1)
 	defer a.count.Add(1)
-	a.server.answer(&ctx)
+	a.server.serve(&ctx)
 	a.server.stopping.Store(false) // it was told to, perhaps
 	got := answer{status: ctx.Response.StatusCode(),
 		header: map[string][]string{"Content-Type": {string(ctx.Response.Header.ContentType())}}}
@@ -217,7 +217,7 @@ func (a *asker) bodyOf(ctx *fasthttp.RequestCtx, q request) (body []byte, err er
 		return ctx.Response.Body(), nil
 	}
 	r := ctx.Response.BodyStream()
-	if st, ok := r.(*stream); ok {
+	if st, ok := r.(*eventStream); ok {
 		if _, ends := st.source.(*jobEvents); !ends {
 			body = make([]byte, 1<<16)
 			n, err := r.Read(body)

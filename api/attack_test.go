@@ -31,7 +31,7 @@ func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	w.streams(mostStreams)
+	w.streams(maxStreams)
 	w.refused(w.do("GET", "/v1/events", nil), wire.Busy, "64 event streams are open")
 	w.loaded()
 	var p wire.PlanReply
@@ -40,12 +40,12 @@ func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 		&p); p.Windows != 16989 {
 		t.Errorf("%d windows", p.Windows)
 	}
-	if n := w.server.requests.Load() + w.server.streams.Load(); n > mostStreams {
+	if n := w.server.activeRequests.Load() + w.server.activeStreams.Load(); n > maxStreams {
 		t.Errorf("%d requests are served", n)
 	}
 	large := []byte(`{"jobs": [], "next": null` + strings.Repeat(" ", 1<<20) + "}")
 	// again and again: a newer body may take its place before it is sent
-	w.streamsWhile(0, func() { w.server.events.tell(topicJobs, large) })
+	w.streamsWhile(0, func() { w.server.events.broadcast(topicJobs, large) })
 	w.listen("/v1/events").next()
 }
 
@@ -59,9 +59,9 @@ func (w *world) streams(n int64) {
 func (w *world) streamsWhile(n int64, meanwhile func()) {
 	w.Helper()
 	end := time.Now().Add(patience)
-	for tick := time.NewTicker(5 * time.Millisecond); w.server.streams.Load() != n; <-tick.C {
+	for tick := time.NewTicker(5 * time.Millisecond); w.server.activeStreams.Load() != n; <-tick.C {
 		if meanwhile(); time.Now().After(end) {
-			w.Fatalf("%d streams, want %d", w.server.streams.Load(), n)
+			w.Fatalf("%d streams, want %d", w.server.activeStreams.Load(), n)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestAWantOfDescriptorsPasses(t *testing.T) {
 func TestConnectionsLeaveDescriptorsForOthers(t *testing.T) {
 	for descriptors, want := range map[int64]int{1 << 62: 1024, 4096: 1024, 4000: 1000, 1024: 256,
 		256: 64, 19: 4, 3: 4} {
-		if l := limitConnections(nil, slog.New(slog.DiscardHandler), mostSocket,
+		if l := limitConnections(nil, slog.New(slog.DiscardHandler), maxSocketConns,
 			descriptors); l.limit != want {
 			t.Errorf("of %d descriptors %d connections, want %d", descriptors, l.limit, want)
 		}

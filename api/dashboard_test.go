@@ -45,13 +45,17 @@ func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 	for _, m := range named {
 		look(string(m[1]))
 	}
-	err := fs.WalkDir(pages, "dashboard", func(name string, entry fs.DirEntry, err error) error {
-		if file := path.Base(name); err == nil && !entry.IsDir() && !seen[file] &&
-			file != homePage && file != "uplot.LICENSE.txt" {
-			t.Errorf("%s is part of the program, and no page uses it", file)
-		}
-		return err
-	})
+	err := fs.WalkDir(
+		dashboardFiles,
+		"dashboard",
+		func(name string, entry fs.DirEntry, err error) error {
+			if file := path.Base(name); err == nil && !entry.IsDir() && !seen[file] &&
+				file != homeFile && file != "uplot.LICENSE.txt" {
+				t.Errorf("%s is part of the program, and no page uses it", file)
+			}
+			return err
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +97,7 @@ func TestThePageAsksForAsMuchAsItIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, topic := range topics {
+	for _, topic := range eventTopics {
 		m := regexp.MustCompile(`\b` + topic.name + `: "([^"]+)"`).
 			FindSubmatch(files["live.js"].body)
 		if m == nil {
@@ -102,7 +106,7 @@ func TestThePageAsksForAsMuchAsItIsTold(t *testing.T) {
 		body := map[string]any{}
 		w.into(w.do("GET", string(m[1]), nil), 200, &body)
 		if _, paged := body["next"]; paged != strings.HasSuffix(string(m[1]),
-			fmt.Sprint("?limit=", largestPage)) {
+			fmt.Sprint("?limit=", maxPageSize)) {
 			t.Errorf("it asks for %s", m[1])
 		}
 	}
@@ -133,7 +137,7 @@ func TestThePageKeepsToItsPolicyAndItsSize(t *testing.T) {
 			t.Errorf("%s has %d lines", name, n)
 		}
 	}
-	page := string(files[homePage].body)
+	page := string(files[homeFile].body)
 	for _, bad := range []string{` style="`, "<style", " on", "<script>"} {
 		if bad == " on" {
 			if m := regexp.MustCompile(`\son[a-z]+=`).FindString(page); m != "" {

@@ -22,7 +22,7 @@ func replyTagged(ctx *fasthttp.RequestCtx, body any) error {
 func replyTaggedJSON(ctx *fasthttp.RequestCtx, b []byte) {
 	tag := fmt.Sprintf(`"%016x"`, xxhash.Sum64(b))
 	ctx.Response.Header.Set("ETag", tag)
-	if matches(string(ctx.Request.Header.Peek("If-None-Match")), tag) {
+	if etagMatches(string(ctx.Request.Header.Peek("If-None-Match")), tag) {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return
 	}
@@ -30,7 +30,7 @@ func replyTaggedJSON(ctx *fasthttp.RequestCtx, b []byte) {
 }
 
 // matches tells whether a list of tags, as If-None-Match has them, names a tag.
-func matches(list, tag string) bool {
+func etagMatches(list, tag string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		one = strings.TrimSpace(one)
 		if one == "*" || strings.TrimPrefix(one, "W/") == tag {

@@ -10,12 +10,12 @@ import (
 )
 
 var eventRoutes = []route{
-	{"GET", "/v1/events", plain((*Server).allEvents)},
-	{"GET", "/v1/jobs/{id}/events", named((*Server).jobEvents)},
+	{"GET", "/v1/events", noArg((*Server).allEvents)},
+	{"GET", "/v1/jobs/{id}/events", oneArg((*Server).jobEvents)},
 }
 
 // topic is something that changes: the body of the GET of that name.
-type topic struct {
+type eventTopic struct {
 	name string
 	body func(*Server) (any, error)
 }
@@ -28,25 +28,25 @@ const (
 	topicMachine
 )
 
-var topics = []topic{
+var eventTopics = []eventTopic{
 	topicJobs: {"jobs",
 		func(s *Server) (any, error) {
-			return jobPage(paging{limit: largestPage}, s.Jobs.List()),
+			return jobPage(pageRequest{limit: maxPageSize}, s.Jobs.List()),
 				nil
 		}},
 	topicFeeds: {"feeds",
-		func(s *Server) (any, error) { return s.feeds(paging{limit: largestPage}), nil }},
+		func(s *Server) (any, error) { return s.feedPage(pageRequest{limit: maxPageSize}), nil }},
 	topicDatasets: {"datasets",
-		func(s *Server) (any, error) { return s.datasets(paging{limit: largestPage}), nil }},
-	topicMachine: {"machine", func(s *Server) (any, error) { return s.machineNow() }},
+		func(s *Server) (any, error) { return s.datasetPage(pageRequest{limit: maxPageSize}), nil }},
+	topicMachine: {"machine", func(s *Server) (any, error) { return s.machineState() }},
 }
 
 // How often topics are looked at: every second, sooner where something is known to have changed,
 // and never for more than a fiftieth of the time, however long it takes.
 const (
-	eventTick  = time.Second
-	eventGap   = 100 * time.Millisecond
-	eventShare = 50
+	topicInterval   = time.Second
+	minEventGap     = 100 * time.Millisecond
+	maxLoadFraction = 50
 )
 
 // events tells all listeners what changes. One goroutine looks for all of them, and none while
@@ -55,43 +55,43 @@ type events struct {
 	server *Server
 	wake   chan struct{}
 
-	mu        sync.Mutex
-	listeners map[*listener]bool
-	changed   map[int]bool // topics that somebody says have changed
-	running   bool
-	closed    bool
-	runs      sync.WaitGroup
+	mu            sync.Mutex
+	listeners     map[*listener]bool
+	changedTopics map[int]bool // topics that somebody says have changed
+	running       bool
+	closed        bool
+	runners       sync.WaitGroup
 }
 
 func newEvents(s *Server) *events {
 	return &events{server: s, wake: make(chan struct{}, 1), listeners: map[*listener]bool{},
-		changed: map[int]bool{}}
+		changedTopics: map[int]bool{}}
 }
 
 // listener is one stream of events. Of each topic only the newest body waits for it, so a slow
 // client holds nobody up and takes no memory; events.mu guards it.
 type listener struct {
 	events  *events
-	fresh   bool // it has been told nothing yet
+	isNew   bool // it has been told nothing yet
 	pending [][]byte
 	signal  chan struct{}
 }
 
 func (s *Server) allEvents(ctx *fasthttp.RequestCtx) error {
-	return s.replyStream(ctx, func() source { return s.events.listen() })
+	return s.replyStream(ctx, func() eventSource { return s.events.listen() })
 }
 
 func (e *events) listen() *listener {
-	l := &listener{events: e, fresh: true, pending: make([][]byte, len(topics)),
+	l := &listener{events: e, isNew: true, pending: make([][]byte, len(eventTopics)),
 		signal: make(chan struct{}, 1)}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.listeners[l] = true
 	if !e.running && !e.closed {
 		e.running = true
-		e.runs.Go(e.run)
+		e.runners.Go(e.run)
 	}
-	e.nudge()
+	e.wakeRun()
 	return l
 }
 
@@ -100,16 +100,16 @@ func (e *events) close() {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.runs.Wait()
+	e.runners.Wait()
 }
 
-func (l *listener) take() ([]byte, bool) {
+func (l *listener) next() ([]byte, bool) {
 	l.events.mu.Lock()
 	defer l.events.mu.Unlock()
 	var b []byte
 	for i, body := range l.pending {
 		if body != nil {
-			b, l.pending[i] = event(b, topics[i].name, body), nil
+			b, l.pending[i] = appendEvent(b, eventTopics[i].name, body), nil
 		}
 	}
 	return b, false
@@ -117,25 +117,25 @@ func (l *listener) take() ([]byte, bool) {
 
 func (l *listener) ready() <-chan struct{} { return l.signal }
 
-func (l *listener) leave() {
+func (l *listener) close() {
 	e := l.events
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.listeners, l)
-	e.nudge()
+	e.wakeRun()
 }
 
 // note has a topic looked at soon.
-func (e *events) note(topic int) {
+func (e *events) markChanged(topic int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.running {
-		e.changed[topic] = true
-		e.nudge()
+		e.changedTopics[topic] = true
+		e.wakeRun()
 	}
 }
 
-func (e *events) nudge() {
+func (e *events) wakeRun() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
@@ -144,43 +144,43 @@ func (e *events) nudge() {
 
 // run looks at the topics until nobody listens or the server ends.
 func (e *events) run() {
-	last, due := make([][]byte, len(topics)), make([]time.Time, len(topics))
+	last, due := make([][]byte, len(eventTopics)), make([]time.Time, len(eventTopics))
 	ended := -1
 	for {
 		jobs, feeds := e.server.Jobs.Changes(), e.server.Feeds.Changes()
-		changed, listening := e.round()
+		changed, listening := e.takeChanged()
 		if !listening {
 			return
 		}
 		if n := e.server.Jobs.Ended(); n != ended { // each may have made a generation
 			ended, changed[topicDatasets] = n, true
 		}
-		next := time.Now().Add(eventTick)
-		for i := range topics {
+		next := time.Now().Add(topicInterval)
+		for i := range eventTopics {
 			if now := time.Now(); changed[i] || !now.Before(due[i]) {
-				body := e.look(i)
-				due[i] = time.Now().Add(max(eventTick, eventShare*time.Since(now)))
+				body := e.topicBody(i)
+				due[i] = time.Now().Add(max(topicInterval, maxLoadFraction*time.Since(now)))
 				if body != nil && !bytes.Equal(body, last[i]) {
 					last[i] = body
-					e.tell(i, body)
+					e.broadcast(i, body)
 				}
 			}
 			if due[i].Before(next) {
 				next = due[i]
 			}
 		}
-		e.greet(last)
-		if !e.wait(eventGap, nil, nil, nil) {
+		e.sendFirst(last)
+		if !e.wait(minEventGap, nil, nil, nil) {
 			return
 		}
 		if !e.wait(time.Until(next), jobs, feeds, e.wake) {
 			return
 		}
 		if isClosed(jobs) {
-			e.note(topicJobs)
+			e.markChanged(topicJobs)
 		}
 		if isClosed(feeds) {
-			e.note(topicFeeds)
+			e.markChanged(topicFeeds)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (e *events) wait(most time.Duration, jobs, feeds, wake <-chan struct{}) boo
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
-	case <-e.server.ending:
+	case <-e.server.closing:
 		return false
 	case <-timer.C:
 	case <-jobs:
@@ -210,60 +210,60 @@ func isClosed(c <-chan struct{}) bool {
 }
 
 // round takes the topics that are said to have changed. Where nobody listens, run is over.
-func (e *events) round() (changed map[int]bool, listening bool) {
+func (e *events) takeChanged() (changed map[int]bool, listening bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	changed, e.changed = e.changed, map[int]bool{}
+	changed, e.changedTopics = e.changedTopics, map[int]bool{}
 	e.running = len(e.listeners) > 0
 	return changed, e.running
 }
 
 // look gives a topic's body; nil where it cannot be told, which is written down once, a panic too.
-func (e *events) look(topic int) (body []byte) {
+func (e *events) topicBody(topic int) (body []byte) {
 	defer func() {
 		if p := recover(); p != nil {
-			_ = e.server.caught("events", topics[topic].name, p)
+			_ = e.server.panicError("events", eventTopics[topic].name, p)
 			body = nil
 		}
 	}()
-	said, err := topics[topic].body(e.server)
+	said, err := eventTopics[topic].body(e.server)
 	if err == nil {
 		body, err = json.Marshal(said)
 	}
 	if err != nil {
-		e.server.Log.Error("events", "topic", topics[topic].name, "error", err)
+		e.server.Log.Error("events", "topic", eventTopics[topic].name, "error", err)
 		return nil
 	}
 	return body
 }
 
 // tell leaves a body for all who have been greeted.
-func (e *events) tell(topic int, body []byte) {
+func (e *events) broadcast(topic int, body []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for l := range e.listeners {
-		if !l.fresh {
-			l.give(topic, body)
+		if !l.isNew {
+			l.put(topic, body)
 		}
 	}
 }
 
 // greet tells newcomers how everything is.
-func (e *events) greet(bodies [][]byte) {
+func (e *events) sendFirst(bodies [][]byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for l := range e.listeners {
-		if l.fresh {
-			l.fresh = false
+		if l.isNew {
+			l.isNew = false
 			for i, body := range bodies {
-				l.give(i, body)
+				l.put(i, body)
 			}
 		}
 	}
 }
 
 // give leaves a body for the listener. The caller holds mu.
-func (l *listener) give(topic int, body []byte) {
+func (l *listener) put(topic int, body []byte) {
 	l.pending[topic] = body
 	select {
 	case l.signal <- struct{}{}:

@@ -150,15 +150,15 @@ func TestAJobsEventsEndWithIt(t *testing.T) {
 func TestNobodyLooksWhereNobodyListens(t *testing.T) {
 	w := newWorld(t)
 	l := w.listen("/v1/events")
-	if _, ok := l.next(); !ok || w.server.streams.Load() != 1 || !w.looks() {
+	if _, ok := l.next(); !ok || w.server.activeStreams.Load() != 1 || !w.looks() {
 		t.Fatal("nobody looks")
 	}
 	l.leave()
 	end := time.Now().Add(patience)
-	for tick := time.NewTicker(5 * time.Millisecond); w.server.streams.Load() != 0 ||
+	for tick := time.NewTicker(5 * time.Millisecond); w.server.activeStreams.Load() != 0 ||
 		w.looks(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("%d streams, looking %t", w.server.streams.Load(), w.looks())
+			t.Fatalf("%d streams, looking %t", w.server.activeStreams.Load(), w.looks())
 		}
 	}
 	if _, ok := w.listen("/v1/events").next(); !ok || !w.looks() {
@@ -192,7 +192,7 @@ func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
 		big[i] = ' '
 	}
 	for range 20 { // more than a socket holds
-		w.server.events.tell(topicJobs,
+		w.server.events.broadcast(topicJobs,
 			append([]byte(`{"jobs": [], "next": null`), append(big, '}')...))
 	}
 	w.loaded()
@@ -202,15 +202,15 @@ func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
 
 func TestOnlySoManyStreamsAreServed(t *testing.T) {
 	w := newWorld(t)
-	w.server.streams.Add(mostStreams)
+	w.server.activeStreams.Add(maxStreams)
 	a := w.do("GET", "/v1/events", nil)
 	w.refused(a, wire.Busy, "64 event streams are open, no more are served at once")
 	if a.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	w.server.streams.Add(-1)
+	w.server.activeStreams.Add(-1)
 	w.listen("/v1/events").next()
-	w.server.streams.Add(1 - mostStreams)
+	w.server.activeStreams.Add(1 - maxStreams)
 	if a := w.do("HEAD", "/v1/events", nil); a.status != 200 ||
 		a.header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("%d %v", a.status, a.header)

@@ -7,9 +7,9 @@ import (
 )
 
 var feedRoutes = []route{
-	{"GET", "/v1/feeds", plain((*Server).listFeeds)},
-	{"GET", "/v1/feeds/{id}", named((*Server).showFeed)},
-	{"DELETE", "/v1/feeds/{id}", named((*Server).closeFeed)},
+	{"GET", "/v1/feeds", noArg((*Server).listFeeds)},
+	{"GET", "/v1/feeds/{id}", oneArg((*Server).showFeed)},
+	{"DELETE", "/v1/feeds/{id}", oneArg((*Server).closeFeed)},
 }
 
 func (s *Server) listFeeds(ctx *fasthttp.RequestCtx) error {
@@ -20,12 +20,17 @@ func (s *Server) listFeeds(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	return reply(ctx, 200, s.feeds(p))
+	return reply(ctx, 200, s.feedPage(p))
 }
 
 // feeds is a page of the feeds, oldest first.
-func (s *Server) feeds(p paging) wire.Feeds {
-	list, next := page(p, s.Feeds.Feeds(), func(f wire.Feed) string { return f.Feed }, byNumber)
+func (s *Server) feedPage(p pageRequest) wire.Feeds {
+	list, next := cutPage(
+		p,
+		s.Feeds.Feeds(),
+		func(f wire.Feed) string { return f.Feed },
+		compareNumbered,
+	)
 	return wire.Feeds{Feeds: list, Next: next}
 }
 

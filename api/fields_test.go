@@ -14,7 +14,7 @@ type spec = map[string]any
 
 // described is the document as plain JSON, numbers as they are written.
 var described = sync.OnceValue(func() spec {
-	d := json.NewDecoder(bytes.NewReader(asJSON(theDocument())))
+	d := json.NewDecoder(bytes.NewReader(asJSON(fullDocument())))
 	d.UseNumber()
 	var doc spec
 	if err := d.Decode(&doc); err != nil {

@@ -60,7 +60,7 @@ var idleWorker = regexp.MustCompile(
 // settle has nothing under way and nothing kept of what was asked.
 func (a *asker) settle() {
 	a.fresh()
-	a.server.events.runs.Wait()
+	a.server.events.runners.Wait()
 	for a.jobs.Running() > 0 {
 		<-a.jobs.Changes()
 	}
@@ -79,7 +79,7 @@ func (a *asker) holds() held {
 // moment before: what the system and the runtime take away has no event.
 func heldOnce(is func(now, before held) bool) (h held) {
 	stacks := make([]byte, 4<<20)
-	for end := time.Now().Add(patience); ; time.Sleep(servingPause) {
+	for end := time.Now().Add(patience); ; time.Sleep(requestPoll) {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.GC() // pools are emptied by the second

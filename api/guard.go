@@ -17,10 +17,10 @@ import (
 // user has open, and any other user of the machine, reaches a loopback port. docs/OPERATIONS.md
 // tells against what each rule stands.
 type guard struct {
-	hosts  []string // what a Host header may be
-	cookie string
-	token  hash
-	logins *logins
+	hosts    []string // what a Host header may be
+	cookie   string
+	token    secretHash
+	sessions *sessionTable
 }
 
 // cookieName begins the name of the dashboard's cookie; a port follows, since a browser sends the
@@ -34,7 +34,11 @@ const (
 )
 
 func newGuard(token string, port int) *guard {
-	g := &guard{cookie: fmt.Sprint(cookieName, port), token: hashOf(token), logins: newLogins()}
+	g := &guard{
+		cookie:   fmt.Sprint(cookieName, port),
+		token:    hashSecret(token),
+		sessions: newSessionTable(),
+	}
 	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
 		g.hosts = append(g.hosts, fmt.Sprint(name, ":", port))
 	}
@@ -43,24 +47,24 @@ func newGuard(token string, port int) *guard {
 
 // refuse says why a request is not looked at; nil lets it in. Who asks from a foreign place is not
 // told whether the token was right.
-func (g *guard) refuse(h *fasthttp.RequestHeader) *wire.Problem {
-	if p := g.refusePlace(h); p != nil {
+func (g *guard) check(h *fasthttp.RequestHeader) *wire.Problem {
+	if p := g.checkOrigin(h); p != nil {
 		return p
 	}
 	if isLogin(h) { // its key is what it is let in by
 		return nil
 	}
-	if p := g.refuseStranger(h); p != nil {
+	if p := g.checkCredentials(h); p != nil {
 		return p
 	}
-	if hasField(h, fasthttp.HeaderTransferEncoding) {
+	if hasHeaderLine(h, fasthttp.HeaderTransferEncoding) {
 		return wire.NewProblem(wire.InvalidRequest,
 			"transfer-encoding: a body in chunks is not read over TCP").WithHint(
 			"send it with its Content-Length")
 	}
 	if h.ContentLength() > 0 && !isJSON(h.ContentType()) {
 		return wire.NewProblem(wire.UnsupportedMedia, "content-type: got %s, want application/json",
-			quoted(h.ContentType()))
+			quoteHeader(h.ContentType()))
 	}
 	return nil
 }
@@ -68,24 +72,28 @@ func (g *guard) refuse(h *fasthttp.RequestHeader) *wire.Problem {
 // refusePlace holds the request to what a page of this very server, or a program of this machine,
 // sends: a name that was made to lead here (DNS rebinding) has another Host, a foreign page another
 // Origin.
-func (g *guard) refusePlace(h *fasthttp.RequestHeader) *wire.Problem {
+func (g *guard) checkOrigin(h *fasthttp.RequestHeader) *wire.Problem {
 	if target := h.RequestURI(); target[0] != '/' || bytes.HasPrefix(target, []byte("//")) {
-		return forbidden("request target: got %s, want a path", quoted(target)).
+		return forbidden("request target: got %s, want a path", quoteHeader(target)).
 			WithHint("send the path alone, not as to a proxy")
 	}
 	host := string(h.Host())
 	if !slices.Contains(g.hosts, host) {
-		return forbidden("host: got %s, want %s", quoted(h.Host()), strings.Join(g.hosts, ", ")).
+		return forbidden(
+			"host: got %s, want %s",
+			quoteHeader(h.Host()),
+			strings.Join(g.hosts, ", "),
+		).
 			WithHint(hintHost)
 	}
 	if origins := h.PeekAll(fasthttp.HeaderOrigin); len(origins) > 1 || len(origins) == 1 &&
 		string(origins[0]) != "http://"+host {
-		return forbidden("origin: got %s, want http://%s or none", quoted(origins[0]), host).
+		return forbidden("origin: got %s, want http://%s or none", quoteHeader(origins[0]), host).
 			WithHint(hintPage)
 	}
 	for _, site := range h.PeekAll("Sec-Fetch-Site") {
 		if s := string(site); s != "same-origin" && s != "none" {
-			return forbidden("sec-fetch-site: got %s, want same-origin or none", quoted(site)).
+			return forbidden("sec-fetch-site: got %s, want same-origin or none", quoteHeader(site)).
 				WithHint(hintPage)
 		}
 	}
@@ -93,10 +101,10 @@ func (g *guard) refusePlace(h *fasthttp.RequestHeader) *wire.Problem {
 }
 
 // refuseStranger wants the token or the dashboard's cookie.
-func (g *guard) refuseStranger(h *fasthttp.RequestHeader) *wire.Problem {
+func (g *guard) checkCredentials(h *fasthttp.RequestHeader) *wire.Problem {
 	if given := h.PeekAll(fasthttp.HeaderAuthorization); len(given) > 0 {
 		scheme, token, _ := strings.Cut(string(given[0]), " ")
-		switch sent := hashOf(token); {
+		switch sent := hashSecret(token); {
 		case len(given) > 1:
 			return unauthorized("authorization: got it more than once")
 		// of which nothing is quoted: it may be the token
@@ -123,7 +131,7 @@ func (g *guard) refuseStranger(h *fasthttp.RequestHeader) *wire.Problem {
 
 func (g *guard) hasSession(h *fasthttp.RequestHeader) bool {
 	for name, value := range h.Cookies() {
-		if string(name) == g.cookie && g.logins.valid(value) {
+		if string(name) == g.cookie && g.sessions.isValid(value) {
 			return true
 		}
 	}
@@ -140,9 +148,9 @@ func forbidden(format string, args ...any) *wire.Problem {
 }
 
 // quoted is a header's value for a message.
-func quoted(value []byte) string {
-	if len(value) > mostShown {
-		return fmt.Sprintf("%.*q…", mostShown, value)
+func quoteHeader(value []byte) string {
+	if len(value) > maxQuoted {
+		return fmt.Sprintf("%.*q…", maxQuoted, value)
 	}
 	return fmt.Sprintf("%q", value)
 }
@@ -161,7 +169,7 @@ func isJSON(media []byte) bool {
 
 // hasField looks for a field in the header as it came: fasthttp drops some of those that it acts
 // on.
-func hasField(h *fasthttp.RequestHeader, name string) bool {
+func hasHeaderLine(h *fasthttp.RequestHeader, name string) bool {
 	for line := range bytes.Lines(h.RawHeaders()) {
 		if field, _, ok := bytes.Cut(line, []byte(":")); ok &&
 			bytes.EqualFold(field, []byte(name)) {

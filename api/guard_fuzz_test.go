@@ -33,10 +33,10 @@ func FuzzTheGuard(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, request string) {
 		var h fasthttp.RequestHeader
-		if h.Read(bufio.NewReaderSize(strings.NewReader(request), maxHeader)) != nil {
+		if h.Read(bufio.NewReaderSize(strings.NewReader(request), maxHeaderBytes)) != nil {
 			return
 		}
-		if g.refuse(&h) != nil || isLogin(&h) {
+		if g.check(&h) != nil || isLogin(&h) {
 			return
 		}
 		seen, err := http.ReadRequest(bufio.NewReader(strings.NewReader(request)))

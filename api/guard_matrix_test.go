@@ -133,7 +133,7 @@ func want(method, path string, host, origin, dashboard bool, who int) int {
 func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
-	session, ok := w.server.guard.logins.redeem(w.server.guard.logins.newKey())
+	session, ok := w.server.guard.sessions.redeem(w.server.guard.sessions.newKey())
 	if !ok {
 		t.Fatal("no session")
 	}
@@ -184,7 +184,7 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 			t.Errorf("%s %s, host %s, origin %s, token %s: answered %d, want %d", at.method, path,
 				host.name, origin.name, token.name, got, want)
 		}
-		for _, h := range headers {
+		for _, h := range securityHeaders {
 			if res.Header.Get(h[0]) != h[1] {
 				t.Errorf("%s %s: %s: %q", at.method, path, h[0], res.Header.Get(h[0]))
 			}

@@ -45,7 +45,7 @@ func crowded(t testing.TB, network, addr string, n int, begin string, meanwhile 
 // shortTimeouts makes a server wait less long for requests, so that a test can wait for its
 // timeouts.
 func shortTimeouts(s *Server) {
-	s.http.ReadTimeout, s.tcp.ReadTimeout, s.bodyTime = 100*time.Millisecond, 100*time.Millisecond,
+	s.http.ReadTimeout, s.tcp.ReadTimeout, s.bodyTimeout = 100*time.Millisecond, 100*time.Millisecond,
 		100*time.Millisecond
 }
 
@@ -92,7 +92,7 @@ func TestTenThousandConnectionsThatSendNothingBlockOthersOnlyUntilTheirTimeout(t
 			t.Fatalf("over the socket: %d", a.status)
 		}
 	})
-	if n := w.server.tcpConns.count(); n > mostTCP {
+	if n := w.server.tcpConns.count(); n > maxTCPConns {
 		t.Errorf("%d connections are open", n)
 	}
 }
@@ -120,10 +120,10 @@ func TestHalfRequestsBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 
 func TestManyConnectionsToTheSocketBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 	w := newWorldWith(t, 0, shortTimeouts)
-	crowded(t, "unix", w.socket, 2*mostSocket, "GET /v1/datasets HTTP/1.1\r\n", func(int) {
+	crowded(t, "unix", w.socket, 2*maxSocketConns, "GET /v1/datasets HTTP/1.1\r\n", func(int) {
 		answeredWithin(t, "unix", w.socket, lines("GET /v1/health HTTP/1.1", "Host: localhost"))
 	})
-	if n := w.server.conns.count(); n > mostSocket {
+	if n := w.server.conns.count(); n > maxSocketConns {
 		t.Errorf("%d connections are open", n)
 	}
 }
@@ -131,7 +131,7 @@ func TestManyConnectionsToTheSocketBlockOthersOnlyUntilTheirTimeout(t *testing.T
 // TestIdleClientsBlockNobody although an idle connection stays open for minutes.
 func TestIdleClientsBlockNobody(t *testing.T) {
 	d := newWorld(t).openTCP()
-	for i := range 2 * mostTCP {
+	for i := range 2 * maxTCPConns {
 		conn := d.dial()
 		if _, err := io.WriteString(conn, lines("GET /v1/health HTTP/1.1", "Host: "+d.addr,
 			d.bearer())); err != nil {
@@ -142,7 +142,7 @@ func TestIdleClientsBlockNobody(t *testing.T) {
 			t.Fatal(i, err)
 		}
 		answered(t, res)
-		if res.StatusCode != http.StatusOK || i < mostTCP/2 && res.Close {
+		if res.StatusCode != http.StatusOK || i < maxTCPConns/2 && res.Close {
 			t.Fatalf("request %d was answered %d, connection closed: %v", i,
 				res.StatusCode, res.Close)
 		}
@@ -157,7 +157,7 @@ func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.server.tcp.ReadTimeout, w.server.bodyTime = 20*time.Millisecond, 20*time.Millisecond
+			w.server.tcp.ReadTimeout, w.server.bodyTimeout = 20*time.Millisecond, 20*time.Millisecond
 			d := w.openTCP()
 			conn := d.dial()
 			if _, err := io.WriteString(conn,

@@ -11,8 +11,8 @@ import (
 const loginPath = "/login"
 
 var loginRoutes = []route{
-	{"POST", "/v1/ui", plain((*Server).ui)},
-	{"GET", loginPath, plain((*Server).login)},
+	{"POST", "/v1/ui", noArg((*Server).ui)},
+	{"GET", loginPath, noArg((*Server).login)},
 }
 
 // ui gives an address that opens the dashboard, once and soon. Over TCP it is refused: a key would
@@ -22,7 +22,7 @@ func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 		return forbidden("a login is given out over the control socket only").
 			WithHint("run tensorcache ui on the daemon's machine")
 	}
-	addr, err := s.OpenTCP(anyPort)
+	addr, err := s.OpenTCP(anyLoopbackPort)
 	if errors.Is(err, ErrToken) {
 		return forbidden("%s", err).WithHint(HintToken)
 	}
@@ -30,7 +30,7 @@ func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 		return err
 	}
 	return reply(ctx, 200,
-		wire.UI{URL: "http://" + addr + loginPath + "?key=" + s.guard.logins.newKey()})
+		wire.UI{URL: "http://" + addr + loginPath + "?key=" + s.guard.sessions.newKey()})
 }
 
 // login turns a one-time key into a cookie that no script reads and no other site's page sends.
@@ -42,7 +42,7 @@ func (s *Server) login(ctx *fasthttp.RequestCtx) error {
 	var session string
 	ok := false
 	if !ctx.IsHead() { // which changes nothing
-		session, ok = s.guard.logins.redeem(string(ctx.QueryArgs().Peek("key")))
+		session, ok = s.guard.sessions.redeem(string(ctx.QueryArgs().Peek("key")))
 	}
 	if !ok {
 		loginPage(ctx)

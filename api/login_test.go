@@ -68,12 +68,12 @@ func TestAKeyIsGoodOnceAndSoon(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	now := time.Now()
-	w.server.guard.logins.now = func() time.Time { return now }
+	w.server.guard.sessions.now = func() time.Time { return now }
 	used, late := w.url(d), w.url(d)
 	if a := d.ask("GET", used, "", "Authorization: "); a.status != 303 {
 		t.Fatalf("%d", a.status)
 	}
-	now = now.Add(keyLife)
+	now = now.Add(keyLifetime)
 	for name, path := range map[string]string{"used": used, "late": late, "none": "/login",
 		"empty": "/login?key=", "wrong": "/login?key=" + d.token} {
 		a := d.ask("GET", path, "", "Authorization: ")
@@ -99,31 +99,31 @@ func TestOnlyAGetUsesAKeyUp(t *testing.T) {
 }
 
 func TestASessionEndsSomeTimeAfterItsLastRequest(t *testing.T) {
-	l := newLogins()
+	l := newSessionTable()
 	now := time.Now()
 	l.now = func() time.Time { return now }
 	session, ok := l.redeem(l.newKey())
 	for range 3 {
-		now = now.Add(sessionLife - time.Second)
-		if ok = ok && l.valid([]byte(session)); !ok {
+		now = now.Add(sessionLifetime - time.Second)
+		if ok = ok && l.isValid([]byte(session)); !ok {
 			t.Fatal("a session in use ends")
 		}
 	}
-	now = now.Add(sessionLife)
-	if l.valid([]byte(session)) {
+	now = now.Add(sessionLifetime)
+	if l.isValid([]byte(session)) {
 		t.Error("a session nobody uses stays")
 	}
 }
 
 func TestOnlySoManyLoginsAreRemembered(t *testing.T) {
-	l := newLogins()
+	l := newSessionTable()
 	now := time.Now()
 	l.now = func() time.Time { now = now.Add(time.Millisecond); return now }
 	first, last := l.newKey(), ""
-	for range mostLogins {
+	for range maxSecrets {
 		last = l.newKey()
 	}
-	if _, ok := l.redeem(first); ok || len(l.keys) != mostLogins {
+	if _, ok := l.redeem(first); ok || len(l.keys) != maxSecrets {
 		t.Errorf("%d keys", len(l.keys))
 	}
 	if _, ok := l.redeem(last); !ok {

@@ -13,15 +13,15 @@ import (
 )
 
 var memoryRoutes = []route{
-	{"GET", "/v1/machine", plain((*Server).machine)},
-	{"POST", "/v1/datasets/{name}/preload", named((*Server).preload)},
-	{"POST", "/v1/datasets/{name}/unload", named((*Server).unload)},
-	{"PUT", "/v1/datasets/{name}/pin", named((*Server).pin)},
-	{"DELETE", "/v1/datasets/{name}/pin", named((*Server).unpin)},
+	{"GET", "/v1/machine", noArg((*Server).machine)},
+	{"POST", "/v1/datasets/{name}/preload", oneArg((*Server).preload)},
+	{"POST", "/v1/datasets/{name}/unload", oneArg((*Server).unload)},
+	{"PUT", "/v1/datasets/{name}/pin", oneArg((*Server).pin)},
+	{"DELETE", "/v1/datasets/{name}/pin", oneArg((*Server).unpin)},
 }
 
 func (s *Server) machine(ctx *fasthttp.RequestCtx) error {
-	m, err := s.machineNow()
+	m, err := s.machineState()
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s *Server) machine(ctx *fasthttp.RequestCtx) error {
 }
 
 // machineNow is what the machine has and what of it is taken.
-func (s *Server) machineNow() (wire.Machine, error) {
+func (s *Server) machineState() (wire.Machine, error) {
 	free, total, err := machine.Disk(s.Store.Dir())
 	if err != nil {
 		return wire.Machine{}, err
@@ -74,11 +74,11 @@ func (s *Server) unload(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	return reply(ctx, 200, wire.Unloaded{Dataset: name, Bytes: r.Bytes,
-		ResidentBytes: residentBytes(r), Kept: s.kept(name, r, readers)})
+		ResidentBytes: residentBytes(r), Kept: s.residentReason(name, r, readers)})
 }
 
 // kept says why pages stay in memory, as far as that is known.
-func (s *Server) kept(name string, r store.Residency, readers int) string {
+func (s *Server) residentReason(name string, r store.Residency, readers int) string {
 	if r.Known && r.Resident == 0 {
 		return ""
 	}
@@ -104,7 +104,7 @@ func (s *Server) pin(ctx *fasthttp.RequestCtx, name string) error {
 		}
 		return err
 	}
-	p := pinned(name, r)
+	p := pinReply(name, r)
 	if limited != nil {
 		p.Limited = limited.Error()
 	}
@@ -116,10 +116,10 @@ func (s *Server) unpin(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	return reply(ctx, 200, pinned(name, r))
+	return reply(ctx, 200, pinReply(name, r))
 }
 
-func pinned(name string, r store.Residency) wire.Pinned {
+func pinReply(name string, r store.Residency) wire.Pinned {
 	return wire.Pinned{Dataset: name, Bytes: r.Bytes, PinnedBytes: r.Pinned,
 		LimitBytes: memlockLimit()}
 }

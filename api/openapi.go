@@ -19,10 +19,10 @@ import (
 // others.
 //
 //go:embed openapi/*.json
-var parts embed.FS
+var documentFiles embed.FS
 
 // document is the control API as OpenAPI 3.1 describes it.
-type document struct {
+type openapiDocument struct {
 	OpenAPI    string                               `json:"openapi"`
 	Info       map[string]any                       `json:"info"`
 	Servers    []any                                `json:"servers"`
@@ -31,11 +31,11 @@ type document struct {
 }
 
 // answersOfAll are the statuses that every operation may answer with a problem.
-var answersOfAll = []string{"400", "401", "403", "408", "413", "415", "500", "503"}
+var commonStatuses = []string{"400", "401", "403", "408", "413", "415", "500", "503"}
 
 // theDocument is put together when it is first asked for: most runs of the program are no daemon.
-var theDocument = sync.OnceValue(func() *document {
-	d, err := assemble()
+var fullDocument = sync.OnceValue(func() *openapiDocument {
+	d, err := assembleDocument()
 	if err != nil { // it is a part of the program
 		panic(fmt.Sprintf("api/openapi: %v", err))
 	}
@@ -44,15 +44,15 @@ var theDocument = sync.OnceValue(func() *document {
 
 // assemble puts the parts together and adds what all operations share: the problems that any may
 // answer unless it says otherwise, and HEAD beside GET.
-func assemble() (*document, error) {
-	d := &document{Paths: map[string]map[string]any{},
+func assembleDocument() (*openapiDocument, error) {
+	d := &openapiDocument{Paths: map[string]map[string]any{},
 		Components: map[string]map[string]map[string]any{}}
-	files, err := parts.ReadDir("openapi")
+	files, err := documentFiles.ReadDir("openapi")
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		b, err := parts.ReadFile("openapi/" + f.Name())
+		b, err := documentFiles.ReadFile("openapi/" + f.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -70,13 +70,13 @@ func assemble() (*document, error) {
 			if !ok {
 				return nil, fmt.Errorf("%v has no responses", op["operationId"])
 			}
-			for _, status := range answersOfAll {
+			for _, status := range commonStatuses {
 				if responses[status] == nil {
 					responses[status] = map[string]any{"$ref": "#/components/responses/Problem"}
 				}
 			}
 			if method == "get" {
-				item["head"] = headOf(op, responses)
+				item["head"] = headOperation(op, responses)
 			}
 		}
 	}
@@ -84,8 +84,8 @@ func assemble() (*document, error) {
 }
 
 // add lays a part over the document. What two parts have is a mistake.
-func (d *document) add(b []byte) error {
-	var part document
+func (d *openapiDocument) add(b []byte) error {
+	var part openapiDocument
 	r := json.NewDecoder(bytes.NewReader(b))
 	r.DisallowUnknownFields()
 	if err := r.Decode(&part); err != nil {
@@ -115,7 +115,7 @@ func (d *document) add(b []byte) error {
 }
 
 // of is the document of a version of the program.
-func (d *document) of(version string) *document {
+func (d *openapiDocument) withVersion(version string) *openapiDocument {
 	out := *d
 	out.Info = maps.Clone(d.Info)
 	out.Info["version"] = version
@@ -123,7 +123,7 @@ func (d *document) of(version string) *document {
 }
 
 // headOf is the operation HEAD: as GET, without the bodies.
-func headOf(get, responses map[string]any) map[string]any {
+func headOperation(get, responses map[string]any) map[string]any {
 	head := maps.Clone(get)
 	head["operationId"] = fmt.Sprint(get["operationId"], "Head")
 	bare := map[string]any{}
@@ -139,7 +139,7 @@ func headOf(get, responses map[string]any) map[string]any {
 }
 
 // parameters are the names of the query parameters that an operation takes, sorted.
-func (d *document) parameters(method, path string) []string {
+func (d *openapiDocument) parameters(method, path string) []string {
 	item := d.Paths[path]
 	op, _ := item[strings.ToLower(method)].(map[string]any)
 	var names []string
@@ -161,18 +161,18 @@ func (d *document) parameters(method, path string) []string {
 }
 
 // takes is what a route's requests may have.
-type takes struct {
+type allowedInput struct {
 	query []string
 	body  bool
 }
 
 // allTakes are those of each route, by its method and path.
-var allTakes = sync.OnceValue(func() map[string]takes {
-	all := map[string]takes{}
+var allowedInputs = sync.OnceValue(func() map[string]allowedInput {
+	all := map[string]allowedInput{}
 	for _, r := range routes {
-		op, _ := theDocument().Paths[r.path][strings.ToLower(r.method)].(map[string]any)
+		op, _ := fullDocument().Paths[r.path][strings.ToLower(r.method)].(map[string]any)
 		_, body := op["requestBody"]
-		all[r.method+r.path] = takes{theDocument().parameters(r.method, r.path), body}
+		all[r.method+r.path] = allowedInput{fullDocument().parameters(r.method, r.path), body}
 	}
 	return all
 })
@@ -183,7 +183,7 @@ const hintNoBody = "leave the body out"
 // checkRequest refuses parameters that the route does not take, those that are given twice, and a
 // body where there is nothing to say. An empty object says nothing.
 func checkRequest(ctx *fasthttp.RequestCtx, r *route) error {
-	may := allTakes()[r.method+r.path]
+	may := allowedInputs()[r.method+r.path]
 	if body := bytes.TrimSpace(ctx.PostBody()); !may.body && len(body) > 0 && string(body) != "{}" {
 		return wire.NewProblem(wire.InvalidRequest, "%s %s takes no body", r.method, r.path).
 			WithHint("%s", hintNoBody)

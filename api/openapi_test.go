@@ -19,7 +19,7 @@ import (
 
 // contract is the document as kin-openapi reads it.
 var contract = sync.OnceValue(func() *openapi3.T {
-	doc, err := openapi3.NewLoader().LoadFromData(asJSON(theDocument().of("test")))
+	doc, err := openapi3.NewLoader().LoadFromData(asJSON(fullDocument().withVersion("test")))
 	if err == nil {
 		err = doc.Validate(context.Background(), openapi3.EnableSchemaFormatValidation())
 	}
@@ -109,7 +109,7 @@ func served(op *openapi3.Operation, query url.Values, body []byte) error {
 // OpenAPI 3.0 wherever a schema refers to another, and knows no null in an enum then: this is the
 // validator beneath it, for 3.1.
 var schemas = sync.OnceValue(func() func(ref string) *jsonschema.Schema {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON(theDocument())))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON(fullDocument())))
 	if err != nil {
 		panic(err)
 	}
@@ -217,7 +217,7 @@ func TestEveryObjectOfTheDocumentIsClosed(t *testing.T) {
 		}
 	}
 	var doc any
-	if err := json.Unmarshal(asJSON(theDocument()), &doc); err != nil {
+	if err := json.Unmarshal(asJSON(fullDocument()), &doc); err != nil {
 		t.Fatal(err)
 	}
 	walk("", doc, false)

@@ -15,7 +15,7 @@ import (
 // the sampler's registry.
 func TestEveryListOfOrdersIsThatOfTheSampler(t *testing.T) {
 	var enum []string
-	options := theDocument().Components["schemas"]["FeedOptions"]
+	options := fullDocument().Components["schemas"]["FeedOptions"]
 	for _, name := range options["properties"].(map[string]any)["order"].(map[string]any)["enum"].([]any) {
 		if name, ok := name.(string); ok && name != "" { // "" and null are the default
 			enum = append(enum, name)
@@ -24,7 +24,7 @@ func TestEveryListOfOrdersIsThatOfTheSampler(t *testing.T) {
 	if !slices.Equal(enum, sampler.Orders()) {
 		t.Errorf("the control API takes %q, the sampler %q", enum, sampler.Orders())
 	}
-	script, err := pages.ReadFile("dashboard/fields.js")
+	script, err := dashboardFiles.ReadFile("dashboard/fields.js")
 	if err != nil {
 		t.Fatal(err)
 	}

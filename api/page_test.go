@@ -58,7 +58,7 @@ func TestThePageListsEveryRouteAndProblem(t *testing.T) {
 
 func TestThePageNamesEveryFieldOfARequest(t *testing.T) {
 	text := httpPage(t)
-	schemas, seen := theDocument().Components["schemas"], map[string]bool{}
+	schemas, seen := fullDocument().Components["schemas"], map[string]bool{}
 	var look func(any)
 	look = func(x any) {
 		switch x := x.(type) {
@@ -82,7 +82,7 @@ func TestThePageNamesEveryFieldOfARequest(t *testing.T) {
 			}
 		}
 	}
-	for _, item := range theDocument().Paths {
+	for _, item := range fullDocument().Paths {
 		for _, op := range item {
 			if op, ok := op.(map[string]any); ok {
 				look(op["requestBody"])

@@ -21,8 +21,8 @@ func TestAnyPageSizeGivesTheListOnce(t *testing.T) {
 		for _, removing := range []bool{false, true} {
 			var got []string
 			left := slices.Clone(names)
-			for p := (paging{limit: limit}); ; {
-				some, next := page(p, left, self, byNumber)
+			for p := (pageRequest{limit: limit}); ; {
+				some, next := cutPage(p, left, self, compareNumbered)
 				got = append(got, some...)
 				if len(some) > limit || next != nil && *next != some[len(some)-1] {
 					t.Fatalf("limit %d: %v, next %v", limit, some, next)

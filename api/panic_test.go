@@ -14,7 +14,7 @@ import (
 func TestNoPanicLeavesThePackage(t *testing.T) {
 	var log bytes.Buffer
 	s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if body := s.events.look(topicDatasets); body != nil {
+	if body := s.events.topicBody(topicDatasets); body != nil {
 		t.Errorf("events tell %s", body)
 	}
 	if n := strings.Count(log.String(), "level=ERROR"); n != 1 {

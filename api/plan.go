@@ -17,15 +17,15 @@ import (
 )
 
 var planRoutes = []route{
-	{"POST", "/v1/datasets/{name}/plan", named((*Server).plan)},
-	{"POST", "/v1/datasets/{name}/runs", named((*Server).runs)},
+	{"POST", "/v1/datasets/{name}/plan", oneArg((*Server).plan)},
+	{"POST", "/v1/datasets/{name}/runs", oneArg((*Server).runs)},
 }
 
 // mostRanks bounds how many ranks a plan lists.
-const mostRanks = 4096
+const maxRanks = 4096
 
 // open finds the windows of a request. The handle is the caller's to release.
-func (s *Server) open(name string, r wire.Selection) (*store.Handle, *feed.Windows, error) {
+func (s *Server) openWindows(name string, r wire.Selection) (*store.Handle, *feed.Windows, error) {
 	h, err := feed.Acquire(s.Store, name, r.Generation, r.Digest)
 	if err != nil {
 		return nil, nil, err
@@ -41,7 +41,7 @@ func (s *Server) open(name string, r wire.Selection) (*store.Handle, *feed.Windo
 // openParts is open for a request that may have a split, which must be right also where nothing is
 // to be split.
 func (s *Server) openParts(name string, r wire.Parts) (*store.Handle, *feed.Windows, error) {
-	h, w, err := s.open(name, r.Selection)
+	h, w, err := s.openWindows(name, r.Selection)
 	if err != nil || !hasSplit(r) {
 		return h, w, err
 	}
@@ -60,7 +60,7 @@ func hasSplit(r wire.Parts) bool { return len(r.Split) > 0 && string(r.Split) !=
 // none.
 func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 	var r wire.PlanRequest
-	if err := read(ctx, &r); err != nil {
+	if err := readBody(ctx, &r); err != nil {
 		return err
 	}
 	if r.Options != nil {
@@ -85,10 +85,10 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		DType: w.DType(),
 	}
 	if n := w.Index.Len(); n > 0 {
-		if p.First, err = place(h.Data, w, 0); err != nil {
+		if p.First, err = windowPlace(h.Data, w, 0); err != nil {
 			return err
 		}
-		if p.Last, err = place(h.Data, w, n-1); err != nil {
+		if p.Last, err = windowPlace(h.Data, w, n-1); err != nil {
 			return err
 		}
 	}
@@ -97,17 +97,17 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	if hasSplit(r.Parts) {
-		if p.Splits, err = splits(w, r); err != nil {
+		if p.Splits, err = planSplits(w, r); err != nil {
 			return err
 		}
 	}
 	if r.PerItem != nil {
-		if p.PerItem, err = perItem(h.Data, w.Index, *r.PerItem); err != nil {
+		if p.PerItem, err = planItems(h.Data, w.Index, *r.PerItem); err != nil {
 			return err
 		}
 	}
 	if r.Options != nil && p.Windows > 0 {
-		if p.BatchPlan, err = batches(w, r); err != nil {
+		if p.BatchPlan, err = batchPlan(w, r); err != nil {
 			return err
 		}
 		if w.Viewable(*r.Options) {
@@ -120,10 +120,10 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 // runs lists the index as triples of i64: item, first start, count.
 func (s *Server) runs(ctx *fasthttp.RequestCtx, name string) error {
 	var r wire.Selection
-	if err := read(ctx, &r); err != nil {
+	if err := readBody(ctx, &r); err != nil {
 		return err
 	}
-	h, w, err := s.open(name, r)
+	h, w, err := s.openWindows(name, r)
 	if err != nil {
 		return err
 	}
@@ -135,15 +135,15 @@ func (s *Server) runs(ctx *fasthttp.RequestCtx, name string) error {
 }
 
 // splits plans each part of a split.
-func splits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
+func planSplits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 	split, err := w.ParseSplit(r.Split)
 	if err != nil {
 		return nil, err
 	}
 	// each part's cut repeats the split
-	if n, err := split.Parts(); err == nil && n*len(r.Split) > maxBody {
+	if n, err := split.Parts(); err == nil && n*len(r.Split) > maxBodyBytes {
 		return nil, wire.NewProblem(wire.TooLarge,
-			"split: the cuts of its %d parts are over %d bytes", n, maxBody).WithField(
+			"split: the cuts of its %d parts are over %d bytes", n, maxBodyBytes).WithField(
 			"split").WithHint("split into fewer parts, or name fewer items")
 	}
 	parts, err := w.Index.Split(split)
@@ -154,7 +154,7 @@ func splits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 	for i, x := range parts {
 		name := partName(split.Names, i, len(parts))
 		if x.Len() == 0 {
-			return nil, emptyPart(r.Split, split.Field(), name, x)
+			return nil, emptyPartError(r.Split, split.Field(), name, x)
 		}
 		out[i] = wire.SplitPlan{
 			Name: name, Windows: x.Len(), Positions: x.Positions(), Rejected: x.Rejected(),
@@ -165,30 +165,30 @@ func splits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 }
 
 // mostShown is how much of a request's value a message quotes.
-const mostShown = 60
+const maxQuoted = 60
 
 // emptyPart says that a part has no window of any item, and what its positions were lost to.
-func emptyPart(split json.RawMessage, field, name string, x *window.Index) error {
+func emptyPartError(split json.RawMessage, field, name string, x *window.Index) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(split, &given); err != nil {
 		return err
 	}
-	value := shortened(string(given[field]))
+	value := shorten(string(given[field]))
 	why := strings.TrimPrefix(x.Explain().Error(), window.ErrNoWindows.Error()+": ")
 	return wire.NewProblem(wire.NoWindows, "%s: got %s, but part %q has no window: %s", field,
 		value, name, why).WithField(field)
 }
 
 // mostItems bounds how many items one plan counts.
-const mostItems = 100_000
+const maxPlanItems = 100_000
 
 // perItem counts the windows of the items [from, to).
-func perItem(d *layout.Data, x *window.Index, items [2]int64) ([]wire.ItemPlan, error) {
+func planItems(d *layout.Data, x *window.Index, items [2]int64) ([]wire.ItemPlan, error) {
 	from, to := items[0], min(items[1], x.Items())
-	if from < 0 || to < from || to-from > mostItems {
+	if from < 0 || to < from || to-from > maxPlanItems {
 		return nil, wire.NewProblem(wire.InvalidRequest,
 			"per_item: got %v, want a range of at most %d items from 0", items,
-			mostItems).WithField("per_item")
+			maxPlanItems).WithField("per_item")
 	}
 	out := make([]wire.ItemPlan, 0, to-from)
 	for code := from; code < to; code++ {
@@ -217,7 +217,7 @@ func partName(names []string, i, n int) string {
 }
 
 // place says where a window is.
-func place(d *layout.Data, w *feed.Windows, n int64) (*wire.WindowPlace, error) {
+func windowPlace(d *layout.Data, w *feed.Windows, n int64) (*wire.WindowPlace, error) {
 	at := w.Index.Place(n)
 	item, err := feed.ItemValue(d, at.Item)
 	if err != nil {
@@ -259,7 +259,7 @@ func timeValue(v int64, c *layout.ManifestColumn) any {
 }
 
 // batches says what an epoch is, for each rank.
-func batches(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
+func batchPlan(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 	o := *r.Options
 	_, bytes, err := w.SlotPath(o, r.ChannelsFirst, r.Mask)
 	if err != nil {
@@ -271,7 +271,7 @@ func batches(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 	}
 	plan := &wire.BatchPlan{Batches: first.Steps(0, 0), LastBatch: first.LastBatch(0),
 		BatchBytes: bytes, Ranks: []wire.RankPlan{}}
-	for rank, share := range first.Ranks(0, mostRanks) {
+	for rank, share := range first.Ranks(0, maxRanks) {
 		plan.Ranks = append(plan.Ranks, wire.RankPlan{Rank: int64(rank), Batches: share.Batches,
 			Windows: share.Windows})
 	}

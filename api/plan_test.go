@@ -249,13 +249,13 @@ func TestAPlanOfManyPartsIsBounded(t *testing.T) {
 func TestAPlanForARankThatIsNotListed(t *testing.T) {
 	w := newWorld(t)
 	w.loaded()
-	o := sampler.Options{BatchSize: 2, NumReplicas: mostRanks + 10, Rank: mostRanks + 5}
+	o := sampler.Options{BatchSize: 2, NumReplicas: maxRanks + 10, Rank: maxRanks + 5}
 	p := w.plan("etth1", map[string]any{"spec": etth, "options": o})
 	if want := (p.Windows-1)/(o.BatchSize*o.NumReplicas) + 1; p.BatchPlan.Batches != want ||
-		p.BatchPlan.LastBatch != o.BatchSize || len(p.BatchPlan.Ranks) != mostRanks {
+		p.BatchPlan.LastBatch != o.BatchSize || len(p.BatchPlan.Ranks) != maxRanks {
 		t.Errorf("%d batches, the last of %d, and %d ranks; want %d of %d windows, and %d",
 			p.BatchPlan.Batches, p.BatchPlan.LastBatch, len(p.BatchPlan.Ranks), want,
-			o.BatchSize, mostRanks)
+			o.BatchSize, maxRanks)
 	}
 }
 

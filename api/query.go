@@ -32,7 +32,7 @@ func (q query) number(name string, otherwise, least, most int64) (int64, error) 
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > most {
 		return 0, wire.NewProblem(wire.InvalidRequest,
-			"%s: got %q, want a whole number from %d to %d", name, shortened(text), least,
+			"%s: got %q, want a whole number from %d to %d", name, shorten(text), least,
 			most).WithField(name)
 	}
 	return n, nil
@@ -51,7 +51,7 @@ func (q query) names(name string) ([]string, error) {
 	list := []string{}
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		return nil, wire.NewProblem(wire.InvalidRequest,
-			`%s: got %q, want names as a,b or as ["a","b"]`, name, shortened(text)).WithField(name)
+			`%s: got %q, want names as a,b or as ["a","b"]`, name, shorten(text)).WithField(name)
 	}
 	return list, nil
 }
@@ -64,15 +64,15 @@ func (q query) oneOf(name string, values ...string) (string, error) {
 	}
 	if !slices.Contains(values, text) {
 		return "", wire.NewProblem(wire.InvalidRequest, "%s: got %q, want %s", name,
-			shortened(text), strings.Join(values, " or ")).WithField(name)
+			shorten(text), strings.Join(values, " or ")).WithField(name)
 	}
 	return text, nil
 }
 
 // shortened is a text as a message quotes it.
-func shortened(text string) string {
-	if len(text) > mostShown {
-		return strings.ToValidUTF8(text[:mostShown], "") + "…"
+func shorten(text string) string {
+	if len(text) > maxQuoted {
+		return strings.ToValidUTF8(text[:maxQuoted], "") + "…"
 	}
 	return text
 }

@@ -14,7 +14,7 @@ import (
 // is given.
 type route struct {
 	method, path string
-	serve        func(s *Server, ctx *fasthttp.RequestCtx, args []string) error
+	handle       func(s *Server, ctx *fasthttp.RequestCtx, args []string) error
 }
 
 // routes are all there are, each list beside its handlers.
@@ -22,12 +22,12 @@ var routes = slices.Concat(daemonRoutes, eventRoutes, metricRoutes, datasetRoute
 	jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes, dashboardRoutes)
 
 // plain is a handler of a path without arguments, named one of a path with one.
-func plain(serve func(*Server, *fasthttp.RequestCtx) error) func(*Server, *fasthttp.RequestCtx,
+func noArg(serve func(*Server, *fasthttp.RequestCtx) error) func(*Server, *fasthttp.RequestCtx,
 	[]string) error {
 	return func(s *Server, ctx *fasthttp.RequestCtx, _ []string) error { return serve(s, ctx) }
 }
 
-func named(serve func(*Server, *fasthttp.RequestCtx, string) error) func(*Server,
+func oneArg(serve func(*Server, *fasthttp.RequestCtx, string) error) func(*Server,
 	*fasthttp.RequestCtx, []string) error {
 	return func(s *Server, ctx *fasthttp.RequestCtx, args []string) error {
 		return serve(s,
@@ -55,7 +55,7 @@ func (r *route) match(segments []string) (args []string, ok bool) {
 
 // segments are the parts of the path as the client wrote it: a name may have an escaped slash or be
 // "..", and is refused as a name then.
-func segments(ctx *fasthttp.RequestCtx) []string {
+func pathSegments(ctx *fasthttp.RequestCtx) []string {
 	parts := strings.Split(strings.Trim(string(ctx.URI().PathOriginal()), "/"), "/")
 	for i, p := range parts {
 		if text, err := url.PathUnescape(p); err == nil {
@@ -67,7 +67,7 @@ func segments(ctx *fasthttp.RequestCtx) []string {
 
 // route finds the handler by path and method. HEAD is served as GET; fasthttp leaves the body out.
 func (s *Server) route(ctx *fasthttp.RequestCtx) error {
-	path, method := segments(ctx), string(ctx.Method())
+	path, method := pathSegments(ctx), string(ctx.Method())
 	if method == fasthttp.MethodHead {
 		method = fasthttp.MethodGet
 	}
@@ -83,7 +83,7 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 			if err := checkRequest(ctx, r); err != nil {
 				return err
 			}
-			return r.serve(s, ctx, args)
+			return r.handle(s, ctx, args)
 		}
 		allowed = append(allowed, r.method)
 		if r.method == fasthttp.MethodGet {
@@ -91,7 +91,7 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 		}
 	}
 	// as the client wrote it: fasthttp's path has another meaning
-	asked := shortened(string(ctx.URI().PathOriginal()))
+	asked := shorten(string(ctx.URI().PathOriginal()))
 	if allowed == nil {
 		return wire.NewProblem(wire.NotFound, "there is no route %s", asked).
 			WithHint("GET /v1/openapi.json lists the routes")
@@ -100,5 +100,5 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 	list := strings.Join(allowed, ", ")
 	ctx.Response.Header.Set("Allow", list)
 	return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s, want %s",
-		shortened(method), asked, list)
+		shorten(method), asked, list)
 }

@@ -207,7 +207,7 @@ func TestRequestsThatAreTooLargeAreRefused(t *testing.T) {
 	w.refused(w.raw(
 		"POST /v1/datasets/x/load HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n"),
 		wire.TooLarge, "the body is over 16777216 bytes")
-	w.refused(w.do("GET", "/v1/health?"+strings.Repeat("x", maxHeader), nil), wire.TooLarge,
+	w.refused(w.do("GET", "/v1/health?"+strings.Repeat("x", maxHeaderBytes), nil), wire.TooLarge,
 		"the headers are over 8192 bytes")
 }
 

@@ -13,20 +13,20 @@ import (
 
 // Bounds of a preview.
 const (
-	someRows  = 20
-	mostRows  = 1000
-	mostCells = 1_000_000
+	defaultRows = 20
+	maxRows     = 1000
+	maxCells    = 1_000_000
 )
 
 // showRows sends a few rows of an item, or of the dataset.
 func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 	q := queryOf(ctx)
-	h, err := s.generation(name, q)
+	h, err := s.acquire(name, q)
 	if err != nil {
 		return err
 	}
 	defer h.Release()
-	first, count, err := rowsOf(h, q)
+	first, count, err := selectRows(h, q)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 	}
 	for i, c := range columns {
 		p.Columns[i] = c.Name
-		cells, err := shownCells(h.Data, c, first+from, first+to)
+		cells, err := cellValues(h.Data, c, first+from, first+to)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 }
 
 // rowsOf are the rows of the item that a query names, or of the dataset.
-func rowsOf(h *store.Handle, q query) (first, count int64, err error) {
+func selectRows(h *store.Handle, q query) (first, count int64, err error) {
 	value, byValue := q["item"]
 	_, byCode := q["code"]
 	offsets, err := feed.Offsets(h)
@@ -101,12 +101,12 @@ func (q query) slice(n int64) (from, to int64, err error) {
 	}
 	from, to = clamp(from, n), clamp(to, n)
 	if _, given := q["to"]; !given {
-		to = min(to, from+someRows)
+		to = min(to, from+defaultRows)
 	}
 	to = max(from, to)
-	if to-from > mostRows {
+	if to-from > maxRows {
 		return 0, 0, wire.NewProblem(wire.InvalidRequest,
-			"to: got rows %d to %d, want at most %d rows", from, to, mostRows).WithField("to")
+			"to: got rows %d to %d, want at most %d rows", from, to, maxRows).WithField("to")
 	}
 	return from, to, nil
 }
@@ -132,13 +132,13 @@ func (q query) columns(h *store.Handle, rows int64) ([]*layout.ManifestColumn, e
 	}
 	columns, cells := make([]*layout.ManifestColumn, 0, min(len(wanted), len(m.Columns))), int64(0)
 	for _, name := range wanted {
-		c, err := columnOf(h, name)
+		c, err := findColumn(h, name)
 		if err != nil {
 			return nil, err
 		}
-		if cells += rows * max(c.Width(), 1); cells > mostCells {
+		if cells += rows * max(c.Width(), 1); cells > maxCells {
 			return nil, wire.NewProblem(wire.TooLarge, "columns: the rows have over %d values",
-				mostCells).WithField("columns").WithHint("ask for fewer rows or columns")
+				maxCells).WithField("columns").WithHint("ask for fewer rows or columns")
 		}
 		columns = append(columns, c)
 	}
@@ -146,7 +146,7 @@ func (q query) columns(h *store.Handle, rows int64) ([]*layout.ManifestColumn, e
 }
 
 // columnOf finds a column, or says which there are.
-func columnOf(h *store.Handle, name string) (*layout.ManifestColumn, error) {
+func findColumn(h *store.Handle, name string) (*layout.ManifestColumn, error) {
 	c, err := h.Data.Manifest.Column(name)
 	if err != nil {
 		return nil, feed.UnknownColumn(h, "columns", name)
@@ -156,7 +156,7 @@ func columnOf(h *store.Handle, name string) (*layout.ManifestColumn, error) {
 
 // shownCells are the values of rows as people read them: words, times, and lists in a column of
 // shape [rows, n].
-func shownCells(d *layout.Data, c *layout.ManifestColumn, from, to int64) ([]any, error) {
+func cellValues(d *layout.Data, c *layout.ManifestColumn, from, to int64) ([]any, error) {
 	b, err := d.Dense(c, from, to)
 	if err != nil {
 		return nil, err

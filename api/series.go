@@ -15,22 +15,22 @@ import (
 
 // Bounds of a drawing.
 const (
-	somePoints   = 2000
-	mostPoints   = 10_000
-	mostFeatures = 64
+	defaultPoints = 2000
+	maxPoints     = 10_000
+	maxFeatures   = 64
 	// longItem is from how many rows on an item's features are summarised, so that the next drawing
 	// reads a part of them.
-	longItem = 1 << 18
+	summaryMinRows = 1 << 18
 )
 
 // drawSeries samples the rows of an item down to so many points.
-func (s *Server) drawSeries(ctx *fasthttp.RequestCtx, name string) error {
+func (s *Server) showSeries(ctx *fasthttp.RequestCtx, name string) error {
 	q := queryOf(ctx)
-	points, err := q.number("points", somePoints, 1, mostPoints)
+	points, err := q.number("points", defaultPoints, 1, maxPoints)
 	if err != nil {
 		return err
 	}
-	h, err := s.generation(name, q)
+	h, err := s.acquire(name, q)
 	if err != nil {
 		return err
 	}
@@ -61,16 +61,16 @@ func (s *Server) drawSeries(ctx *fasthttp.RequestCtx, name string) error {
 	if out.Item, err = feed.ItemValue(h.Data, code); err != nil {
 		return err
 	}
-	bounds := buckets(first+from, first+to, points)
+	bounds := bucketBounds(first+from, first+to, points)
 	out.Row = make([]int64, len(bounds)-1)
 	for i := range out.Row {
 		out.Row[i] = bounds[i] - first
 	}
-	if err := timeOf(&out, h.Data, first); err != nil {
+	if err := addTimes(&out, h.Data, first); err != nil {
 		return err
 	}
 	for i, c := range chosen {
-		f, err := s.featureOf(h, c, code, first, n)
+		f, err := s.feature(h, c, code, first, n)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (s *Server) drawSeries(ctx *fasthttp.RequestCtx, name string) error {
 
 // buckets are the bounds of as many stretches of rows as points, or as rows, of which none is
 // longer than another by more than a row.
-func buckets(from, to, points int64) []int64 {
+func bucketBounds(from, to, points int64) []int64 {
 	n := min(points, to-from)
 	bounds := make([]int64, n+1)
 	whole, rest := int64(0), int64(0)
@@ -97,8 +97,8 @@ func buckets(from, to, points int64) []int64 {
 }
 
 // timeOf adds the time of each bucket's first row.
-func timeOf(out *wire.Series, d *layout.Data, first int64) error {
-	times, c, err := timesOf(d)
+func addTimes(out *wire.Series, d *layout.Data, first int64) error {
+	times, c, err := rowTimes(d)
 	if times == nil {
 		return err
 	}
@@ -110,40 +110,40 @@ func timeOf(out *wire.Series, d *layout.Data, first int64) error {
 }
 
 // featureName is one feature of a column.
-type featureName struct {
+type seriesFeature struct {
 	*layout.ManifestColumn
-	lane int64
-	name string
+	index int64
+	name  string
 }
 
 // features are those that a query names, as columns or as a[0]; without names all numeric value
 // columns.
-func (q query) features(h *store.Handle) ([]featureName, error) {
+func (q query) features(h *store.Handle) ([]seriesFeature, error) {
 	m := h.Data.Manifest
 	wanted, err := q.names("columns")
 	if err != nil {
 		return nil, err
 	}
-	var out []featureName
+	var out []seriesFeature
 	for i := range m.Columns {
 		if c := &m.Columns[i]; wanted == nil && c.Role == layout.RoleValue && c.DType.IsNumeric() {
 			out = appendFeatures(out, c)
 		}
 	}
 	for _, name := range wanted {
-		if c, lane, ok := laneOf(m, name); ok {
-			out = append(out, featureName{c, lane, name})
+		if c, lane, ok := parseFeature(m, name); ok {
+			out = append(out, seriesFeature{c, lane, name})
 			continue
 		}
-		c, err := columnOf(h, name)
+		c, err := findColumn(h, name)
 		if err != nil {
 			return nil, err
 		}
 		out = appendFeatures(out, c)
 	}
-	if len(out) > mostFeatures {
+	if len(out) > maxFeatures {
 		return nil, wire.NewProblem(wire.InvalidRequest,
-			"columns: got more than %d features, want at most so many", mostFeatures).WithField(
+			"columns: got more than %d features, want at most so many", maxFeatures).WithField(
 			"columns").WithHint(
 			`name those that are wanted, also as a[0] of a column of shape [rows, n]`)
 	}
@@ -151,19 +151,19 @@ func (q query) features(h *store.Handle) ([]featureName, error) {
 }
 
 // appendFeatures stops where there are too many.
-func appendFeatures(out []featureName, c *layout.ManifestColumn) []featureName {
+func appendFeatures(out []seriesFeature, c *layout.ManifestColumn) []seriesFeature {
 	if c.Width() == 0 {
-		return append(out, featureName{c, 0, c.Name})
+		return append(out, seriesFeature{c, 0, c.Name})
 	}
-	for lane := range min(c.Width(), mostFeatures+1) {
-		out = append(out, featureName{c, lane, fmt.Sprintf("%s[%d]", c.Name, lane)})
+	for lane := range min(c.Width(), maxFeatures+1) {
+		out = append(out, seriesFeature{c, lane, fmt.Sprintf("%s[%d]", c.Name, lane)})
 	}
 	return out
 }
 
 // laneOf reads a[0], where a is a column of shape [rows, n] with such a feature and no column has
 // this very name.
-func laneOf(m *layout.Manifest, name string) (*layout.ManifestColumn, int64, bool) {
+func parseFeature(m *layout.Manifest, name string) (*layout.ManifestColumn, int64, bool) {
 	if _, err := m.Column(name); err == nil {
 		return nil, 0, false
 	}
@@ -185,17 +185,17 @@ func laneOf(m *layout.Manifest, name string) (*layout.ManifestColumn, int64, boo
 
 // featureOf gives a feature of an item; that of a long one is summarised, one at a time, and kept
 // with the generation.
-func (s *Server) featureOf(h *store.Handle, c featureName, code, first,
+func (s *Server) feature(h *store.Handle, c seriesFeature, code, first,
 	rows int64) (*layout.Feature, error) {
-	if rows < longItem {
-		return h.Data.Feature(c.ManifestColumn, c.lane)
+	if rows < summaryMinRows {
+		return h.Data.Feature(c.ManifestColumn, c.index)
 	}
-	f, err := h.Derived(fmt.Sprintf("extremes %d %d %s", code, c.lane, c.Name),
+	f, err := h.Derived(fmt.Sprintf("extremes %d %d %s", code, c.index, c.Name),
 		func() (any, error) {
-			f, err := h.Data.Feature(c.ManifestColumn, c.lane)
+			f, err := h.Data.Feature(c.ManifestColumn, c.index)
 			if err == nil {
-				s.summaries.Lock()
-				defer s.summaries.Unlock()
+				s.summaryMutex.Lock()
+				defer s.summaryMutex.Unlock()
 				f.Summarise(first, first+rows)
 			}
 			return f, err

@@ -110,7 +110,7 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 // An item that long is summarised first.
 func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 	w := newWorld(t)
-	s := w.publish("d", "", longItem+777)
+	s := w.publish("d", "", summaryMinRows+777)
 	values := s.flat("i", 0)
 	for _, points := range []int{1, 3, 1000} {
 		got := w.series("d", fmt.Sprintf("?points=%d&columns=i&from=5", points))
@@ -131,7 +131,7 @@ func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 // A long item is read by as many goroutines as there are cores, and what that came to is kept.
 func TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	w := newWorld(t)
-	w.publish("d", "", longItem)
+	w.publish("d", "", summaryMinRows)
 	h, err := w.store.Acquire("d", 0)
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.cutOff("d", c.Offset+longItem/2*c.DType.Size())
+	w.cutOff("d", c.Offset+summaryMinRows/2*c.DType.Size())
 	for range 2 {
 		w.refused(w.do("GET", "/v1/datasets/d/series?columns=i", nil), wire.Corrupt,
 			"data.arrow: no byte ")

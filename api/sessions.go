@@ -9,72 +9,76 @@ import (
 // How long a one-time key may wait for its use and a session for its next request, and how many
 // there may be of each.
 const (
-	keyLife     = time.Minute
-	sessionLife = 12 * time.Hour
-	mostLogins  = 64
+	keyLifetime     = time.Minute
+	sessionLifetime = 12 * time.Hour
+	maxSecrets      = 64
 )
 
 // hash is the SHA-256 of a secret: what is looked up says nothing of the secret by how long the
 // look-up takes.
-type hash [sha256.Size]byte
+type secretHash [sha256.Size]byte
 
-func hashOf[T string | []byte](secret T) hash { return sha256.Sum256([]byte(secret)) }
+func hashSecret[T string | []byte](secret T) secretHash { return sha256.Sum256([]byte(secret)) }
 
 // logins are the dashboard's: a one-time key, from `tensorcache ui`, becomes a session, which the
 // browser's cookie names. They live in memory alone and end with the daemon. It is safe for
 // concurrent use.
-type logins struct {
+type sessionTable struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	keys     map[hash]time.Time // until when
-	sessions map[hash]time.Time
+	keys     map[secretHash]time.Time // until when
+	sessions map[secretHash]time.Time
 }
 
-func newLogins() *logins {
-	return &logins{now: time.Now, keys: map[hash]time.Time{}, sessions: map[hash]time.Time{}}
+func newSessionTable() *sessionTable {
+	return &sessionTable{
+		now:      time.Now,
+		keys:     map[secretHash]time.Time{},
+		sessions: map[secretHash]time.Time{},
+	}
 }
 
 // newKey makes a key that is good for one login, soon.
-func (l *logins) newKey() string {
+func (l *sessionTable) newKey() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.add(l.keys, keyLife)
+	return l.add(l.keys, keyLifetime)
 }
 
 // redeem turns a key into a session. It tells false for a key that was used, is too old or never
 // was.
-func (l *logins) redeem(key string) (session string, ok bool) {
+func (l *sessionTable) redeem(key string) (session string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	h := hashOf(key)
+	h := hashSecret(key)
 	end, ok := l.keys[h]
 	delete(l.keys, h)
 	if !ok || !l.now().Before(end) {
 		return "", false
 	}
-	return l.add(l.sessions, sessionLife), true
+	return l.add(l.sessions, sessionLifetime), true
 }
 
 // valid tells whether a session lives, and lets it live on.
-func (l *logins) valid(session []byte) bool {
+func (l *sessionTable) isValid(session []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	h := hashOf(session)
+	h := hashSecret(session)
 	end, ok := l.sessions[h]
 	if !ok || !l.now().Before(end) {
 		return false
 	}
-	l.sessions[h] = l.now().Add(sessionLife)
+	l.sessions[h] = l.now().Add(sessionLifetime)
 	return true
 }
 
 // add makes a secret, and drops the one that would end first where there are too many. The caller
 // holds mu.
-func (l *logins) add(to map[hash]time.Time, life time.Duration) string {
-	if len(to) >= mostLogins {
-		var first hash
-		end := l.now().Add(2 * sessionLife)
+func (l *sessionTable) add(to map[secretHash]time.Time, life time.Duration) string {
+	if len(to) >= maxSecrets {
+		var first secretHash
+		end := l.now().Add(2 * sessionLifetime)
 		for h, e := range to {
 			if e.Before(end) {
 				first, end = h, e
@@ -83,6 +87,6 @@ func (l *logins) add(to map[hash]time.Time, life time.Duration) string {
 		delete(to, first)
 	}
 	secret := newSecret()
-	to[hashOf(secret)] = l.now().Add(life)
+	to[hashSecret(secret)] = l.now().Add(life)
 	return secret
 }

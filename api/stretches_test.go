@@ -149,7 +149,7 @@ func TestTooManyStretchesAreJoinedAndLoseNoPosition(t *testing.T) {
 			}
 			all, at = append(all, s), s.To
 		}
-		got, merged := atMost(9, slices.Values(all))
+		got, merged := limitStretches(9, slices.Values(all))
 		if len(got) > 9 || merged != (n > 9) || !merged && len(got) != n {
 			t.Fatalf("%d stretches of %d, merged %t", len(got), n, merged)
 		}

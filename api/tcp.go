@@ -19,11 +19,11 @@ import (
 var ErrAddress = errors.New("not a loopback address")
 
 // anyPort is where the dashboard is served when no address was asked for.
-const anyPort = "127.0.0.1:0"
+const anyLoopbackPort = "127.0.0.1:0"
 
 // headers go with every answer over TCP: a browser runs and shows nothing there but the dashboard's
 // own files, and hands its answers to no other page.
-var headers = [][2]string{
+var securityHeaders = [][2]string{
 	{"Content-Security-Policy",
 		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"},
 	{"X-Content-Type-Options", "nosniff"},
@@ -35,7 +35,7 @@ var headers = [][2]string{
 
 // strangersBody is as much as is read, and dropped, of the body of a request that is refused: a
 // client hears why once it has sent it.
-const strangersBody = 4 << 10
+const maxRefusedBody = 4 << 10
 
 // CheckAddress refuses an address that is not 127.0.0.1 or ::1 with a port, of which 0 is any.
 func CheckAddress(addr string) error {
@@ -49,13 +49,16 @@ func CheckAddress(addr string) error {
 
 // newTCP makes the server that OpenTCP lets answer.
 func (s *Server) newTCP() *fasthttp.Server {
-	h := s.newHTTP(s.handleTCP, s.tcpError, idleTCP)
+	h := s.newHTTP(s.handleTCP, s.tcpError, idleTimeoutTCP)
 	h.HeaderReceived = func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
-		if s.guard.refuse(h) != nil {
+		if s.guard.check(h) != nil {
 			return fasthttp.RequestConfig{ReadTimeout: s.tcp.ReadTimeout,
-				MaxRequestBodySize: strangersBody}
+				MaxRequestBodySize: maxRefusedBody}
 		}
-		return fasthttp.RequestConfig{ReadTimeout: s.bodyTime, MaxRequestBodySize: maxBodyTCP}
+		return fasthttp.RequestConfig{
+			ReadTimeout:        s.bodyTimeout,
+			MaxRequestBodySize: maxBodyBytesTCP,
+		}
 	}
 	return h
 }
@@ -86,8 +89,8 @@ func (s *Server) OpenTCP(addr string) (string, error) {
 	at := l.Addr().(*net.TCPAddr)
 	_, descriptors := machine.Descriptors()
 	s.guard = newGuard(token, at.Port)
-	s.tcpConns = limitConnections(l, s.Log, mostTCP, descriptors)
-	s.serving.Go(func() {
+	s.tcpConns = limitConnections(l, s.Log, maxTCPConns, descriptors)
+	s.servingTCP.Go(func() {
 		if err := s.tcp.Serve(s.tcpConns); err != nil {
 			s.Log.Error("serve over TCP", "error", err)
 		}
@@ -101,35 +104,35 @@ func (s *Server) OpenTCP(addr string) (string, error) {
 
 // handleTCP answers one request over TCP, if the guard lets it in.
 func (s *Server) handleTCP(ctx *fasthttp.RequestCtx) {
-	defer harden(ctx)
-	if p := s.guard.refuse(&ctx.Request.Header); p != nil {
-		turnAway(ctx, p)
+	defer setSecurityHeaders(ctx)
+	if p := s.guard.check(&ctx.Request.Header); p != nil {
+		refuseRequest(ctx, p)
 		return
 	}
-	s.answer(ctx)
+	s.serve(ctx)
 }
 
 // tcpError answers what could not be read. What the guard refuses is told so, whatever else was
 // wrong with it.
 func (s *Server) tcpError(ctx *fasthttp.RequestCtx, err error) {
-	defer harden(ctx)
+	defer setSecurityHeaders(ctx)
 	if text := err.Error(); strings.Contains(text, "too many host headers") ||
 		strings.Contains(text, "missing required host header in request") {
-		turnAway(ctx, forbidden("host: got none or several, want one").WithHint(hintHost))
+		refuseRequest(ctx, forbidden("host: got none or several, want one").WithHint(hintHost))
 		return
 	}
 	if h := &ctx.Request.Header; len(h.RawHeaders()) > 0 { // the header was read
-		if p := s.guard.refuse(h); p != nil {
-			turnAway(ctx, p)
+		if p := s.guard.check(h); p != nil {
+			refuseRequest(ctx, p)
 			return
 		}
 	}
-	protocolError(ctx, err, maxBodyTCP)
+	protocolError(ctx, err, maxBodyBytesTCP)
 }
 
 // turnAway refuses a request and whatever else comes on its connection. Somebody with a browser
 // reads a page.
-func turnAway(ctx *fasthttp.RequestCtx, p *wire.Problem) {
+func refuseRequest(ctx *fasthttp.RequestCtx, p *wire.Problem) {
 	if p.Type == wire.Unauthorized {
 		ctx.Response.Header.Set(fasthttp.HeaderWWWAuthenticate, `Bearer realm="tensorcache"`)
 		if strings.Contains(string(ctx.Request.Header.Peek(fasthttp.HeaderAccept)), "text/html") {
@@ -137,14 +140,14 @@ func turnAway(ctx *fasthttp.RequestCtx, p *wire.Problem) {
 			return
 		}
 	}
-	fail(ctx, p)
+	replyProblem(ctx, p)
 	ctx.SetConnectionClose()
 }
 
 // harden adds what every answer over TCP says to browsers.
-func harden(ctx *fasthttp.RequestCtx) {
+func setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
-	for _, f := range headers {
+	for _, f := range securityHeaders {
 		h.Set(f[0], f[1])
 	}
 	if len(h.Peek(fasthttp.HeaderCacheControl)) == 0 {
@@ -153,12 +156,12 @@ func harden(ctx *fasthttp.RequestCtx) {
 }
 
 // otherUser is the key of what a request of another user is marked with.
-const otherUser = "other user"
+const otherUserKey = "other user"
 
 // reach is which files a request may have loaded: over the socket any that the daemon can read, for
 // the caller could read them too unless it is another user.
-func (s *Server) reach(ctx *fasthttp.RequestCtx) ingest.AllowedRoots {
-	other, _ := ctx.UserValue(otherUser).(bool)
+func (s *Server) allowedRoots(ctx *fasthttp.RequestCtx) ingest.AllowedRoots {
+	other, _ := ctx.UserValue(otherUserKey).(bool)
 	return ingest.AllowedRoots{Limited: isTCP(ctx) || other, Roots: s.Roots}
 }
 

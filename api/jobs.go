@@ -12,9 +12,9 @@ import (
 )
 
 var jobRoutes = []route{
-	{"GET", "/v1/jobs", plain((*Server).listJobs)},
-	{"GET", "/v1/jobs/{id}", named((*Server).showJob)},
-	{"DELETE", "/v1/jobs/{id}", named((*Server).cancelJob)},
+	{"GET", "/v1/jobs", noArg((*Server).listJobs)},
+	{"GET", "/v1/jobs/{id}", oneArg((*Server).showJob)},
+	{"DELETE", "/v1/jobs/{id}", oneArg((*Server).cancelJob)},
 }
 
 // jobStates are the values of the parameter state.
@@ -32,7 +32,7 @@ func (s *Server) listJobs(ctx *fasthttp.RequestCtx) error {
 	q := ctx.QueryArgs()
 	state, dataset := string(q.Peek("state")), string(q.Peek("dataset"))
 	if q.Has("state") && !slices.Contains(jobStates, state) {
-		return wire.NewProblem(wire.InvalidRequest, "state: got %q, want %s", shortened(state),
+		return wire.NewProblem(wire.InvalidRequest, "state: got %q, want %s", shorten(state),
 			strings.Join(jobStates, ", ")).WithField("state")
 	}
 	jobs := slices.DeleteFunc(s.Jobs.List(), func(j wire.Job) bool {
@@ -42,8 +42,8 @@ func (s *Server) listJobs(ctx *fasthttp.RequestCtx) error {
 }
 
 // jobPage returns a page of jobs, oldest first.
-func jobPage(p paging, jobs []wire.Job) wire.Jobs {
-	list, next := page(p, jobs, func(j wire.Job) string { return j.Job }, byNumber)
+func jobPage(p pageRequest, jobs []wire.Job) wire.Jobs {
+	list, next := cutPage(p, jobs, func(j wire.Job) string { return j.Job }, compareNumbered)
 	return wire.Jobs{Jobs: list, Next: next}
 }
 
@@ -72,26 +72,26 @@ func (s *Server) cancelJob(ctx *fasthttp.RequestCtx, id string) error {
 
 func (s *Server) load(ctx *fasthttp.RequestCtx, name string) error {
 	var o ingest.Options
-	if err := read(ctx, &o); err != nil {
+	if err := readBody(ctx, &o); err != nil {
 		return err
 	}
-	o.AllowedRoots = s.reach(ctx)
+	o.AllowedRoots = s.allowedRoots(ctx)
 	job, err := s.Jobs.Load(name, o)
 	return replyStarted(ctx, job, err)
 }
 
 func (s *Server) appendRows(ctx *fasthttp.RequestCtx, name string) error {
 	var a wire.Append
-	if err := read(ctx, &a); err != nil {
+	if err := readBody(ctx, &a); err != nil {
 		return err
 	}
-	job, err := s.Jobs.Append(name, a, s.reach(ctx))
+	job, err := s.Jobs.Append(name, a, s.allowedRoots(ctx))
 	return replyStarted(ctx, job, err)
 }
 
 func (s *Server) verify(ctx *fasthttp.RequestCtx, name string) error {
 	var v wire.Verify
-	if err := readIfAny(ctx, &v); err != nil {
+	if err := readOptionalBody(ctx, &v); err != nil {
 		return err
 	}
 	job, err := s.Jobs.Verify(name, v.Generation)

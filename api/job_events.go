@@ -15,7 +15,7 @@ import (
 type jobEvents struct {
 	queue    *jobs.Queue
 	job      *jobs.Job
-	last     []byte // the state that was sent last, without its times
+	lastSent []byte // the state that was sent last, without its times
 	lastTime time.Time
 	wait     <-chan struct{}
 }
@@ -25,15 +25,15 @@ func (s *Server) jobEvents(ctx *fasthttp.RequestCtx, id string) error {
 	if err != nil {
 		return err
 	}
-	return s.replyStream(ctx, func() source {
+	return s.replyStream(ctx, func() eventSource {
 		return &jobEvents{queue: s.Jobs.Queue, job: job}
 	})
 }
 
-func (j *jobEvents) take() ([]byte, bool) {
+func (j *jobEvents) next() ([]byte, bool) {
 	j.wait = j.queue.Changes() // before State, so that no change is missed
 	state := j.job.State()
-	if remaining := eventGap - time.Since(j.lastTime); remaining > 0 && !state.Ended() {
+	if remaining := minEventGap - time.Since(j.lastTime); remaining > 0 && !state.Ended() {
 		wait := make(chan struct{})
 		time.AfterFunc(remaining, func() { close(wait) })
 		j.wait = wait
@@ -42,17 +42,17 @@ func (j *jobEvents) take() ([]byte, bool) {
 	timeless := state
 	timeless.Seconds, timeless.EtaS = 0, nil
 	now, err := json.Marshal(timeless)
-	if err != nil || bytes.Equal(now, j.last) {
+	if err != nil || bytes.Equal(now, j.lastSent) {
 		return nil, state.Ended()
 	}
 	body, err := json.Marshal(state)
 	if err != nil {
 		return nil, true
 	}
-	j.last, j.lastTime = now, time.Now()
-	return event(nil, "job", body), state.Ended()
+	j.lastSent, j.lastTime = now, time.Now()
+	return appendEvent(nil, "job", body), state.Ended()
 }
 
 func (j *jobEvents) ready() <-chan struct{} { return j.wait }
 
-func (j *jobEvents) leave() {}
+func (j *jobEvents) close() {}

@@ -10,7 +10,7 @@ import (
 
 // isLeft tells whether the client of a connection on which it has nothing more to say has closed
 // it. It does not wait, and takes nothing of what came.
-func isLeft(conn net.Conn) (left bool) {
+func peerClosed(conn net.Conn) (left bool) {
 	if c, ok := conn.(*limitedConn); ok {
 		conn = c.Conn
 	}

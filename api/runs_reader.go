@@ -13,25 +13,25 @@ const runBytes = 24
 // runsReader reads runs as bytes, so that ten million of them take no memory of their own. An index
 // outlives the handle it was made from: the runs are not mapped.
 type runsReader struct {
-	runs []window.Run
-	left []byte // of a run that was read in part
-	room [runBytes]byte
+	runs    []window.Run
+	pending []byte // of a run that was read in part
+	buf     [runBytes]byte
 }
 
 func (r *runsReader) Read(p []byte) (n int, err error) {
 	for n < len(p) {
-		if len(r.left) == 0 {
+		if len(r.pending) == 0 {
 			if len(r.runs) == 0 {
 				return n, io.EOF
 			}
-			b := r.room[:0]
+			b := r.buf[:0]
 			for _, v := range [...]int64{r.runs[0].Item, r.runs[0].First, r.runs[0].Count} {
 				b = binary.LittleEndian.AppendUint64(b, uint64(v))
 			}
-			r.left, r.runs = b, r.runs[1:]
+			r.pending, r.runs = b, r.runs[1:]
 		}
-		m := copy(p[n:], r.left)
-		r.left, n = r.left[m:], n+m
+		m := copy(p[n:], r.pending)
+		r.pending, n = r.pending[m:], n+m
 	}
 	return n, nil
 }
