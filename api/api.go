@@ -31,15 +31,15 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Limits of a request: a plan's cuts may list items by name, hence the body over the control
-// socket.
+// Limits of a request. A body over the control socket may be large, because the cuts of a plan may
+// list items by name.
 const (
 	maxHeaderBytes  = 8 << 10
 	maxBodyBytes    = wire.MaxRequest
 	maxBodyBytesTCP = 1 << 20
 	readTimeout     = 5 * time.Second  // for the whole header
 	bodyTimeout     = 30 * time.Second // for the whole body
-	writeTimeout    = 30 * time.Second // for each write of an answer
+	writeTimeout    = 30 * time.Second // for each write of a response
 	idleTimeout     = 10 * time.Minute // between two requests
 	idleTimeoutTCP  = 2 * time.Minute
 )
@@ -51,7 +51,7 @@ const (
 	maxTCPConns    = 256
 )
 
-// Config is what a server is made from.
+// Config says what a server is made of.
 type Config struct {
 	Store    *store.Store
 	Feeds    *feed.Server
@@ -59,12 +59,13 @@ type Config struct {
 	Log      *slog.Logger
 	Version  string
 	AllowUID []int
-	// Roots are the folders that may be loaded from over TCP, and by the users of AllowUID.
+	// Roots are the directories from which requests over TCP, and requests of the users of
+	// AllowUID, may load files.
 	Roots []string
-	// Stop is called when a client asks the daemon to end, StopWhenIdle when it asks to once nobody
-	// needs it.
+	// Stop is called when a client tells the daemon to stop, StopWhenIdle when it should stop as
+	// soon as it is idle.
 	Stop, StopWhenIdle func()
-	// Opened is told the address once the API is served over TCP; it may be nil.
+	// Opened is called with the address when the API is served over TCP. It may be nil.
 	Opened func(addr string)
 }
 
@@ -73,29 +74,29 @@ type Server struct {
 	Config
 	http        *fasthttp.Server // over the control socket
 	tcp         *fasthttp.Server
-	document    func() ([]byte, error) // as JSON, made once
+	document    func() ([]byte, error) // the OpenAPI document as JSON
 	started     time.Time
-	lastRequest atomic.Int64 // unix seconds of the last request
+	lastRequest atomic.Int64 // Unix seconds of the last request
 	servingTCP  sync.WaitGroup
 	bodyTimeout time.Duration
 
-	mu       sync.Mutex // guards what OpenTCP makes and Close ends
+	mu       sync.Mutex // guards what OpenTCP makes and Close closes
 	closed   bool
 	conns    *limitedListener // of the control socket
 	tcpConns *limitedListener
 	guard    *guard
 
-	summaryMutex   sync.Mutex  // one summary of a series is made at a time: each takes all cores
-	stopping       atomic.Bool // it was told to
+	summaryMutex   sync.Mutex  // held while an item is summarised, which uses all cores
+	stopping       atomic.Bool // a client has told the daemon to stop
 	refusing       atomic.Bool
 	closing        chan struct{} // closed by Close
-	activeRequests atomic.Int64  // that are served; an answer that is a stream is in streams afterwards
-	activeStreams  atomic.Int64  // of events, that are open
+	activeRequests atomic.Int64  // without open event streams
+	activeStreams  atomic.Int64  // open event streams
 	events         *events
 	metrics        *metrics
 }
 
-// New makes a server; Serve lets it answer.
+// New returns a server. It answers requests once Serve is called.
 func New(c Config) *Server {
 	s := &Server{Config: c, started: time.Now(), bodyTimeout: bodyTimeout,
 		document: sync.OnceValues(
@@ -124,7 +125,7 @@ func (s *Server) newHTTP(handle fasthttp.RequestHandler, failed func(*fasthttp.R
 	}
 }
 
-// Serve answers on the control socket until Close, which closes the listener.
+// Serve answers requests over the control socket until Close, which closes the listener.
 func (s *Server) Serve(l net.Listener) error {
 	_, descriptors := machine.Descriptors()
 	s.mu.Lock()
@@ -138,20 +139,20 @@ func (s *Server) Serve(l net.Listener) error {
 	return s.http.Serve(conns)
 }
 
-// Refuse answers new requests that the daemon is shutting down; those under way go on.
+// Refuse answers new requests with a problem of type shutting_down. Active requests go on.
 func (s *Server) Refuse() {
 	s.stopping.Store(true)
 	s.refusing.Store(true)
 }
 
-// How long Close waits for requests under way, and then for their connections.
+// Close waits at most requestGrace for active requests, then at most closeGrace for connections.
 const (
 	requestGrace = 2 * time.Second
 	closeGrace   = 500 * time.Millisecond
 	requestPoll  = 5 * time.Millisecond
 )
 
-// Close refuses new requests and waits, a while, for those under way.
+// Close refuses new requests, waits a limited time for active ones and closes all connections.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if !s.closed {
@@ -182,7 +183,8 @@ func (s *Server) Close() error {
 	err := both.Wait()
 	for _, l := range listeners {
 		if l != nil {
-			// closed already, unless fasthttp had not begun to serve: it would go on for ever
+			// It is closed already, unless fasthttp has not begun to serve: then it would never
+			// stop.
 			_ = l.Close()
 		}
 	}
@@ -191,11 +193,12 @@ func (s *Server) Close() error {
 	return err
 }
 
-// LastRequest is when a client last asked anything.
+// LastRequest returns the time of the last request.
 func (s *Server) LastRequest() time.Time { return time.Unix(s.lastRequest.Load(), 0) }
 
-// quiet sends fasthttp's own messages, mostly about connections that were cut, to the debug log. It
-// leaves errors out: some quote the request, and the token with it.
+// debugLogger writes fasthttp's own messages to the debug log; most are about connections that
+// clients have cut. It leaves out the text of errors, because some quote the request, and the token
+// with it.
 type debugLogger struct{ log *slog.Logger }
 
 func (q debugLogger) Printf(format string, args ...any) {
@@ -207,8 +210,7 @@ func (q debugLogger) Printf(format string, args ...any) {
 	q.log.Debug("http", "message", fmt.Sprintf(format, args...))
 }
 
-// protocolError answers what is no HTTP request, too large a one, or one that does not come to its
-// end.
+// protocolError answers a request that is not valid HTTP, is too large, or is not complete in time.
 func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 	var small *fasthttp.ErrSmallBuffer
 	var late net.Error
@@ -225,14 +227,14 @@ func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 			"the request did not come to its end within %s for its header and %s for its body",
 			readTimeout, bodyTimeout))
 	default:
-		// the error may quote it, and the token
+		// the error may quote the request, and the token with it
 		replyProblem(ctx, wire.NewProblem(wire.InvalidRequest,
 			"this is no HTTP request that can be read").WithHint(
 			"ask by HTTP/1.1, as curl --unix-socket control.sock http://localhost/v1/health does"))
 	}
 }
 
-// handleSocket answers one request over the control socket.
+// handleSocket answers a request over the control socket.
 func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
 	if conn, ok := ctx.Conn().(*limitedConn).Conn.(*net.UnixConn); ok {
 		other, err := feed.CheckPeer(conn, s.AllowUID)
@@ -245,12 +247,12 @@ func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
 	s.serve(ctx)
 }
 
-// answer answers a request of somebody who may ask.
+// serve answers a request of a client that may make it.
 func (s *Server) serve(ctx *fasthttp.RequestCtx) {
 	s.activeRequests.Add(1)
 	defer s.activeRequests.Add(-1)
 	defer s.metrics.countRequest(ctx, time.Now())
-	// a dataset's file that was cut off is not the daemon's end
+	// so that a dataset's file that was truncated ends this request and not the daemon
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -278,8 +280,8 @@ func (s *Server) serve(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// caught is the error of a panic of a request, or of whatever is looked up beside them, written
-// down with where it came from unless a file's page is gone.
+// panicError returns the error of a panic and logs it. It logs the stack too, unless the cause is a
+// dataset's file that was truncated.
 func (s *Server) panicError(doing, what string, recovered any) error {
 	err := feed.Failed("the daemon failed", recovered)
 	if jobs.ProblemOf(err).Type == wire.Corrupt {
@@ -303,8 +305,8 @@ func (s *Server) health(ctx *fasthttp.RequestCtx) error {
 		PID: os.Getpid(), Dir: s.Store.Dir(), UptimeS: time.Since(s.started).Seconds()})
 }
 
-// ready tells whether new work is taken: a daemon that was told to stop still answers, but takes
-// none.
+// ready reports whether the daemon accepts new work. A daemon that was told to stop still answers
+// requests, but accepts no work.
 func (s *Server) ready(ctx *fasthttp.RequestCtx) error {
 	if s.stopping.Load() {
 		return store.ErrClosed
@@ -327,12 +329,12 @@ func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
 	return reply(ctx, 202, wire.Stopping{PID: os.Getpid()})
 }
 
-// hintBody is what to do about a body that cannot be read.
+// hintBody is the hint for a body that cannot be read.
 const hintBody = "GET /v1/openapi.json has the schema of each body"
 
-// read takes the request's JSON; unknown fields are refused.
+// readBody decodes the JSON body of a request. It refuses unknown fields.
 func readBody(ctx *fasthttp.RequestCtx, into any) error {
-	// which encoding/json takes for a struct of nothing
+	// encoding/json accepts null for a struct
 	if string(bytes.TrimSpace(ctx.PostBody())) == "null" {
 		return wire.NewProblem(wire.InvalidRequest, "the body: got null, want an object").
 			WithHint("%s", hintBody)
@@ -351,7 +353,7 @@ func readBody(ctx *fasthttp.RequestCtx, into any) error {
 	}
 }
 
-// readIfAny is read for routes whose body may be left out.
+// readOptionalBody is readBody for routes whose body may be missing.
 func readOptionalBody(ctx *fasthttp.RequestCtx, into any) error {
 	if len(ctx.PostBody()) == 0 {
 		return nil

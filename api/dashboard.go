@@ -25,19 +25,19 @@ var dashboardRoutes = []route{
 	{"GET", "/assets/{file}", oneArg((*Server).asset)},
 }
 
-// pageFile is a file of the dashboard.
+// asset is a file of the dashboard.
 type asset struct {
 	body        []byte
 	media, etag string
 }
 
-// mediaTypes are those of the dashboard's files: the machine's own table is not asked, which may
-// lack or change them.
+// mediaTypes holds the media types of the dashboard's files. Those of package mime depend on the
+// machine.
 var mediaTypes = map[string]string{".html": "text/html; charset=utf-8",
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".txt": "text/plain; charset=utf-8"}
 
-// dashboard reads the files when the first is asked for.
+// dashboard returns the files by name. It reads them once.
 var dashboard = sync.OnceValues(func() (map[string]asset, error) {
 	files := map[string]asset{}
 	err := fs.WalkDir(
@@ -66,8 +66,8 @@ func (s *Server) asset(ctx *fasthttp.RequestCtx, name string) error {
 	return sendAsset(ctx, name)
 }
 
-// sendPage sends a file, or that the browser has it already. A browser asks each time: another
-// version of the daemon has another page at the same address.
+// sendAsset sends a file, or 304 if the browser has it already. The browser has to ask each time,
+// because another version of the daemon has other files at the same addresses.
 func sendAsset(ctx *fasthttp.RequestCtx, name string) error {
 	files, err := dashboard()
 	if err != nil {

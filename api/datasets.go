@@ -40,7 +40,7 @@ func (s *Server) listDatasets(ctx *fasthttp.RequestCtx) error {
 	return reply(ctx, 200, s.datasetPage(p))
 }
 
-// datasets is a page of the datasets.
+// datasetPage returns a page of the datasets.
 func (s *Server) datasetPage(p pageRequest) wire.Datasets {
 	infos, next := cutPage(p, s.Store.Datasets(), func(i store.Info) string { return i.Dataset },
 		strings.Compare)

@@ -9,8 +9,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// replyTagged is reply with an ETag of the body: a client that has it already is told so, without
-// the body.
+// replyTagged is reply with an ETag of the body. If the client has that body already, it answers
+// 304 without the body.
 func replyTagged(ctx *fasthttp.RequestCtx, body any) error {
 	b, err := json.Marshal(body)
 	if err == nil {
@@ -29,7 +29,7 @@ func replyTaggedJSON(ctx *fasthttp.RequestCtx, b []byte) {
 	replyJSON(ctx, 200, b)
 }
 
-// matches tells whether a list of tags, as If-None-Match has them, names a tag.
+// etagMatches reports whether a list of tags, as in If-None-Match, has this tag.
 func etagMatches(list, tag string) bool {
 	for one := range strings.SplitSeq(list, ",") {
 		one = strings.TrimSpace(one)

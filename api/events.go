@@ -14,13 +14,13 @@ var eventRoutes = []route{
 	{"GET", "/v1/jobs/{id}/events", oneArg((*Server).jobEvents)},
 }
 
-// topic is something that changes: the body of the GET of that name.
+// eventTopic is something that changes. Its events have the body of the GET request of that name.
 type eventTopic struct {
 	name string
 	body func(*Server) (any, error)
 }
 
-// Topics of GET /v1/events.
+// Topics of GET /v1/events, as indexes into eventTopics.
 const (
 	topicJobs = iota
 	topicFeeds
@@ -41,23 +41,23 @@ var eventTopics = []eventTopic{
 	topicMachine: {"machine", func(s *Server) (any, error) { return s.machineState() }},
 }
 
-// How often topics are looked at: every second, sooner where something is known to have changed,
-// and never for more than a fiftieth of the time, however long it takes.
+// A topic's body is made every topicInterval, and after minEventGap if the topic is known to have
+// changed. Making a body takes at most 1/maxLoadFraction of the time.
 const (
 	topicInterval   = time.Second
 	minEventGap     = 100 * time.Millisecond
 	maxLoadFraction = 50
 )
 
-// events tells all listeners what changes. One goroutine looks for all of them, and none while
-// nobody listens.
+// events sends changes to all listeners. One goroutine makes the bodies for all of them. It ends
+// when there are no listeners.
 type events struct {
 	server *Server
 	wake   chan struct{}
 
 	mu            sync.Mutex
 	listeners     map[*listener]bool
-	changedTopics map[int]bool // topics that somebody says have changed
+	changedTopics map[int]bool // topics known to have changed
 	running       bool
 	closed        bool
 	runners       sync.WaitGroup
@@ -68,11 +68,11 @@ func newEvents(s *Server) *events {
 		changedTopics: map[int]bool{}}
 }
 
-// listener is one stream of events. Of each topic only the newest body waits for it, so a slow
-// client holds nobody up and takes no memory; events.mu guards it.
+// listener is one stream of events. Only the newest body of each topic is pending, so that a slow
+// client needs little memory and does not delay others. events.mu guards it.
 type listener struct {
 	events  *events
-	isNew   bool // it has been told nothing yet
+	isNew   bool // no event has been sent to it
 	pending [][]byte
 	signal  chan struct{}
 }
@@ -95,7 +95,7 @@ func (e *events) listen() *listener {
 	return l
 }
 
-// close waits for the end of who looks; the server is ending.
+// close waits until the goroutine has ended. The server is closing.
 func (e *events) close() {
 	e.mu.Lock()
 	e.closed = true
@@ -125,7 +125,7 @@ func (l *listener) close() {
 	e.wakeRun()
 }
 
-// note has a topic looked at soon.
+// markChanged makes the goroutine send a topic soon.
 func (e *events) markChanged(topic int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -142,7 +142,7 @@ func (e *events) wakeRun() {
 	}
 }
 
-// run looks at the topics until nobody listens or the server ends.
+// run sends topics until there are no listeners or the server is closing.
 func (e *events) run() {
 	last, due := make([][]byte, len(eventTopics)), make([]time.Time, len(eventTopics))
 	ended := -1
@@ -185,7 +185,7 @@ func (e *events) run() {
 	}
 }
 
-// wait returns when something happens, or after so long; false once the server ends.
+// wait waits for one of the channels or the timeout. It returns false if the server is closing.
 func (e *events) wait(most time.Duration, jobs, feeds, wake <-chan struct{}) bool {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -209,7 +209,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// round takes the topics that are said to have changed. Where nobody listens, run is over.
+// takeChanged returns and clears the changed topics. If there are no listeners, run must return.
 func (e *events) takeChanged() (changed map[int]bool, listening bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -218,7 +218,7 @@ func (e *events) takeChanged() (changed map[int]bool, listening bool) {
 	return changed, e.running
 }
 
-// look gives a topic's body; nil where it cannot be told, which is written down once, a panic too.
+// topicBody returns the body of a topic, or nil after an error or a panic, which it logs.
 func (e *events) topicBody(topic int) (body []byte) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -237,7 +237,7 @@ func (e *events) topicBody(topic int) (body []byte) {
 	return body
 }
 
-// tell leaves a body for all who have been greeted.
+// broadcast gives a body to all listeners that are not new.
 func (e *events) broadcast(topic int, body []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -248,7 +248,7 @@ func (e *events) broadcast(topic int, body []byte) {
 	}
 }
 
-// greet tells newcomers how everything is.
+// sendFirst gives the bodies of all topics to new listeners.
 func (e *events) sendFirst(bodies [][]byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -262,7 +262,7 @@ func (e *events) sendFirst(bodies [][]byte) {
 	}
 }
 
-// give leaves a body for the listener. The caller holds mu.
+// put makes a body pending. The caller holds mu.
 func (l *listener) put(topic int, body []byte) {
 	l.pending[topic] = body
 	select {

@@ -23,7 +23,7 @@ func (s *Server) listFeeds(ctx *fasthttp.RequestCtx) error {
 	return reply(ctx, 200, s.feedPage(p))
 }
 
-// feeds is a page of the feeds, oldest first.
+// feedPage returns a page of the feeds, oldest first.
 func (s *Server) feedPage(p pageRequest) wire.Feeds {
 	list, next := cutPage(
 		p,
@@ -42,7 +42,7 @@ func (s *Server) showFeed(ctx *fasthttp.RequestCtx, id string) error {
 	return reply(ctx, 200, f)
 }
 
-// closeFeed ends a feed. Its trainer is told why.
+// closeFeed ends a feed. Its trainer gets an error that says so.
 func (s *Server) closeFeed(ctx *fasthttp.RequestCtx, id string) error {
 	f, err := s.Feeds.CloseFeed(id)
 	if err != nil {

@@ -12,22 +12,21 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// guard decides whether a request over TCP is looked at, by its header alone and before any route
-// is looked for: whatever is not allowed is refused, on every path and method. Any web page that a
-// user has open, and any other user of the machine, reaches a loopback port. docs/OPERATIONS.md
-// tells against what each rule stands.
+// guard checks the header of each request over TCP before a route is looked up, on every path and
+// method. It is needed because any web page that a user has open, and any other user of the
+// machine, can connect to a loopback port. docs/OPERATIONS.md says which attack each rule prevents.
 type guard struct {
-	hosts    []string // what a Host header may be
+	hosts    []string // allowed values of the Host header
 	cookie   string
 	token    secretHash
 	sessions *sessionTable
 }
 
-// cookieName begins the name of the dashboard's cookie; a port follows, since a browser sends the
-// cookies of a host to all its ports.
+// cookieName is the first part of the name of the dashboard's cookie. The port follows, because a
+// browser sends the cookies of a host to all its ports.
 const cookieName = "tensorcache-"
 
-// What to do about a request from a foreign place.
+// Hints for requests from another origin.
 const (
 	hintHost = "ask by one of these names and the daemon's own port, which a tunnel must keep"
 	hintPage = "other pages may not ask; tensorcache ui opens the dashboard itself"
@@ -45,13 +44,13 @@ func newGuard(token string, port int) *guard {
 	return g
 }
 
-// refuse says why a request is not looked at; nil lets it in. Who asks from a foreign place is not
-// told whether the token was right.
+// check returns the problem of a request that is refused, or nil. It checks the origin first, so
+// that a foreign page does not learn whether its token is right.
 func (g *guard) check(h *fasthttp.RequestHeader) *wire.Problem {
 	if p := g.checkOrigin(h); p != nil {
 		return p
 	}
-	if isLogin(h) { // its key is what it is let in by
+	if isLogin(h) { // its one-time key is the credential
 		return nil
 	}
 	if p := g.checkCredentials(h); p != nil {
@@ -69,9 +68,8 @@ func (g *guard) check(h *fasthttp.RequestHeader) *wire.Problem {
 	return nil
 }
 
-// refusePlace holds the request to what a page of this very server, or a program of this machine,
-// sends: a name that was made to lead here (DNS rebinding) has another Host, a foreign page another
-// Origin.
+// checkOrigin requires what a page of this server or a local program sends. A name that resolves to
+// this address (DNS rebinding) has another Host; a foreign page has another Origin.
 func (g *guard) checkOrigin(h *fasthttp.RequestHeader) *wire.Problem {
 	if target := h.RequestURI(); target[0] != '/' || bytes.HasPrefix(target, []byte("//")) {
 		return forbidden("request target: got %s, want a path", quoteHeader(target)).
@@ -100,14 +98,14 @@ func (g *guard) checkOrigin(h *fasthttp.RequestHeader) *wire.Problem {
 	return nil
 }
 
-// refuseStranger wants the token or the dashboard's cookie.
+// checkCredentials requires the token or a session cookie.
 func (g *guard) checkCredentials(h *fasthttp.RequestHeader) *wire.Problem {
 	if given := h.PeekAll(fasthttp.HeaderAuthorization); len(given) > 0 {
 		scheme, token, _ := strings.Cut(string(given[0]), " ")
 		switch sent := hashSecret(token); {
 		case len(given) > 1:
 			return unauthorized("authorization: got it more than once")
-		// of which nothing is quoted: it may be the token
+		// not quoted, because the value may be the token
 		case !strings.EqualFold(scheme, "Bearer"):
 			return unauthorized("authorization: got another scheme than Bearer")
 		case subtle.ConstantTimeCompare(sent[:], g.token[:]) == 1:
@@ -118,8 +116,8 @@ func (g *guard) checkCredentials(h *fasthttp.RequestHeader) *wire.Problem {
 	if !g.hasSession(h) {
 		return unauthorized("a token is wanted")
 	}
-	// A browser adds a cookie to what any page makes it send, so whatever changes something must
-	// say that it comes from the dashboard.
+	// A browser sends a cookie with requests of any page, so a request that changes something must
+	// prove that it comes from the dashboard.
 	if m := string(h.Method()); m != "GET" && m != "HEAD" &&
 		len(h.Peek(fasthttp.HeaderOrigin)) == 0 &&
 		string(h.Peek("Sec-Fetch-Site")) != "same-origin" {
@@ -147,7 +145,7 @@ func forbidden(format string, args ...any) *wire.Problem {
 	return wire.NewProblem(wire.Forbidden, format, args...)
 }
 
-// quoted is a header's value for a message.
+// quoteHeader returns the value of a header as messages quote it.
 func quoteHeader(value []byte) string {
 	if len(value) > maxQuoted {
 		return fmt.Sprintf("%.*q…", maxQuoted, value)
@@ -155,20 +153,20 @@ func quoteHeader(value []byte) string {
 	return fmt.Sprintf("%q", value)
 }
 
-// isLogin tells whether a request is for the page that makes a session.
+// isLogin reports whether a request is for the page that makes a session.
 func isLogin(h *fasthttp.RequestHeader) bool {
 	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
 	return string(h.Method()) == "GET" && string(path) == loginPath
 }
 
-// isJSON tells whether a media type is JSON's, whatever its parameters.
+// isJSON reports whether a media type is JSON, with any parameters.
 func isJSON(media []byte) bool {
 	name, _, _ := bytes.Cut(media, []byte(";"))
 	return bytes.EqualFold(bytes.TrimSpace(name), []byte("application/json"))
 }
 
-// hasField looks for a field in the header as it came: fasthttp drops some of those that it acts
-// on.
+// hasHeaderLine reports whether the header has a field as it was received. fasthttp removes some of
+// the fields that it handles itself.
 func hasHeaderLine(h *fasthttp.RequestHeader, name string) bool {
 	for line := range bytes.Lines(h.RawHeaders()) {
 		if field, _, ok := bytes.Cut(line, []byte(":")); ok &&

@@ -13,7 +13,7 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// viewRoutes show what a dataset holds.
+// viewRoutes return the content of a dataset.
 var viewRoutes = []route{
 	{"GET", "/v1/datasets/{name}/items", oneArg((*Server).listItems)},
 	{"GET", "/v1/datasets/{name}/rows", oneArg((*Server).showRows)},
@@ -22,14 +22,14 @@ var viewRoutes = []route{
 	{"POST", "/v1/datasets/{name}/windows", oneArg((*Server).showWindows)},
 }
 
-// Bounds of a page of items.
+// Limits of a page of items.
 const (
 	defaultItems = 100
 	maxItems     = 1000
 )
 
-// generation opens the generation that a query names, the newest where it names none. The handle is
-// the caller's to release.
+// acquire opens the generation that a query names, by default the newest. The caller must release
+// the handle.
 func (s *Server) acquire(name string, q query) (*store.Handle, error) {
 	number, err := q.number("generation", 0, 0, 1<<62)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Server) listItems(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 200, list)
 }
 
-// between are the numbers from first on below end, at most n of them.
+// codeRange returns the numbers from first to before end, at most n of them.
 func codeRange(first, end, n int64) []int64 {
 	codes := []int64{}
 	for code := first; code < end && int64(len(codes)) < n; code++ {
@@ -89,8 +89,8 @@ func codeRange(first, end, n int64) []int64 {
 	return codes
 }
 
-// find gives the first n items behind one whose name has the text in it, in any case of letters,
-// and how many there are in all.
+// searchItems returns the first n items after one whose name contains the text, ignoring case, and
+// the number of all such items.
 func searchItems(
 	names *layout.ItemNames,
 	text string,
@@ -110,7 +110,7 @@ func searchItems(
 	return codes, count
 }
 
-// lower is a text in small letters, in place where all of them are ASCII.
+// toLower returns a text in lower case, in place if it is ASCII.
 func toLower(b []byte) []byte {
 	for i, c := range b {
 		if c >= utf8.RuneSelf {
@@ -140,7 +140,8 @@ func describeItem(h *store.Handle, offsets []int64, code int64) (wire.Item, erro
 	return item, err
 }
 
-// timesOf are the times of all rows and their column; nil without one.
+// rowTimes returns the times of all rows and their column, or nil if the dataset has no time
+// column.
 func rowTimes(d *layout.Data) ([]int64, *layout.ManifestColumn, error) {
 	if d.Manifest.Time == "" {
 		return nil, nil, nil

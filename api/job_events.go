@@ -10,8 +10,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/jobs"
 )
 
-// jobEvents is the event source of one job: it sends the job's state when it has changed, at most
-// every eventGap, and is over when the job has ended.
+// jobEvents is the event source of one job. It sends the job's state when it has changed, at most
+// every minEventGap, and ends when the job has ended.
 type jobEvents struct {
 	queue    *jobs.Queue
 	job      *jobs.Job

@@ -15,8 +15,8 @@ var loginRoutes = []route{
 	{"GET", loginPath, noArg((*Server).login)},
 }
 
-// ui gives an address that opens the dashboard, once and soon. Over TCP it is refused: a key would
-// outlive the cookie it is asked with.
+// ui returns an address that opens the dashboard once, within keyLifetime. Over TCP it is refused,
+// because the key would remain valid after the cookie of the request.
 func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 	if isTCP(ctx) {
 		return forbidden("a login is given out over the control socket only").
@@ -33,7 +33,8 @@ func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 		wire.UI{URL: "http://" + addr + loginPath + "?key=" + s.guard.sessions.newKey()})
 }
 
-// login turns a one-time key into a cookie that no script reads and no other site's page sends.
+// login exchanges a one-time key for a cookie that scripts cannot read and pages of other sites do
+// not send.
 func (s *Server) login(ctx *fasthttp.RequestCtx) error {
 	if !isTCP(ctx) {
 		return wire.NewProblem(wire.NotFound, "there is no route %s over the control socket",
@@ -41,7 +42,7 @@ func (s *Server) login(ctx *fasthttp.RequestCtx) error {
 	}
 	var session string
 	ok := false
-	if !ctx.IsHead() { // which changes nothing
+	if !ctx.IsHead() { // must not change anything
 		session, ok = s.guard.sessions.redeem(string(ctx.QueryArgs().Peek("key")))
 	}
 	if !ok {
@@ -55,13 +56,13 @@ func (s *Server) login(ctx *fasthttp.RequestCtx) error {
 	c.SetHTTPOnly(true)
 	c.SetSameSite(fasthttp.CookieSameSiteStrictMode)
 	ctx.Response.Header.SetCookie(&c)
-	// a fragment, which names what is to be shown, stays with the browser
+	// the browser keeps the fragment of its address, which says what to show
 	ctx.Response.Header.Set(fasthttp.HeaderLocation, "/")
 	ctx.SetStatusCode(fasthttp.StatusSeeOther)
 	return nil
 }
 
-// loginPage tells somebody with a browser how to get in.
+// loginPage answers with a page that says how to log in.
 func loginPage(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusUnauthorized)
 	ctx.SetContentType("text/html; charset=utf-8")

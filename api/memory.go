@@ -28,7 +28,7 @@ func (s *Server) machine(ctx *fasthttp.RequestCtx) error {
 	return reply(ctx, 200, m)
 }
 
-// machineNow is what the machine has and what of it is taken.
+// machineState returns the machine's resources and how much of them is in use.
 func (s *Server) machineState() (wire.Machine, error) {
 	free, total, err := machine.Disk(s.Store.Dir())
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Server) machineState() (wire.Machine, error) {
 	}, nil
 }
 
-// residentBytes is nil where the system does not tell.
+// residentBytes returns nil if the system does not tell.
 func residentBytes(r store.Residency) *int64 {
 	if !r.Known {
 		return nil
@@ -59,7 +59,7 @@ func residentBytes(r store.Residency) *int64 {
 	return &r.Resident
 }
 
-// memlockLimit is nil where nothing bounds it.
+// memlockLimit returns nil if there is no limit.
 func memlockLimit() *int64 {
 	if n, ok := machine.MemlockLimit(); ok {
 		return &n
@@ -77,7 +77,7 @@ func (s *Server) unload(ctx *fasthttp.RequestCtx, name string) error {
 		ResidentBytes: residentBytes(r), Kept: s.residentReason(name, r, readers)})
 }
 
-// kept says why pages stay in memory, as far as that is known.
+// residentReason says why pages of a dataset stay in memory, as far as that is known.
 func (s *Server) residentReason(name string, r store.Residency, readers int) string {
 	if r.Known && r.Resident == 0 {
 		return ""
@@ -99,7 +99,7 @@ func (s *Server) residentReason(name string, r store.Residency, readers int) str
 func (s *Server) pin(ctx *fasthttp.RequestCtx, name string) error {
 	r, limited, err := s.Store.Pin(ctx, name)
 	if err != nil {
-		if ctx.Err() != nil { // the daemon ends
+		if ctx.Err() != nil { // the daemon is stopping
 			err = store.ErrClosed
 		}
 		return err

@@ -16,8 +16,8 @@ var metricRoutes = []route{
 	{"GET", "/metrics", noArg((*Server).metricsPage)},
 }
 
-// metrics are what Prometheus may scrape. What the daemon knows anyway is looked up when it is
-// asked for; requests alone are counted.
+// metrics are those for Prometheus. Only requests are counted as they come; other values are
+// collected at each scrape.
 type metrics struct {
 	requestCount   *prometheus.CounterVec
 	requestSeconds *prometheus.HistogramVec
@@ -50,9 +50,9 @@ func newMetrics(s *Server) *metrics {
 	return m
 }
 
-// metricsPage answers in Prometheus' text format.
+// metricsPage answers in the text format of Prometheus.
 func (s *Server) metricsPage(ctx *fasthttp.RequestCtx) error {
-	// the text format whatever else is asked for, as it is documented
+	// always the text format, whatever the client accepts
 	ctx.Request.Header.Del(fasthttp.HeaderAccept)
 	s.metrics.handler(ctx)
 	if ctx.Response.StatusCode() != fasthttp.StatusOK {
@@ -63,11 +63,11 @@ func (s *Server) metricsPage(ctx *fasthttp.RequestCtx) error {
 	return nil
 }
 
-// routeKey is where a request remembers the route that serves it.
+// routeKey is the key of the user value of a request that holds its route.
 const routeKey = "route"
 
-// served counts a request. What no route serves is counted under "none", so that clients do not
-// choose how many series there are.
+// countRequest counts a request. Requests without a route are counted as "none", so that clients
+// cannot create label values.
 func (m *metrics) countRequest(ctx *fasthttp.RequestCtx, began time.Time) {
 	path, method := "none", "other"
 	if r, ok := ctx.UserValue(routeKey).(*route); ok {
@@ -77,10 +77,10 @@ func (m *metrics) countRequest(ctx *fasthttp.RequestCtx, began time.Time) {
 	m.requestSeconds.WithLabelValues(path, method).Observe(time.Since(began).Seconds())
 }
 
-// state collects what the daemon holds and serves, at the moment of a scrape.
+// collector collects the daemon's state at each scrape.
 type collector struct{ server *Server }
 
-// sample is one kind of value of a scrape.
+// metric is one kind of value that is collected.
 type metric struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
@@ -128,11 +128,11 @@ var (
 		"How long of that it waited for data.", feedLabels...)
 )
 
-// Describe says that what is collected is known only then: which labels there are changes.
+// Describe sends nothing, because the label values change.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect looks everything up. It runs in a goroutine of the registry's, where a panic would end
-// the daemon: it is the scrape's error.
+// Collect sends all values. It runs in a goroutine of the registry, where a panic would end the
+// daemon; it becomes an error of the scrape.
 func (c collector) Collect(ch chan<- prometheus.Metric) {
 	s := c.server
 	defer func() {

@@ -15,13 +15,13 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// parts are the OpenAPI document by topic: each an object of paths and components, laid over the
-// others.
+// documentFiles are the OpenAPI document by topic. Each file is an object of paths and components;
+// the document is their union.
 //
 //go:embed openapi/*.json
 var documentFiles embed.FS
 
-// document is the control API as OpenAPI 3.1 describes it.
+// openapiDocument is an OpenAPI 3.1 document.
 type openapiDocument struct {
 	OpenAPI    string                               `json:"openapi"`
 	Info       map[string]any                       `json:"info"`
@@ -30,20 +30,21 @@ type openapiDocument struct {
 	Components map[string]map[string]map[string]any `json:"components"`
 }
 
-// answersOfAll are the statuses that every operation may answer with a problem.
+// commonStatuses are the statuses with which every operation may answer a problem.
 var commonStatuses = []string{"400", "401", "403", "408", "413", "415", "500", "503"}
 
-// theDocument is put together when it is first asked for: most runs of the program are no daemon.
+// fullDocument returns the document of the control API. It is made when it is first needed, because
+// most commands do not need it.
 var fullDocument = sync.OnceValue(func() *openapiDocument {
 	d, err := assembleDocument()
-	if err != nil { // it is a part of the program
+	if err != nil { // the files are embedded, so this is a bug
 		panic(fmt.Sprintf("api/openapi: %v", err))
 	}
 	return d
 })
 
-// assemble puts the parts together and adds what all operations share: the problems that any may
-// answer unless it says otherwise, and HEAD beside GET.
+// assembleDocument joins the files and adds what all operations share: the common problems, and
+// HEAD beside GET.
 func assembleDocument() (*openapiDocument, error) {
 	d := &openapiDocument{Paths: map[string]map[string]any{},
 		Components: map[string]map[string]map[string]any{}}
@@ -83,7 +84,7 @@ func assembleDocument() (*openapiDocument, error) {
 	return d, nil
 }
 
-// add lays a part over the document. What two parts have is a mistake.
+// add adds a file. It refuses what another file has too.
 func (d *openapiDocument) add(b []byte) error {
 	var part openapiDocument
 	r := json.NewDecoder(bytes.NewReader(b))
@@ -114,7 +115,7 @@ func (d *openapiDocument) add(b []byte) error {
 	return nil
 }
 
-// of is the document of a version of the program.
+// withVersion returns the document with this version of the program.
 func (d *openapiDocument) withVersion(version string) *openapiDocument {
 	out := *d
 	out.Info = maps.Clone(d.Info)
@@ -122,7 +123,7 @@ func (d *openapiDocument) withVersion(version string) *openapiDocument {
 	return &out
 }
 
-// headOf is the operation HEAD: as GET, without the bodies.
+// headOperation returns the operation HEAD of a GET: the same without bodies.
 func headOperation(get, responses map[string]any) map[string]any {
 	head := maps.Clone(get)
 	head["operationId"] = fmt.Sprint(get["operationId"], "Head")
@@ -138,7 +139,7 @@ func headOperation(get, responses map[string]any) map[string]any {
 	return head
 }
 
-// parameters are the names of the query parameters that an operation takes, sorted.
+// parameters returns the names of the query parameters of an operation, sorted.
 func (d *openapiDocument) parameters(method, path string) []string {
 	item := d.Paths[path]
 	op, _ := item[strings.ToLower(method)].(map[string]any)
@@ -160,13 +161,13 @@ func (d *openapiDocument) parameters(method, path string) []string {
 	return names
 }
 
-// takes is what a route's requests may have.
+// allowedInput says what requests of a route may have.
 type allowedInput struct {
 	query []string
 	body  bool
 }
 
-// allTakes are those of each route, by its method and path.
+// allowedInputs returns the allowed input by the method and path of a route.
 var allowedInputs = sync.OnceValue(func() map[string]allowedInput {
 	all := map[string]allowedInput{}
 	for _, r := range routes {
@@ -177,11 +178,11 @@ var allowedInputs = sync.OnceValue(func() map[string]allowedInput {
 	return all
 })
 
-// hintNoBody is what to do about a body where there is nothing to say.
+// hintNoBody is the hint for a body of a route that takes none.
 const hintNoBody = "leave the body out"
 
-// checkRequest refuses parameters that the route does not take, those that are given twice, and a
-// body where there is nothing to say. An empty object says nothing.
+// checkRequest refuses unknown query parameters, repeated ones, and a body if the route takes none.
+// It accepts an empty object as no body.
 func checkRequest(ctx *fasthttp.RequestCtx, r *route) error {
 	may := allowedInputs()[r.method+r.path]
 	if body := bytes.TrimSpace(ctx.PostBody()); !may.body && len(body) > 0 && string(body) != "{}" {

@@ -10,13 +10,13 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// Bounds of a page of a list.
+// Limits of a page of a list.
 const (
 	defaultPageSize = 100
 	maxPageSize     = 1000
 )
 
-// paging is what a client wants of a list: at most limit entries, those behind the key after.
+// pageRequest asks for the first limit entries of a list whose keys are after this one.
 type pageRequest struct {
 	limit int
 	after string
@@ -28,8 +28,8 @@ func readPaging(ctx *fasthttp.RequestCtx) (pageRequest, error) {
 	return pageRequest{int(limit), q["after"]}, err
 }
 
-// page cuts a page out of a list that is sorted by its keys, and names the key to go on after, nil
-// at the list's end. The key after need not be there any more.
+// cutPage returns a page of a list that is sorted by its keys, and the key for the next page, nil
+// at the end of the list. The list need not have the key p.after any more.
 func cutPage[T any](p pageRequest, list []T, key func(T) string,
 	compare func(a, b string) int) ([]T, *string) {
 	from := 0
@@ -46,10 +46,10 @@ func cutPage[T any](p pageRequest, list []T, key func(T) string,
 	return list[:p.limit], &next
 }
 
-// byNumber orders names like j2 and j10.
+// compareNumbered orders names such as j2 and j10 by their number.
 func compareNumbered(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
 
-// checkNumbered refuses a key that is no name like j2: it has no place in their order.
+// checkNumbered refuses a key that is not such a name, because it has no place in the order.
 func (p pageRequest) checkNumbered(letter string) error {
 	digits, ok := strings.CutPrefix(p.after, letter)
 	if n, err := strconv.ParseUint(digits, 10, 63); p.after != "" &&

@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isLeft tells whether the client of a connection on which it has nothing more to say has closed
-// it. It does not wait, and takes nothing of what came.
+// peerClosed reports whether the client has closed its connection. It does not block and does not
+// consume input.
 func peerClosed(conn net.Conn) (left bool) {
 	if c, ok := conn.(*limitedConn); ok {
 		conn = c.Conn
 	}
 	raw, ok := conn.(syscall.Conn)
 	if !ok {
-		return false // the next write tells
+		return false // the next write will fail
 	}
 	c, err := raw.SyscallConn()
 	if err != nil {

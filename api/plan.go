@@ -21,10 +21,10 @@ var planRoutes = []route{
 	{"POST", "/v1/datasets/{name}/runs", oneArg((*Server).runs)},
 }
 
-// mostRanks bounds how many ranks a plan lists.
+// maxRanks is the number of ranks that a plan lists.
 const maxRanks = 4096
 
-// open finds the windows of a request. The handle is the caller's to release.
+// openWindows returns the windows of a request. The caller must release the handle.
 func (s *Server) openWindows(name string, r wire.Selection) (*store.Handle, *feed.Windows, error) {
 	h, err := feed.Acquire(s.Store, name, r.Generation, r.Digest)
 	if err != nil {
@@ -38,8 +38,8 @@ func (s *Server) openWindows(name string, r wire.Selection) (*store.Handle, *fee
 	return h, w, nil
 }
 
-// openParts is open for a request that may have a split, which must be right also where nothing is
-// to be split.
+// openParts is openWindows for a request that may have a split. It checks the split even if nothing
+// will be split.
 func (s *Server) openParts(name string, r wire.Parts) (*store.Handle, *feed.Windows, error) {
 	h, w, err := s.openWindows(name, r.Selection)
 	if err != nil || !hasSplit(r) {
@@ -52,12 +52,12 @@ func (s *Server) openParts(name string, r wire.Parts) (*store.Handle, *feed.Wind
 	return h, w, nil
 }
 
-// hasSplit tells whether a request has a split.
+// hasSplit reports whether a request has a split.
 func hasSplit(r wire.Parts) bool { return len(r.Split) > 0 && string(r.Split) != "null" }
 
-// plan says which windows exist, and why others do not. A spec that admits none at all is refused,
-// and so is a split with a part that has none of any item; the windows under given cuts may be
-// none.
+// plan counts the windows that exist and the positions that are rejected, by reason. It refuses a
+// spec without windows, and a split with a part that has no window of any item. With cuts, there
+// may be no windows.
 func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 	var r wire.PlanRequest
 	if err := readBody(ctx, &r); err != nil {
@@ -117,7 +117,7 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 200, p)
 }
 
-// runs lists the index as triples of i64: item, first start, count.
+// runs sends the runs of the index, each as item, first start and count (i64).
 func (s *Server) runs(ctx *fasthttp.RequestCtx, name string) error {
 	var r wire.Selection
 	if err := readBody(ctx, &r); err != nil {
@@ -134,13 +134,13 @@ func (s *Server) runs(ctx *fasthttp.RequestCtx, name string) error {
 	return nil
 }
 
-// splits plans each part of a split.
+// planSplits plans each part of a split.
 func planSplits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 	split, err := w.ParseSplit(r.Split)
 	if err != nil {
 		return nil, err
 	}
-	// each part's cut repeats the split
+	// the cut of each part repeats the split
 	if n, err := split.Parts(); err == nil && n*len(r.Split) > maxBodyBytes {
 		return nil, wire.NewProblem(wire.TooLarge,
 			"split: the cuts of its %d parts are over %d bytes", n, maxBodyBytes).WithField(
@@ -164,10 +164,10 @@ func planSplits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 	return out, nil
 }
 
-// mostShown is how much of a request's value a message quotes.
+// maxQuoted is how many bytes of a request's value a message quotes.
 const maxQuoted = 60
 
-// emptyPart says that a part has no window of any item, and what its positions were lost to.
+// emptyPartError says that a part has no window of any item, and why its positions were rejected.
 func emptyPartError(split json.RawMessage, field, name string, x *window.Index) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(split, &given); err != nil {
@@ -179,10 +179,10 @@ func emptyPartError(split json.RawMessage, field, name string, x *window.Index) 
 		value, name, why).WithField(field)
 }
 
-// mostItems bounds how many items one plan counts.
+// maxPlanItems is for how many items one plan counts windows.
 const maxPlanItems = 100_000
 
-// perItem counts the windows of the items [from, to).
+// planItems counts the windows of each item in a half-open range.
 func planItems(d *layout.Data, x *window.Index, items [2]int64) ([]wire.ItemPlan, error) {
 	from, to := items[0], min(items[1], x.Items())
 	if from < 0 || to < from || to-from > maxPlanItems {
@@ -202,8 +202,8 @@ func planItems(d *layout.Data, x *window.Index, items [2]int64) ([]wire.ItemPlan
 	return out, nil
 }
 
-// partName is the name that was given, else train, val, test as papers call two or three parts,
-// else a number.
+// partName returns the given name of a part; else train, val, test for two or three parts, as
+// papers do; else a number.
 func partName(names []string, i, n int) string {
 	switch {
 	case names != nil:
@@ -216,7 +216,7 @@ func partName(names []string, i, n int) string {
 	return fmt.Sprintf("part%d", i)
 }
 
-// place says where a window is.
+// windowPlace returns the item, start and time of a window.
 func windowPlace(d *layout.Data, w *feed.Windows, n int64) (*wire.WindowPlace, error) {
 	at := w.Index.Place(n)
 	item, err := feed.ItemValue(d, at.Item)
@@ -240,7 +240,7 @@ func windowPlace(d *layout.Data, w *feed.Windows, n int64) (*wire.WindowPlace, e
 	return p, nil
 }
 
-// timeValue is a time as JSON says it: RFC 3339, or an integer for integer time.
+// timeValue returns a time as in JSON: RFC 3339, or an integer for an integer time column.
 func timeValue(v int64, c *layout.ManifestColumn) any {
 	var t time.Time
 	switch c.Unit {
@@ -258,7 +258,7 @@ func timeValue(v int64, c *layout.ManifestColumn) any {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// batches says what an epoch is, for each rank.
+// batchPlan returns the batches of an epoch, for each rank.
 func batchPlan(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 	o := *r.Options
 	_, bytes, err := w.SlotPath(o, r.ChannelsFirst, r.Mask)

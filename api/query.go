@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// query are a request's parameters; that the route takes them, each once, has been checked.
+// query holds the query parameters of a request. checkRequest has checked their names.
 type query map[string]string
 
 func queryOf(ctx *fasthttp.RequestCtx) query {
@@ -23,7 +23,7 @@ func queryOf(ctx *fasthttp.RequestCtx) query {
 	return q
 }
 
-// number is a whole number from least to most, otherwise where it is not given.
+// number returns a whole number from least to most, or the default value if it is not given.
 func (q query) number(name string, otherwise, least, most int64) (int64, error) {
 	text, given := q[name]
 	if !given {
@@ -38,8 +38,8 @@ func (q query) number(name string, otherwise, least, most int64) (int64, error) 
 	return n, nil
 }
 
-// names is a list of names, nil where it is not given: a,b, or where a name has a comma a list in
-// JSON.
+// names returns a list of names, or nil if it is not given. It is written as a,b or, for names with
+// commas, as a JSON list.
 func (q query) names(name string) ([]string, error) {
 	text, given := q[name]
 	switch {
@@ -56,7 +56,7 @@ func (q query) names(name string) ([]string, error) {
 	return list, nil
 }
 
-// oneOf is one of the values, the first where it is not given.
+// oneOf returns one of the values, by default the first.
 func (q query) oneOf(name string, values ...string) (string, error) {
 	text, given := q[name]
 	if !given {
@@ -69,7 +69,7 @@ func (q query) oneOf(name string, values ...string) (string, error) {
 	return text, nil
 }
 
-// shortened is a text as a message quotes it.
+// shorten returns a text as messages quote it.
 func shorten(text string) string {
 	if len(text) > maxQuoted {
 		return strings.ToValidUTF8(text[:maxQuoted], "") + "…"
@@ -77,7 +77,7 @@ func shorten(text string) string {
 	return text
 }
 
-// code reads the number of an item, 0 where it is not given.
+// code returns the code of an item, by default 0.
 func (q query) code(items int64) (int64, error) {
 	n, err := q.number("code", 0, 0, 1<<62)
 	if err != nil {

@@ -10,18 +10,18 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// route is what one method does on one path. In the path {name} stands for one segment, which serve
-// is given.
+// route is one method of one path. In the path, {name} stands for one segment, which handle gets as
+// an argument.
 type route struct {
 	method, path string
 	handle       func(s *Server, ctx *fasthttp.RequestCtx, args []string) error
 }
 
-// routes are all there are, each list beside its handlers.
+// routes are all routes. Each list is in the file of its handlers.
 var routes = slices.Concat(daemonRoutes, eventRoutes, metricRoutes, datasetRoutes, planRoutes,
 	jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes, dashboardRoutes)
 
-// plain is a handler of a path without arguments, named one of a path with one.
+// noArg adapts the handler of a path without arguments, oneArg that of a path with one.
 func noArg(serve func(*Server, *fasthttp.RequestCtx) error) func(*Server, *fasthttp.RequestCtx,
 	[]string) error {
 	return func(s *Server, ctx *fasthttp.RequestCtx, _ []string) error { return serve(s, ctx) }
@@ -35,7 +35,7 @@ func oneArg(serve func(*Server, *fasthttp.RequestCtx, string) error) func(*Serve
 	}
 }
 
-// match gives the arguments in segments, where the route is of that path.
+// match reports whether the route has this path, and returns its arguments.
 func (r *route) match(segments []string) (args []string, ok bool) {
 	i := 0
 	for part := range strings.SplitSeq(strings.TrimPrefix(r.path, "/"), "/") {
@@ -53,8 +53,8 @@ func (r *route) match(segments []string) (args []string, ok bool) {
 	return args, i == len(segments)
 }
 
-// segments are the parts of the path as the client wrote it: a name may have an escaped slash or be
-// "..", and is refused as a name then.
+// pathSegments returns the segments of the path as the client wrote it, unescaped. A name may then
+// contain a slash or be "..", and is refused as a name.
 func pathSegments(ctx *fasthttp.RequestCtx) []string {
 	parts := strings.Split(strings.Trim(string(ctx.URI().PathOriginal()), "/"), "/")
 	for i, p := range parts {
@@ -65,7 +65,8 @@ func pathSegments(ctx *fasthttp.RequestCtx) []string {
 	return parts
 }
 
-// route finds the handler by path and method. HEAD is served as GET; fasthttp leaves the body out.
+// route calls the handler of a path and method. It serves HEAD as GET; fasthttp leaves out the
+// body.
 func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 	path, method := pathSegments(ctx), string(ctx.Method())
 	if method == fasthttp.MethodHead {
@@ -90,7 +91,7 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 			allowed = append(allowed, fasthttp.MethodHead)
 		}
 	}
-	// as the client wrote it: fasthttp's path has another meaning
+	// as the client wrote it; fasthttp's path is normalised
 	asked := shorten(string(ctx.URI().PathOriginal()))
 	if allowed == nil {
 		return wire.NewProblem(wire.NotFound, "there is no route %s", asked).

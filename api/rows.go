@@ -11,14 +11,14 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Bounds of a preview.
+// Limits of a preview.
 const (
 	defaultRows = 20
 	maxRows     = 1000
 	maxCells    = 1_000_000
 )
 
-// showRows sends a few rows of an item, or of the dataset.
+// showRows sends some rows of an item or of the dataset.
 func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 	q := queryOf(ctx)
 	h, err := s.acquire(name, q)
@@ -64,7 +64,7 @@ func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 200, p)
 }
 
-// rowsOf are the rows of the item that a query names, or of the dataset.
+// selectRows returns the rows of the item that a query names, by default all rows.
 func selectRows(h *store.Handle, q query) (first, count int64, err error) {
 	value, byValue := q["item"]
 	_, byCode := q["code"]
@@ -90,7 +90,8 @@ func selectRows(h *store.Handle, q query) (first, count int64, err error) {
 	return offsets[code], offsets[code+1] - offsets[code], nil
 }
 
-// slice reads from and to as a slice of Python, of n rows; without to it is a preview's length.
+// slice reads from and to, with the rules of slices in Python, for n rows. Without to, it returns
+// defaultRows rows.
 func (q query) slice(n int64) (from, to int64, err error) {
 	const most = 1 << 62
 	if from, err = q.number("from", 0, -most, most); err != nil {
@@ -118,7 +119,7 @@ func clamp(row, n int64) int64 {
 	return min(max(0, row), n)
 }
 
-// columns are those that a query names, or all.
+// columns returns the columns that a query names, by default all.
 func (q query) columns(h *store.Handle, rows int64) ([]*layout.ManifestColumn, error) {
 	m := h.Data.Manifest
 	wanted, err := q.names("columns")
@@ -145,7 +146,7 @@ func (q query) columns(h *store.Handle, rows int64) ([]*layout.ManifestColumn, e
 	return columns, nil
 }
 
-// columnOf finds a column, or says which there are.
+// findColumn returns a column, or an error that lists the columns.
 func findColumn(h *store.Handle, name string) (*layout.ManifestColumn, error) {
 	c, err := h.Data.Manifest.Column(name)
 	if err != nil {
@@ -154,7 +155,7 @@ func findColumn(h *store.Handle, name string) (*layout.ManifestColumn, error) {
 	return c, nil
 }
 
-// shownCells are the values of rows as people read them: words, times, and lists in a column of
+// cellValues returns the values of rows for JSON: texts for words and times, lists for a column of
 // shape [rows, n].
 func cellValues(d *layout.Data, c *layout.ManifestColumn, from, to int64) ([]any, error) {
 	b, err := d.Dense(c, from, to)

@@ -7,14 +7,14 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// runBytes are those of a run as it is sent: item, first start and count, little-endian i64.
+// runBytes is the size of a run in the response: item, first start and count, little-endian i64.
 const runBytes = 24
 
-// runsReader reads runs as bytes, so that ten million of them take no memory of their own. An index
-// outlives the handle it was made from: the runs are not mapped.
+// runsReader encodes runs as they are read, so that ten million of them need no buffer. The runs
+// are not mapped memory: they stay valid after the release of the handle.
 type runsReader struct {
 	runs    []window.Run
-	pending []byte // of a run that was read in part
+	pending []byte // rest of a run that was read in part
 	buf     [runBytes]byte
 }
 

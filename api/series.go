@@ -13,17 +13,17 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Bounds of a drawing.
+// Limits of a drawing.
 const (
 	defaultPoints = 2000
 	maxPoints     = 10_000
 	maxFeatures   = 64
-	// longItem is from how many rows on an item's features are summarised, so that the next drawing
-	// reads a part of them.
+	// summaryMinRows is the number of rows from which the features of an item are summarised, so
+	// that later requests read only part of them.
 	summaryMinRows = 1 << 18
 )
 
-// drawSeries samples the rows of an item down to so many points.
+// showSeries sends the extremes of an item's features in at most this many intervals of rows.
 func (s *Server) showSeries(ctx *fasthttp.RequestCtx, name string) error {
 	q := queryOf(ctx)
 	points, err := q.number("points", defaultPoints, 1, maxPoints)
@@ -81,8 +81,8 @@ func (s *Server) showSeries(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 200, out)
 }
 
-// buckets are the bounds of as many stretches of rows as points, or as rows, of which none is
-// longer than another by more than a row.
+// bucketBounds returns the bounds of intervals of rows: one per point, at most one per row. Their
+// lengths differ by at most one row.
 func bucketBounds(from, to, points int64) []int64 {
 	n := min(points, to-from)
 	bounds := make([]int64, n+1)
@@ -96,7 +96,7 @@ func bucketBounds(from, to, points int64) []int64 {
 	return bounds
 }
 
-// timeOf adds the time of each bucket's first row.
+// addTimes adds the time of the first row of each interval.
 func addTimes(out *wire.Series, d *layout.Data, first int64) error {
 	times, c, err := rowTimes(d)
 	if times == nil {
@@ -109,15 +109,15 @@ func addTimes(out *wire.Series, d *layout.Data, first int64) error {
 	return nil
 }
 
-// featureName is one feature of a column.
+// seriesFeature is one feature of a column.
 type seriesFeature struct {
 	*layout.ManifestColumn
 	index int64
 	name  string
 }
 
-// features are those that a query names, as columns or as a[0]; without names all numeric value
-// columns.
+// features returns the features that a query names, as columns or as a[0]. The default is all
+// numeric value columns.
 func (q query) features(h *store.Handle) ([]seriesFeature, error) {
 	m := h.Data.Manifest
 	wanted, err := q.names("columns")
@@ -150,7 +150,7 @@ func (q query) features(h *store.Handle) ([]seriesFeature, error) {
 	return out, nil
 }
 
-// appendFeatures stops where there are too many.
+// appendFeatures appends the features of a column, at most one more than the limit.
 func appendFeatures(out []seriesFeature, c *layout.ManifestColumn) []seriesFeature {
 	if c.Width() == 0 {
 		return append(out, seriesFeature{c, 0, c.Name})
@@ -161,14 +161,14 @@ func appendFeatures(out []seriesFeature, c *layout.ManifestColumn) []seriesFeatu
 	return out
 }
 
-// laneOf reads a[0], where a is a column of shape [rows, n] with such a feature and no column has
-// this very name.
+// parseFeature parses a[0], where a is a column of shape [rows, n] with n > 0 and no column has the
+// name a[0].
 func parseFeature(m *layout.Manifest, name string) (*layout.ManifestColumn, int64, bool) {
 	if _, err := m.Column(name); err == nil {
 		return nil, 0, false
 	}
 	column, rest, _ := strings.Cut(name, "[")
-	for { // a name may have brackets of its own
+	for { // the name of the column may have brackets, too
 		c, err := m.Column(column)
 		number, closed := strings.CutSuffix(rest, "]")
 		lane, bad := strconv.ParseInt(number, 10, 64)
@@ -183,8 +183,8 @@ func parseFeature(m *layout.Manifest, name string) (*layout.ManifestColumn, int6
 	}
 }
 
-// featureOf gives a feature of an item; that of a long one is summarised, one at a time, and kept
-// with the generation.
+// feature returns a feature of an item. If the item is long, it is summarised first; the summary is
+// stored with the generation.
 func (s *Server) feature(h *store.Handle, c seriesFeature, code, first,
 	rows int64) (*layout.Feature, error) {
 	if rows < summaryMinRows {

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// How long a one-time key may wait for its use and a session for its next request, and how many
-// there may be of each.
+// Lifetimes of one-time keys until their use and of sessions until their next request, and the
+// maximum number of each.
 const (
 	keyLifetime     = time.Minute
 	sessionLifetime = 12 * time.Hour
 	maxSecrets      = 64
 )
 
-// hash is the SHA-256 of a secret: what is looked up says nothing of the secret by how long the
-// look-up takes.
+// secretHash is the SHA-256 of a secret. Secrets are looked up by it, so that the time of a lookup
+// reveals nothing about them.
 type secretHash [sha256.Size]byte
 
 func hashSecret[T string | []byte](secret T) secretHash { return sha256.Sum256([]byte(secret)) }
 
-// logins are the dashboard's: a one-time key, from `tensorcache ui`, becomes a session, which the
-// browser's cookie names. They live in memory alone and end with the daemon. It is safe for
-// concurrent use.
+// sessionTable holds the dashboard's one-time keys, which `tensorcache ui` shows, and its sessions,
+// which a browser's cookie names. A key can be redeemed for a session. Both are in memory only and
+// end with the daemon. It is safe for concurrent use.
 type sessionTable struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	keys     map[secretHash]time.Time // until when
+	keys     map[secretHash]time.Time // expiry times
 	sessions map[secretHash]time.Time
 }
 
@@ -39,15 +39,15 @@ func newSessionTable() *sessionTable {
 	}
 }
 
-// newKey makes a key that is good for one login, soon.
+// newKey returns a new key for one login.
 func (l *sessionTable) newKey() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.add(l.keys, keyLifetime)
 }
 
-// redeem turns a key into a session. It tells false for a key that was used, is too old or never
-// was.
+// redeem exchanges a key for a session. It returns false if the key was used, has expired or is
+// unknown.
 func (l *sessionTable) redeem(key string) (session string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +60,7 @@ func (l *sessionTable) redeem(key string) (session string, ok bool) {
 	return l.add(l.sessions, sessionLifetime), true
 }
 
-// valid tells whether a session lives, and lets it live on.
+// isValid reports whether a session exists, and extends it.
 func (l *sessionTable) isValid(session []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,8 +73,7 @@ func (l *sessionTable) isValid(session []byte) bool {
 	return true
 }
 
-// add makes a secret, and drops the one that would end first where there are too many. The caller
-// holds mu.
+// add adds a secret. At the limit it removes the one that expires first. The caller holds mu.
 func (l *sessionTable) add(to map[secretHash]time.Time, life time.Duration) string {
 	if len(to) >= maxSecrets {
 		var first secretHash

@@ -11,30 +11,30 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// mostStreams is how many event streams there may be at once: each holds a connection.
+// maxStreams limits the open event streams, because each occupies a connection.
 const maxStreams = 64
 
-// Times of a stream: when a client is looked for that may have left, and when it is told that the
-// daemon lives.
+// clientCheckInterval is how often a stream checks whether its client has closed the connection,
+// heartbeatInterval how often it sends a comment.
 const (
 	clientCheckInterval = time.Second
 	heartbeatInterval   = 15 * time.Second
 )
 
-// source is what a stream sends.
+// eventSource makes the events of a stream.
 type eventSource interface {
-	// take gives the events that wait to be sent, none for now, and whether there will never be
-	// more.
+	// next returns the events to send now, which may be none, and whether they are the last.
 	next() (events []byte, over bool)
-	// ready is signalled when take has more. It is asked for after each take.
+	// ready returns a channel that is signalled when next has more. It must be called after each
+	// next.
 	ready() <-chan struct{}
-	// leave is called once, when nobody listens any more.
+	// close is called once, after the last next.
 	close()
 }
 
-// stream sends a source's events as text/event-stream. It is the body that the connection's own
-// goroutine reads and writes, so a client costs no other one; it waits in Read, until the client
-// leaves or the server ends it.
+// eventStream sends the events of a source as text/event-stream. It is the body of a response: the
+// goroutine of the connection waits in Read until there are events, the client disconnects or the
+// server closes.
 type eventStream struct {
 	server        *Server
 	source        eventSource
@@ -46,7 +46,8 @@ type eventStream struct {
 	closed        sync.Once
 }
 
-// replyStream answers with the events of a source that open makes, if there is room.
+// replyStream answers with the events of the source that open returns, unless too many streams are
+// open.
 func (s *Server) replyStream(ctx *fasthttp.RequestCtx, open func() eventSource) error {
 	h := &ctx.Response.Header
 	h.SetContentType("text/event-stream")
@@ -85,7 +86,7 @@ func (st *eventStream) Read(p []byte) (int, error) {
 			case now.After(st.nextHeartbeat):
 				st.nextHeartbeat = now.Add(heartbeatInterval)
 				st.pending = []byte(":\n\n")
-				st.server.lastRequest.Store(now.Unix()) // who listens is a client
+				st.server.lastRequest.Store(now.Unix()) // a client with an open stream is active
 			}
 		case <-st.server.closing:
 			return 0, io.EOF
@@ -96,7 +97,7 @@ func (st *eventStream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close is called when the last byte is sent, or cannot be.
+// Close is called after the last byte was sent or failed to be sent.
 func (st *eventStream) Close() error {
 	st.closed.Do(func() {
 		st.ticker.Stop()
@@ -106,7 +107,7 @@ func (st *eventStream) Close() error {
 	return nil
 }
 
-// event appends one to a buffer. The data is of one line, as JSON is.
+// appendEvent appends an event. The data must be one line, as JSON is.
 func appendEvent(b []byte, name string, data []byte) []byte {
 	b = append(b, "event: "...)
 	b = append(b, name...)

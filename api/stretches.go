@@ -10,10 +10,10 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// mostStretches bounds how many an answer has.
+// maxStretches limits the stretches of a response.
 const maxStretches = 10_000
 
-// stretches says of the positions of one item which are windows, and why others are not.
+// stretches sends which positions of an item are windows, and why others are not.
 func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 	var r wire.StretchesRequest
 	if err := readBody(ctx, &r); err != nil {
@@ -61,7 +61,7 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 200, out)
 }
 
-// tally counts the positions of an item.
+// countPositions counts the positions of an item.
 func countPositions(x *window.Index, code int64) (windows, positions int64,
 	rejected map[window.Reason]int64) {
 	rejected = map[window.Reason]int64{}
@@ -75,7 +75,7 @@ func countPositions(x *window.Index, code int64) (windows, positions int64,
 	return windows, positions, rejected
 }
 
-// partsOf are the parts of a request's split, of one item alone; nil without a split.
+// partsOf returns the parts of a request's split for one item, or nil without a split.
 func partsOf(w *feed.Windows, r wire.Parts, code int64) ([]*window.Index, []string, error) {
 	if !hasSplit(r) {
 		return nil, nil, nil
@@ -99,7 +99,7 @@ func partsOf(w *feed.Windows, r wire.Parts, code int64) ([]*window.Index, []stri
 	return parts, names, nil
 }
 
-// stretchesOf yields the stretches of an item; false where no more are wanted.
+// yieldStretches yields the stretches of an item. It returns false when yield does.
 func yieldStretches(x *window.Index, part *int, code, stride int64,
 	yield func(wire.Stretch) bool) bool {
 	for s := range x.Stretches(code) {
@@ -117,8 +117,8 @@ func yieldStretches(x *window.Index, part *int, code, stride int64,
 	return true
 }
 
-// atMost collects stretches. Where there are more than n, those that lie in the same one of n/2
-// equal parts of the rows are joined.
+// limitStretches collects stretches. If there are more than n, it divides the rows into n/2 equal
+// intervals and merges the stretches inside each.
 func limitStretches(n int, all iter.Seq[wire.Stretch]) (out []wire.Stretch, merged bool) {
 	out = []wire.Stretch{}
 	first, end, count := int64(0), int64(0), 0
@@ -163,7 +163,8 @@ func addRejected(rejects map[window.Reason]int64, s *wire.Stretch) {
 	}
 }
 
-// most is the reason that rejects most, the first of equals; nil where none does.
+// mainReason returns the reason that rejects most positions, the first if several do; nil if none
+// does.
 func mainReason(rejects map[window.Reason]int64) (reason *window.Reason) {
 	for i := range window.Reasons {
 		if why := &window.Reasons[i]; rejects[*why] > 0 &&

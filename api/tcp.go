@@ -15,14 +15,14 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// ErrAddress is returned for an address that is none of the loopback's.
+// ErrAddress is returned for an address that is not a loopback address.
 var ErrAddress = errors.New("not a loopback address")
 
-// anyPort is where the dashboard is served when no address was asked for.
+// anyLoopbackPort is the address of the dashboard if no address was given.
 const anyLoopbackPort = "127.0.0.1:0"
 
-// headers go with every answer over TCP: a browser runs and shows nothing there but the dashboard's
-// own files, and hands its answers to no other page.
+// securityHeaders are sent with each response over TCP. They limit a browser to the dashboard's own
+// files and keep pages of other origins from reading responses.
 var securityHeaders = [][2]string{
 	{"Content-Security-Policy",
 		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"},
@@ -33,11 +33,11 @@ var securityHeaders = [][2]string{
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 }
 
-// strangersBody is as much as is read, and dropped, of the body of a request that is refused: a
-// client hears why once it has sent it.
+// maxRefusedBody is how much of the body of a refused request is read and discarded. A client reads
+// the response only after it has sent the body.
 const maxRefusedBody = 4 << 10
 
-// CheckAddress refuses an address that is not 127.0.0.1 or ::1 with a port, of which 0 is any.
+// CheckAddress refuses an address other than 127.0.0.1 or ::1 with a port. Port 0 means any.
 func CheckAddress(addr string) error {
 	a, err := netip.ParseAddrPort(addr)
 	if err != nil || a.Addr() != netip.AddrFrom4([4]byte{127, 0, 0, 1}) &&
@@ -47,7 +47,7 @@ func CheckAddress(addr string) error {
 	return nil
 }
 
-// newTCP makes the server that OpenTCP lets answer.
+// newTCP returns the server that OpenTCP starts.
 func (s *Server) newTCP() *fasthttp.Server {
 	h := s.newHTTP(s.handleTCP, s.tcpError, idleTimeoutTCP)
 	h.HeaderReceived = func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
@@ -63,9 +63,9 @@ func (s *Server) newTCP() *fasthttp.Server {
 	return h
 }
 
-// OpenTCP answers on a loopback address too, with the token's check before everything, until Close.
-// Where it does so already it only says on which. The error wraps ErrAddress, ErrToken or that of
-// listening.
+// OpenTCP serves over TCP on a loopback address, with the guard before all routes, until Close. If
+// it does already, it returns the address in use. The error wraps ErrAddress, ErrToken or the error
+// of listening.
 func (s *Server) OpenTCP(addr string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *Server) OpenTCP(addr string) (string, error) {
 	return at.String(), nil
 }
 
-// handleTCP answers one request over TCP, if the guard lets it in.
+// handleTCP answers a request over TCP if the guard allows it.
 func (s *Server) handleTCP(ctx *fasthttp.RequestCtx) {
 	defer setSecurityHeaders(ctx)
 	if p := s.guard.check(&ctx.Request.Header); p != nil {
@@ -112,8 +112,8 @@ func (s *Server) handleTCP(ctx *fasthttp.RequestCtx) {
 	s.serve(ctx)
 }
 
-// tcpError answers what could not be read. What the guard refuses is told so, whatever else was
-// wrong with it.
+// tcpError answers a request that could not be read. If the guard refuses it, the answer says so,
+// and not what else is wrong.
 func (s *Server) tcpError(ctx *fasthttp.RequestCtx, err error) {
 	defer setSecurityHeaders(ctx)
 	if text := err.Error(); strings.Contains(text, "too many host headers") ||
@@ -130,8 +130,7 @@ func (s *Server) tcpError(ctx *fasthttp.RequestCtx, err error) {
 	protocolError(ctx, err, maxBodyBytesTCP)
 }
 
-// turnAway refuses a request and whatever else comes on its connection. Somebody with a browser
-// reads a page.
+// refuseRequest refuses a request and closes its connection. A browser gets a page.
 func refuseRequest(ctx *fasthttp.RequestCtx, p *wire.Problem) {
 	if p.Type == wire.Unauthorized {
 		ctx.Response.Header.Set(fasthttp.HeaderWWWAuthenticate, `Bearer realm="tensorcache"`)
@@ -144,7 +143,7 @@ func refuseRequest(ctx *fasthttp.RequestCtx, p *wire.Problem) {
 	ctx.SetConnectionClose()
 }
 
-// harden adds what every answer over TCP says to browsers.
+// setSecurityHeaders adds the security headers, and forbids caching unless the response allows it.
 func setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
 	for _, f := range securityHeaders {
@@ -155,17 +154,17 @@ func setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// otherUser is the key of what a request of another user is marked with.
+// otherUserKey is the key of the user value that marks a request of another user.
 const otherUserKey = "other user"
 
-// reach is which files a request may have loaded: over the socket any that the daemon can read, for
-// the caller could read them too unless it is another user.
+// allowedRoots returns which files a request may load. Over the socket these are all that the
+// daemon can read, unless another user asks: then the caller could read them anyway.
 func (s *Server) allowedRoots(ctx *fasthttp.RequestCtx) ingest.AllowedRoots {
 	other, _ := ctx.UserValue(otherUserKey).(bool)
 	return ingest.AllowedRoots{Limited: isTCP(ctx) || other, Roots: s.Roots}
 }
 
-// isTCP tells whether a request came over TCP, and not over the control socket.
+// isTCP reports whether a request came over TCP and not over the control socket.
 func isTCP(ctx *fasthttp.RequestCtx) bool {
 	_, is := ctx.LocalAddr().(*net.TCPAddr)
 	return is

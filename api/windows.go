@@ -9,10 +9,10 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// mostWindows bounds how many windows are sent at once.
+// maxWindows limits the windows of a response.
 const maxWindows = 64
 
-// contents sends what a few windows hold, as a feed delivers it.
+// showWindows sends the values of a few windows, as a feed delivers them.
 func (s *Server) showWindows(ctx *fasthttp.RequestCtx, name string) error {
 	var r wire.WindowsRequest
 	if err := readBody(ctx, &r); err != nil {
@@ -60,13 +60,13 @@ func (s *Server) showWindows(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 200, out)
 }
 
-// itemParts are the parts of a split, of one item.
+// splitParts are the parts of a split, for one item.
 type splitParts struct {
 	parts []*window.Index
 	names []string
 }
 
-// of is the part that has a window; nil for none.
+// partWith returns the name of the part that has a window, or nil.
 func (p *splitParts) partWith(at window.Place) *string {
 	i := slices.IndexFunc(p.parts, func(x *window.Index) bool { _, ok := x.Number(at); return ok })
 	if i < 0 {
@@ -75,7 +75,7 @@ func (p *splitParts) partWith(at window.Place) *string {
 	return &p.names[i]
 }
 
-// numbersOf are the windows that are asked for.
+// windowNumbers returns the numbers of the windows that a request asks for.
 func windowNumbers(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
 	byRow := r.Row != nil
 	if byRow == (r.Numbers != nil) {
