@@ -212,17 +212,17 @@ func (q debugLogger) Printf(format string, args ...any) {
 
 // protocolError answers a request that is not valid HTTP, is too large, or is not complete in time.
 func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
-	var small *fasthttp.ErrSmallBuffer
-	var late net.Error
+	var tooSmall *fasthttp.ErrSmallBuffer
+	var timeoutErr net.Error
 	switch {
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		replyProblem(ctx, wire.NewProblem(wire.TooLarge, "the body is over %d bytes", maxBody))
-	case errors.As(err, &small):
+	case errors.As(err, &tooSmall):
 		replyProblem(
 			ctx,
 			wire.NewProblem(wire.TooLarge, "the headers are over %d bytes", maxHeaderBytes),
 		)
-	case errors.As(err, &late) && late.Timeout():
+	case errors.As(err, &timeoutErr) && timeoutErr.Timeout():
 		replyProblem(ctx, wire.NewProblem(wire.Timeout,
 			"the request did not come to its end within %s for its header and %s for its body",
 			readTimeout, bodyTimeout))
@@ -237,12 +237,12 @@ func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 // handleSocket answers a request over the control socket.
 func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
 	if conn, ok := ctx.Conn().(*limitedConn).Conn.(*net.UnixConn); ok {
-		other, err := feed.CheckPeer(conn, s.AllowUID)
+		otherUser, err := feed.CheckPeer(conn, s.AllowUID)
 		if err != nil {
 			replyProblem(ctx, feed.ProblemOf(err))
 			return
 		}
-		ctx.SetUserValue(otherUserKey, other)
+		ctx.SetUserValue(otherUserKey, otherUser)
 	}
 	s.serve(ctx)
 }
@@ -379,9 +379,8 @@ func replyJSON(ctx *fasthttp.RequestCtx, status int, b []byte) {
 func replyProblem(ctx *fasthttp.RequestCtx, p *wire.Problem) {
 	b, err := json.Marshal(p)
 	if err != nil { // strings and numbers always marshal
-		b = []byte(
-			`{"type":"internal","title":"internal error","status":500,"detail":"the problem could not be written"}`,
-		)
+		b = []byte(`{"type":"internal","title":"internal error","status":500,` +
+			`"detail":"the problem could not be written"}`)
 	}
 	ctx.SetStatusCode(p.Status)
 	ctx.SetContentType("application/problem+json")

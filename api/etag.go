@@ -30,10 +30,10 @@ func replyTaggedJSON(ctx *fasthttp.RequestCtx, b []byte) {
 }
 
 // etagMatches reports whether a list of tags, as in If-None-Match, has this tag.
-func etagMatches(list, tag string) bool {
-	for one := range strings.SplitSeq(list, ",") {
-		one = strings.TrimSpace(one)
-		if one == "*" || strings.TrimPrefix(one, "W/") == tag {
+func etagMatches(tags, tag string) bool {
+	for candidate := range strings.SplitSeq(tags, ",") {
+		candidate = strings.TrimSpace(candidate)
+		if candidate == "*" || strings.TrimPrefix(candidate, "W/") == tag {
 			return true
 		}
 	}

@@ -28,25 +28,24 @@ const (
 	topicMachine
 )
 
+// firstPage is the page that events have.
+var firstPage = pageRequest{limit: maxPageSize}
+
 var eventTopics = []eventTopic{
 	topicJobs: {"jobs",
-		func(s *Server) (any, error) {
-			return jobPage(pageRequest{limit: maxPageSize}, s.Jobs.List()),
-				nil
-		}},
-	topicFeeds: {"feeds",
-		func(s *Server) (any, error) { return s.feedPage(pageRequest{limit: maxPageSize}), nil }},
+		func(s *Server) (any, error) { return jobPage(firstPage, s.Jobs.List()), nil }},
+	topicFeeds: {"feeds", func(s *Server) (any, error) { return s.feedPage(firstPage), nil }},
 	topicDatasets: {"datasets",
-		func(s *Server) (any, error) { return s.datasetPage(pageRequest{limit: maxPageSize}), nil }},
+		func(s *Server) (any, error) { return s.datasetPage(firstPage), nil }},
 	topicMachine: {"machine", func(s *Server) (any, error) { return s.machineState() }},
 }
 
-// A topic's body is made every topicInterval, and after minEventGap if the topic is known to have
-// changed. Making a body takes at most 1/maxLoadFraction of the time.
+// A topic's body is made every topicInterval, or after minEventGap if the topic is known to have
+// changed. The interval is at least intervalFactor times as long as making the body takes.
 const (
-	topicInterval   = time.Second
-	minEventGap     = 100 * time.Millisecond
-	maxLoadFraction = 50
+	topicInterval  = time.Second
+	minEventGap    = 100 * time.Millisecond
+	intervalFactor = 50
 )
 
 // events sends changes to all listeners. One goroutine makes the bodies for all of them. It ends
@@ -144,32 +143,32 @@ func (e *events) wakeRun() {
 
 // run sends topics until there are no listeners or the server is closing.
 func (e *events) run() {
-	last, due := make([][]byte, len(eventTopics)), make([]time.Time, len(eventTopics))
-	ended := -1
+	lastBodies, dueTimes := make([][]byte, len(eventTopics)), make([]time.Time, len(eventTopics))
+	endedJobs := -1
 	for {
 		jobs, feeds := e.server.Jobs.Changes(), e.server.Feeds.Changes()
 		changed, listening := e.takeChanged()
 		if !listening {
 			return
 		}
-		if n := e.server.Jobs.Ended(); n != ended { // each may have made a generation
-			ended, changed[topicDatasets] = n, true
+		if n := e.server.Jobs.Ended(); n != endedJobs { // each may have made a generation
+			endedJobs, changed[topicDatasets] = n, true
 		}
 		next := time.Now().Add(topicInterval)
 		for i := range eventTopics {
-			if now := time.Now(); changed[i] || !now.Before(due[i]) {
+			if now := time.Now(); changed[i] || !now.Before(dueTimes[i]) {
 				body := e.topicBody(i)
-				due[i] = time.Now().Add(max(topicInterval, maxLoadFraction*time.Since(now)))
-				if body != nil && !bytes.Equal(body, last[i]) {
-					last[i] = body
+				dueTimes[i] = time.Now().Add(max(topicInterval, intervalFactor*time.Since(now)))
+				if body != nil && !bytes.Equal(body, lastBodies[i]) {
+					lastBodies[i] = body
 					e.broadcast(i, body)
 				}
 			}
-			if due[i].Before(next) {
-				next = due[i]
+			if dueTimes[i].Before(next) {
+				next = dueTimes[i]
 			}
 		}
-		e.sendFirst(last)
+		e.sendFirst(lastBodies)
 		if !e.wait(minEventGap, nil, nil, nil) {
 			return
 		}
@@ -186,8 +185,8 @@ func (e *events) run() {
 }
 
 // wait waits for one of the channels or the timeout. It returns false if the server is closing.
-func (e *events) wait(most time.Duration, jobs, feeds, wake <-chan struct{}) bool {
-	timer := time.NewTimer(most)
+func (e *events) wait(timeout time.Duration, jobs, feeds, wake <-chan struct{}) bool {
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-e.server.closing:
@@ -226,9 +225,9 @@ func (e *events) topicBody(topic int) (body []byte) {
 			body = nil
 		}
 	}()
-	said, err := eventTopics[topic].body(e.server)
+	state, err := eventTopics[topic].body(e.server)
 	if err == nil {
-		body, err = json.Marshal(said)
+		body, err = json.Marshal(state)
 	}
 	if err != nil {
 		e.server.Log.Error("events", "topic", eventTopics[topic].name, "error", err)

@@ -100,10 +100,10 @@ func (g *guard) checkOrigin(h *fasthttp.RequestHeader) *wire.Problem {
 
 // checkCredentials requires the token or a session cookie.
 func (g *guard) checkCredentials(h *fasthttp.RequestHeader) *wire.Problem {
-	if given := h.PeekAll(fasthttp.HeaderAuthorization); len(given) > 0 {
-		scheme, token, _ := strings.Cut(string(given[0]), " ")
+	if values := h.PeekAll(fasthttp.HeaderAuthorization); len(values) > 0 {
+		scheme, token, _ := strings.Cut(string(values[0]), " ")
 		switch sent := hashSecret(token); {
-		case len(given) > 1:
+		case len(values) > 1:
 			return unauthorized("authorization: got it more than once")
 		// not quoted, because the value may be the token
 		case !strings.EqualFold(scheme, "Bearer"):
@@ -138,7 +138,8 @@ func (g *guard) hasSession(h *fasthttp.RequestHeader) bool {
 
 func unauthorized(detail string) *wire.Problem {
 	return wire.NewProblem(wire.Unauthorized, "%s", detail).
-		WithHint("send Authorization: Bearer with what the file %s in the cache directory holds, or open the dashboard with tensorcache ui", TokenFile)
+		WithHint("send Authorization: Bearer with what the file %s in the cache directory holds, "+
+			"or open the dashboard with tensorcache ui", TokenFile)
 }
 
 func forbidden(format string, args ...any) *wire.Problem {
@@ -169,8 +170,8 @@ func isJSON(media []byte) bool {
 // the fields that it handles itself.
 func hasHeaderLine(h *fasthttp.RequestHeader, name string) bool {
 	for line := range bytes.Lines(h.RawHeaders()) {
-		if field, _, ok := bytes.Cut(line, []byte(":")); ok &&
-			bytes.EqualFold(field, []byte(name)) {
+		if fieldName, _, ok := bytes.Cut(line, []byte(":")); ok &&
+			bytes.EqualFold(fieldName, []byte(name)) {
 			return true
 		}
 	}

@@ -96,11 +96,11 @@ func searchItems(
 	text string,
 	after, n int64,
 ) (codes []int64, count int64) {
-	wanted := []byte(strings.ToLower(text))
-	var room []byte
+	lowerText := []byte(strings.ToLower(text))
+	var buf []byte
 	for code := range names.Len() {
-		room = names.AppendText(room[:0], code)
-		if !bytes.Contains(toLower(room), wanted) {
+		buf = names.AppendText(buf[:0], code)
+		if !bytes.Contains(toLower(buf), lowerText) {
 			continue
 		}
 		if count++; code > after && int64(len(codes)) < n {

@@ -45,8 +45,8 @@ func crowded(t testing.TB, network, addr string, n int, begin string, meanwhile 
 // shortTimeouts makes a server wait less long for requests, so that a test can wait for its
 // timeouts.
 func shortTimeouts(s *Server) {
-	s.http.ReadTimeout, s.tcp.ReadTimeout, s.bodyTimeout = 100*time.Millisecond, 100*time.Millisecond,
-		100*time.Millisecond
+	const timeout = 100 * time.Millisecond
+	s.http.ReadTimeout, s.tcp.ReadTimeout, s.bodyTimeout = timeout, timeout, timeout
 }
 
 // answeredWithin sends a request on a new connection until it is served, and fails if the others
@@ -157,7 +157,8 @@ func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.server.tcp.ReadTimeout, w.server.bodyTimeout = 20*time.Millisecond, 20*time.Millisecond
+			const timeout = 20 * time.Millisecond
+			w.server.tcp.ReadTimeout, w.server.bodyTimeout = timeout, timeout
 			d := w.openTCP()
 			conn := d.dial()
 			if _, err := io.WriteString(conn,

@@ -69,8 +69,10 @@ func loginPage(ctx *fasthttp.RequestCtx) {
 	ctx.SetBodyString(`<!doctype html>
 <html lang="en"><title>tensorcache: not logged in</title>
 <h1>Not logged in</h1>
-<p>An address that <code>tensorcache ui</code> gives opens the dashboard once, within a minute. This one was used, is too old, or is none.</p>
-<p>Run <code>tensorcache ui</code> again. Where this browser is logged in already, go to <a href="/">the dashboard</a>.</p>
+<p>An address that <code>tensorcache ui</code> gives opens the dashboard once, within a minute.
+This one was used, is too old, or is none.</p>
+<p>Run <code>tensorcache ui</code> again. If this browser is logged in already, go to
+<a href="/">the dashboard</a>.</p>
 </html>
 `)
 	ctx.SetConnectionClose()

@@ -39,7 +39,7 @@ func (s *Server) machineState() (wire.Machine, error) {
 		return wire.Machine{}, err
 	}
 	m := s.Store.Memory()
-	open, most := machine.Descriptors()
+	open, maxOpen := machine.Descriptors()
 	return wire.Machine{
 		Memory: wire.MachineMemory{
 			Total: machine.Total(), Available: machine.Available(), Limit: machine.Limit(),
@@ -47,7 +47,7 @@ func (s *Server) machineState() (wire.Machine, error) {
 			Pinned: m.Pinned, MemlockLimit: memlockLimit(),
 		},
 		Cores: runtime.GOMAXPROCS(0), Dir: s.Store.Dir(), Disk: wire.Disk{Free: free, Total: total,
-			Filesystem: fs.Name}, Descriptors: wire.Descriptors{Open: open, Limit: most},
+			Filesystem: fs.Name}, Descriptors: wire.Descriptors{Open: open, Limit: maxOpen},
 	}, nil
 }
 

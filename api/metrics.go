@@ -68,13 +68,13 @@ const routeKey = "route"
 
 // countRequest counts a request. Requests without a route are counted as "none", so that clients
 // cannot create label values.
-func (m *metrics) countRequest(ctx *fasthttp.RequestCtx, began time.Time) {
+func (m *metrics) countRequest(ctx *fasthttp.RequestCtx, start time.Time) {
 	path, method := "none", "other"
 	if r, ok := ctx.UserValue(routeKey).(*route); ok {
 		path, method = r.path, string(ctx.Method())
 	}
 	m.requestCount.WithLabelValues(path, method, strconv.Itoa(ctx.Response.StatusCode())).Inc()
-	m.requestSeconds.WithLabelValues(path, method).Observe(time.Since(began).Seconds())
+	m.requestSeconds.WithLabelValues(path, method).Observe(time.Since(start).Seconds())
 }
 
 // collector collects the daemon's state at each scrape.
@@ -137,7 +137,8 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	s := c.server
 	defer func() {
 		if p := recover(); p != nil {
-			ch <- prometheus.NewInvalidMetric(buildInfo.desc, s.panicError("metrics", "a scrape", p))
+			err := s.panicError("metrics", "a scrape", p)
+			ch <- prometheus.NewInvalidMetric(buildInfo.desc, err)
 		}
 	}()
 	buildInfo.send(ch, 1, s.Version)
@@ -157,24 +158,24 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	memoryPinned.send(ch, float64(m.Pinned))
 	c.jobs(ch)
 	for _, f := range s.Feeds.Feeds() {
-		of := []string{f.Feed, f.Dataset, f.Delivery, strconv.Itoa(f.PID)}
-		feedBatches.send(ch, float64(f.Batches), of...)
-		feedWindows.send(ch, float64(f.ServedWindows), of...)
-		feedRingBytes.send(ch, float64(f.SlotBytes)*float64(f.Slots), of...)
-		feedTrainerWait.send(ch, f.WaitTrainerS, of...)
-		feedPassTime.send(ch, f.PassS, of...)
-		feedDataWait.send(ch, f.WaitDataS, of...)
+		labels := []string{f.Feed, f.Dataset, f.Delivery, strconv.Itoa(f.PID)}
+		feedBatches.send(ch, float64(f.Batches), labels...)
+		feedWindows.send(ch, float64(f.ServedWindows), labels...)
+		feedRingBytes.send(ch, float64(f.SlotBytes)*float64(f.Slots), labels...)
+		feedTrainerWait.send(ch, f.WaitTrainerS, labels...)
+		feedPassTime.send(ch, f.PassS, labels...)
+		feedDataWait.send(ch, f.WaitDataS, labels...)
 	}
 }
 
 func (c collector) jobs(ch chan<- prometheus.Metric) {
-	now := map[[2]string]int{}
+	counts := map[[2]string]int{}
 	for _, j := range c.server.Jobs.List() {
 		if !j.Ended() {
-			now[[2]string{j.Kind, j.State}]++
+			counts[[2]string{j.Kind, j.State}]++
 		}
 	}
-	for of, n := range now {
+	for of, n := range counts {
 		activeJobs.send(ch, float64(n), of[0], of[1])
 	}
 	totals := c.server.Jobs.Totals()

@@ -124,18 +124,18 @@ func (d *openapiDocument) withVersion(version string) *openapiDocument {
 }
 
 // headOperation returns the operation HEAD of a GET: the same without bodies.
-func headOperation(get, responses map[string]any) map[string]any {
-	head := maps.Clone(get)
-	head["operationId"] = fmt.Sprint(get["operationId"], "Head")
-	bare := map[string]any{}
+func headOperation(operation, responses map[string]any) map[string]any {
+	head := maps.Clone(operation)
+	head["operationId"] = fmt.Sprint(operation["operationId"], "Head")
+	withoutBodies := map[string]any{}
 	for status, r := range responses {
-		said, ok := r.(map[string]any)["description"]
+		description, ok := r.(map[string]any)["description"]
 		if !ok {
-			said = "a problem"
+			description = "a problem"
 		}
-		bare[status] = map[string]any{"description": said}
+		withoutBodies[status] = map[string]any{"description": description}
 	}
-	head["responses"] = bare
+	head["responses"] = withoutBodies
 	return head
 }
 
@@ -144,8 +144,8 @@ func (d *openapiDocument) parameters(method, path string) []string {
 	item := d.Paths[path]
 	op, _ := item[strings.ToLower(method)].(map[string]any)
 	var names []string
-	for _, of := range []map[string]any{item, op} {
-		list, _ := of["parameters"].([]any)
+	for _, object := range []map[string]any{item, op} {
+		list, _ := object["parameters"].([]any)
 		for _, p := range list {
 			param, _ := p.(map[string]any)
 			if ref, ok := param["$ref"].(string); ok {
@@ -184,22 +184,23 @@ const hintNoBody = "leave the body out"
 // checkRequest refuses unknown query parameters, repeated ones, and a body if the route takes none.
 // It accepts an empty object as no body.
 func checkRequest(ctx *fasthttp.RequestCtx, r *route) error {
-	may := allowedInputs()[r.method+r.path]
-	if body := bytes.TrimSpace(ctx.PostBody()); !may.body && len(body) > 0 && string(body) != "{}" {
+	allowed := allowedInputs()[r.method+r.path]
+	body := bytes.TrimSpace(ctx.PostBody())
+	if !allowed.body && len(body) > 0 && string(body) != "{}" {
 		return wire.NewProblem(wire.InvalidRequest, "%s %s takes no body", r.method, r.path).
 			WithHint("%s", hintNoBody)
 	}
 	if len(ctx.URI().QueryString()) == 0 {
 		return nil
 	}
-	want := strings.Join(may.query, ", ")
+	want := strings.Join(allowed.query, ", ")
 	if want == "" {
 		want = "none"
 	}
 	seen := map[string]bool{}
 	for key := range ctx.QueryArgs().All() {
 		name := string(key)
-		if !slices.Contains(may.query, name) {
+		if !slices.Contains(allowed.query, name) {
 			return wire.NewProblem(wire.InvalidRequest, "there is no parameter %q here, want %s",
 				name, want).WithField(name)
 		}

@@ -10,7 +10,7 @@ import (
 
 // peerClosed reports whether the client has closed its connection. It does not block and does not
 // consume input.
-func peerClosed(conn net.Conn) (left bool) {
+func peerClosed(conn net.Conn) (closed bool) {
 	if c, ok := conn.(*limitedConn); ok {
 		conn = c.Conn
 	}
@@ -25,8 +25,8 @@ func peerClosed(conn net.Conn) (left bool) {
 	err = c.Control(func(fd uintptr) {
 		var b [1]byte
 		n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		left = err == nil && n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) &&
+		closed = err == nil && n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) &&
 			!errors.Is(err, unix.EINTR)
 	})
-	return left || err != nil
+	return closed || err != nil
 }

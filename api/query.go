@@ -24,16 +24,16 @@ func queryOf(ctx *fasthttp.RequestCtx) query {
 }
 
 // number returns a whole number from least to most, or the default value if it is not given.
-func (q query) number(name string, otherwise, least, most int64) (int64, error) {
+func (q query) number(name string, fallback, lowest, highest int64) (int64, error) {
 	text, given := q[name]
 	if !given {
-		return otherwise, nil
+		return fallback, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < least || n > most {
+	if err != nil || n < lowest || n > highest {
 		return 0, wire.NewProblem(wire.InvalidRequest,
-			"%s: got %q, want a whole number from %d to %d", name, shorten(text), least,
-			most).WithField(name)
+			"%s: got %q, want a whole number from %d to %d", name, shorten(text), lowest,
+			highest).WithField(name)
 	}
 	return n, nil
 }

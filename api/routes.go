@@ -10,28 +10,27 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// route is one method of one path. In the path, {name} stands for one segment, which handle gets as
-// an argument.
+// route is one method of one path. In the path, {name} stands for one segment.
 type route struct {
 	method, path string
-	handle       func(s *Server, ctx *fasthttp.RequestCtx, args []string) error
+	handle       handler
 }
 
 // routes are all routes. Each list is in the file of its handlers.
 var routes = slices.Concat(daemonRoutes, eventRoutes, metricRoutes, datasetRoutes, planRoutes,
 	jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes, dashboardRoutes)
 
+// handler answers a request; args are the segments of the path that the route names.
+type handler func(s *Server, ctx *fasthttp.RequestCtx, args []string) error
+
 // noArg adapts the handler of a path without arguments, oneArg that of a path with one.
-func noArg(serve func(*Server, *fasthttp.RequestCtx) error) func(*Server, *fasthttp.RequestCtx,
-	[]string) error {
-	return func(s *Server, ctx *fasthttp.RequestCtx, _ []string) error { return serve(s, ctx) }
+func noArg(handle func(*Server, *fasthttp.RequestCtx) error) handler {
+	return func(s *Server, ctx *fasthttp.RequestCtx, _ []string) error { return handle(s, ctx) }
 }
 
-func oneArg(serve func(*Server, *fasthttp.RequestCtx, string) error) func(*Server,
-	*fasthttp.RequestCtx, []string) error {
+func oneArg(handle func(*Server, *fasthttp.RequestCtx, string) error) handler {
 	return func(s *Server, ctx *fasthttp.RequestCtx, args []string) error {
-		return serve(s,
-			ctx, args[0])
+		return handle(s, ctx, args[0])
 	}
 }
 
@@ -92,14 +91,14 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 		}
 	}
 	// as the client wrote it; fasthttp's path is normalised
-	asked := shorten(string(ctx.URI().PathOriginal()))
+	original := shorten(string(ctx.URI().PathOriginal()))
 	if allowed == nil {
-		return wire.NewProblem(wire.NotFound, "there is no route %s", asked).
+		return wire.NewProblem(wire.NotFound, "there is no route %s", original).
 			WithHint("GET /v1/openapi.json lists the routes")
 	}
 	slices.Sort(allowed)
 	list := strings.Join(allowed, ", ")
 	ctx.Response.Header.Set("Allow", list)
 	return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s, want %s",
-		shorten(method), asked, list)
+		shorten(method), original, list)
 }

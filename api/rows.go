@@ -93,11 +93,11 @@ func selectRows(h *store.Handle, q query) (first, count int64, err error) {
 // slice reads from and to, with the rules of slices in Python, for n rows. Without to, it returns
 // defaultRows rows.
 func (q query) slice(n int64) (from, to int64, err error) {
-	const most = 1 << 62
-	if from, err = q.number("from", 0, -most, most); err != nil {
+	const unlimited = 1 << 62
+	if from, err = q.number("from", 0, -unlimited, unlimited); err != nil {
 		return 0, 0, err
 	}
-	if to, err = q.number("to", most, -most, most); err != nil {
+	if to, err = q.number("to", unlimited, -unlimited, unlimited); err != nil {
 		return 0, 0, err
 	}
 	from, to = clamp(from, n), clamp(to, n)
@@ -122,17 +122,17 @@ func clamp(row, n int64) int64 {
 // columns returns the columns that a query names, by default all.
 func (q query) columns(h *store.Handle, rows int64) ([]*layout.ManifestColumn, error) {
 	m := h.Data.Manifest
-	wanted, err := q.names("columns")
+	names, err := q.names("columns")
 	if err != nil {
 		return nil, err
 	}
-	if wanted == nil {
+	if names == nil {
 		for _, c := range m.Columns {
-			wanted = append(wanted, c.Name)
+			names = append(names, c.Name)
 		}
 	}
-	columns, cells := make([]*layout.ManifestColumn, 0, min(len(wanted), len(m.Columns))), int64(0)
-	for _, name := range wanted {
+	columns, cells := make([]*layout.ManifestColumn, 0, min(len(names), len(m.Columns))), int64(0)
+	for _, name := range names {
 		c, err := findColumn(h, name)
 		if err != nil {
 			return nil, err

@@ -52,12 +52,12 @@ func (s *Server) showSeries(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := q.features(h)
+	features, err := q.features(h)
 	if err != nil {
 		return err
 	}
 	out := wire.Series{Code: code, Rows: n, From: from, To: to,
-		Series: make([]wire.FeatureSeries, len(chosen))}
+		Series: make([]wire.FeatureSeries, len(features))}
 	if out.Item, err = feed.ItemValue(h.Data, code); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (s *Server) showSeries(ctx *fasthttp.RequestCtx, name string) error {
 	if err := addTimes(&out, h.Data, first); err != nil {
 		return err
 	}
-	for i, c := range chosen {
+	for i, c := range features {
 		f, err := s.feature(h, c, code, first, n)
 		if err != nil {
 			return err
@@ -84,14 +84,14 @@ func (s *Server) showSeries(ctx *fasthttp.RequestCtx, name string) error {
 // bucketBounds returns the bounds of intervals of rows: one per point, at most one per row. Their
 // lengths differ by at most one row.
 func bucketBounds(from, to, points int64) []int64 {
-	n := min(points, to-from)
-	bounds := make([]int64, n+1)
-	whole, rest := int64(0), int64(0)
-	if n > 0 {
-		whole, rest = (to-from)/n, (to-from)%n
+	count := min(points, to-from)
+	bounds := make([]int64, count+1)
+	size, remainder := int64(0), int64(0)
+	if count > 0 {
+		size, remainder = (to-from)/count, (to-from)%count
 	}
 	for i := range bounds {
-		bounds[i] = from + int64(i)*whole + min(int64(i), rest)
+		bounds[i] = from + int64(i)*size + min(int64(i), remainder)
 	}
 	return bounds
 }
@@ -120,45 +120,45 @@ type seriesFeature struct {
 // numeric value columns.
 func (q query) features(h *store.Handle) ([]seriesFeature, error) {
 	m := h.Data.Manifest
-	wanted, err := q.names("columns")
+	names, err := q.names("columns")
 	if err != nil {
 		return nil, err
 	}
-	var out []seriesFeature
+	var features []seriesFeature
 	for i := range m.Columns {
-		if c := &m.Columns[i]; wanted == nil && c.Role == layout.RoleValue && c.DType.IsNumeric() {
-			out = appendFeatures(out, c)
+		if c := &m.Columns[i]; names == nil && c.Role == layout.RoleValue && c.DType.IsNumeric() {
+			features = appendFeatures(features, c)
 		}
 	}
-	for _, name := range wanted {
-		if c, lane, ok := parseFeature(m, name); ok {
-			out = append(out, seriesFeature{c, lane, name})
+	for _, name := range names {
+		if c, index, ok := parseFeature(m, name); ok {
+			features = append(features, seriesFeature{c, index, name})
 			continue
 		}
 		c, err := findColumn(h, name)
 		if err != nil {
 			return nil, err
 		}
-		out = appendFeatures(out, c)
+		features = appendFeatures(features, c)
 	}
-	if len(out) > maxFeatures {
+	if len(features) > maxFeatures {
 		return nil, wire.NewProblem(wire.InvalidRequest,
 			"columns: got more than %d features, want at most so many", maxFeatures).WithField(
 			"columns").WithHint(
 			`name those that are wanted, also as a[0] of a column of shape [rows, n]`)
 	}
-	return out, nil
+	return features, nil
 }
 
 // appendFeatures appends the features of a column, at most one more than the limit.
-func appendFeatures(out []seriesFeature, c *layout.ManifestColumn) []seriesFeature {
+func appendFeatures(features []seriesFeature, c *layout.ManifestColumn) []seriesFeature {
 	if c.Width() == 0 {
-		return append(out, seriesFeature{c, 0, c.Name})
+		return append(features, seriesFeature{c, 0, c.Name})
 	}
-	for lane := range min(c.Width(), maxFeatures+1) {
-		out = append(out, seriesFeature{c, lane, fmt.Sprintf("%s[%d]", c.Name, lane)})
+	for index := range min(c.Width(), maxFeatures+1) {
+		features = append(features, seriesFeature{c, index, fmt.Sprintf("%s[%d]", c.Name, index)})
 	}
-	return out
+	return features
 }
 
 // parseFeature parses a[0], where a is a column of shape [rows, n] with n > 0 and no column has the
@@ -167,19 +167,19 @@ func parseFeature(m *layout.Manifest, name string) (*layout.ManifestColumn, int6
 	if _, err := m.Column(name); err == nil {
 		return nil, 0, false
 	}
-	column, rest, _ := strings.Cut(name, "[")
+	column, suffix, _ := strings.Cut(name, "[")
 	for { // the name of the column may have brackets, too
 		c, err := m.Column(column)
-		number, closed := strings.CutSuffix(rest, "]")
-		lane, bad := strconv.ParseInt(number, 10, 64)
-		if err == nil && closed && bad == nil && lane >= 0 && lane < c.Width() {
-			return c, lane, true
+		number, isClosed := strings.CutSuffix(suffix, "]")
+		index, parseErr := strconv.ParseInt(number, 10, 64)
+		if err == nil && isClosed && parseErr == nil && index >= 0 && index < c.Width() {
+			return c, index, true
 		}
-		more, after, found := strings.Cut(rest, "[")
+		inName, afterBracket, found := strings.Cut(suffix, "[")
 		if !found {
 			return nil, 0, false
 		}
-		column, rest = column+"["+more, after
+		column, suffix = column+"["+inName, afterBracket
 	}
 }
 

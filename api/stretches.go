@@ -44,12 +44,11 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 		p.Windows, p.Positions, p.Rejected = countPositions(x, r.Code)
 		out.Splits = append(out.Splits, p)
 	}
-	all := func(yield func(wire.Stretch) bool) {
-		yieldStretches(w.Index, nil, r.Code,
-			out.Stride, yield)
+	allStretches := func(yield func(wire.Stretch) bool) {
+		yieldStretches(w.Index, nil, r.Code, out.Stride, yield)
 	}
 	if parts != nil {
-		all = func(yield func(wire.Stretch) bool) {
+		allStretches = func(yield func(wire.Stretch) bool) {
 			for i, x := range parts {
 				if !yieldStretches(x, &i, r.Code, out.Stride, yield) {
 					return
@@ -57,7 +56,7 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 			}
 		}
 	}
-	out.Stretches, out.Merged = limitStretches(maxStretches, all)
+	out.Stretches, out.Merged = limitStretches(maxStretches, allStretches)
 	return reply(ctx, 200, out)
 }
 
@@ -119,10 +118,10 @@ func yieldStretches(x *window.Index, part *int, code, stride int64,
 
 // limitStretches collects stretches. If there are more than n, it divides the rows into n/2 equal
 // intervals and merges the stretches inside each.
-func limitStretches(n int, all iter.Seq[wire.Stretch]) (out []wire.Stretch, merged bool) {
+func limitStretches(n int, stretches iter.Seq[wire.Stretch]) (out []wire.Stretch, merged bool) {
 	out = []wire.Stretch{}
 	first, end, count := int64(0), int64(0), 0
-	for s := range all {
+	for s := range stretches {
 		if count++; count == 1 {
 			first = s.From
 		}
@@ -136,7 +135,7 @@ func limitStretches(n int, all iter.Seq[wire.Stretch]) (out []wire.Stretch, merg
 	out = out[:0]
 	width := (end-first)/int64(n/2) + 1
 	rejects := map[window.Reason]int64{}
-	for s := range all {
+	for s := range stretches {
 		at := (s.From - first) / width
 		inOne := (s.To-1-first)/width == at
 		last := len(out) - 1

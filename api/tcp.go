@@ -25,7 +25,9 @@ const anyLoopbackPort = "127.0.0.1:0"
 // files and keep pages of other origins from reading responses.
 var securityHeaders = [][2]string{
 	{"Content-Security-Policy",
-		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"},
+		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+			"img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; " +
+			"form-action 'self'"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{"X-Frame-Options", "DENY"},
@@ -157,11 +159,12 @@ func setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 // otherUserKey is the key of the user value that marks a request of another user.
 const otherUserKey = "other user"
 
-// allowedRoots returns which files a request may load. Over the socket these are all that the
-// daemon can read, unless another user asks: then the caller could read them anyway.
+// allowedRoots returns which files a request may load: over TCP and for other users those below
+// Config.Roots. Over the socket, the daemon's own user may load all files that the daemon can read,
+// because this user can read them anyway.
 func (s *Server) allowedRoots(ctx *fasthttp.RequestCtx) ingest.AllowedRoots {
-	other, _ := ctx.UserValue(otherUserKey).(bool)
-	return ingest.AllowedRoots{Limited: isTCP(ctx) || other, Roots: s.Roots}
+	otherUser, _ := ctx.UserValue(otherUserKey).(bool)
+	return ingest.AllowedRoots{Limited: isTCP(ctx) || otherUser, Roots: s.Roots}
 }
 
 // isTCP reports whether a request came over TCP and not over the control socket.

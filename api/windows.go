@@ -79,12 +79,12 @@ func (p *splitParts) partWith(at window.Place) *string {
 func windowNumbers(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
 	byRow := r.Row != nil
 	if byRow == (r.Numbers != nil) {
-		given := "neither numbers nor row"
+		got := "neither numbers nor row"
 		if byRow {
-			given = "both numbers and row"
+			got = "both numbers and row"
 		}
 		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %s, want one of them",
-			given).WithField("numbers")
+			got).WithField("numbers")
 	}
 	if byRow {
 		code := int64(0)
