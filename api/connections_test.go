@@ -8,12 +8,12 @@ import (
 )
 
 // poor is a listener that has no descriptor at first.
-type poor struct {
+type failingListener struct {
 	net.Listener
 	fails int
 }
 
-func (p *poor) Accept() (net.Conn, error) {
+func (p *failingListener) Accept() (net.Conn, error) {
 	if p.fails--; p.fails >= 0 {
 		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
 	}
@@ -21,7 +21,7 @@ func (p *poor) Accept() (net.Conn, error) {
 }
 
 func TestAWantOfDescriptorsPasses(t *testing.T) {
-	l := &poor{fails: 2}
+	l := &failingListener{fails: 2}
 	if _, err := limitConnections(l, slog.New(slog.DiscardHandler), 2,
 		1<<20).Accept(); err != net.ErrClosed {
 		t.Errorf("got %v, want to be asked again until the listener is closed", err)

@@ -10,10 +10,10 @@ import (
 )
 
 // enough is how many requests serve every field with near certainty.
-const enough = 100_000
+const fullCoverageRequests = 100_000
 
 // looked is after how many cases the fuzzer looks for growth, again and again.
-const looked = 50_000
+const growthCheckInterval = 50_000
 
 // FuzzTheControlAPI asks any route by any method with any parameters, fields and bodies, and holds
 // what is answered to the OpenAPI document. No answer is a failure of the daemon's, and none of the
@@ -37,24 +37,24 @@ func FuzzTheControlAPI(f *testing.F) {
 			f.Add([]byte{byte(i), 0, 0, 0, 0}, "x", body)
 		}
 	}
-	a := newAsker(f)
-	a.watch(f)
+	a := newRequestTester(f)
+	a.killIfStuck(f)
 	f.Cleanup(func() { a.TB = f })
-	var before held
+	var before processResources
 	f.Fuzz(func(t *testing.T, choices []byte, word, body string) {
 		a.TB = t // a fuzz target has no other
-		switch n := a.seen.cases; {
-		case n == looked/10:
-			before = a.holds()
-		case n > 0 && n%looked == 0:
-			a.noGrowth(t, before)
+		switch n := a.coverage.cases; {
+		case n == growthCheckInterval/10:
+			before = a.resources()
+		case n > 0 && n%growthCheckInterval == 0:
+			a.checkNoGrowth(t, before)
 		}
-		m := newMaker(choices, word, a.words)
+		m := newRequestMaker(choices, word, a.words)
 		q := m.request()
 		if body != "" {
 			q.body = []byte(body)
 		}
-		if err := a.try(q); err != nil {
+		if err := a.send(q); err != nil {
 			t.Errorf("%s %s %q: %v", q.method, q.target, q.body, err)
 		}
 	})
@@ -71,35 +71,35 @@ func TestMadeUpRequestsReachEveryFieldAndLeaveNothing(t *testing.T) {
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	a := newAsker(t)
-	a.watch(t)
-	a.picky = n >= enough
-	var before held
+	a := newRequestTester(t)
+	a.killIfStuck(t)
+	a.wantRemedies = n >= fullCoverageRequests
+	var before processResources
 	for i := range n {
 		if i == n/3 {
-			before = a.holds()
+			before = a.resources()
 		}
 		choices := binary.LittleEndian.AppendUint64(
 			binary.LittleEndian.AppendUint64(nil, seed), uint64(i))
-		m := newMaker(nil, "wörd", a.words)
-		m.more = newMaker(choices, "", nil).more
+		m := newRequestMaker(nil, "wörd", a.words)
+		m.random = newRequestMaker(choices, "", nil).random
 		q := m.request()
-		if err := a.try(q); err != nil {
+		if err := a.send(q); err != nil {
 			t.Errorf("%s %s %q: %v", q.method, q.target, q.body, err)
 		}
 	}
-	a.noGrowth(t, before)
-	if missed := missing(a.seen.asked); len(missed) > 0 {
+	a.checkNoGrowth(t, before)
+	if missed := notCounted(a.coverage.asked); len(missed) > 0 {
 		t.Errorf("no request was made up with\n%s", strings.Join(missed, "\n"))
 	}
-	if missed := missing(a.seen.served); n >= enough && len(missed) > 0 {
+	if missed := notCounted(a.coverage.served); n >= fullCoverageRequests && len(missed) > 0 {
 		t.Errorf("no request was served with\n%s", strings.Join(missed, "\n"))
 	}
-	t.Log(a.seen.report())
+	t.Log(a.coverage.report())
 }
 
 // missing are the documented fields that were not counted.
-func missing(count map[string]int) (fields []string) {
+func notCounted(count map[string]int) (fields []string) {
 	for _, f := range documentedFields() {
 		if count[f] == 0 {
 			fields = append(fields, f)

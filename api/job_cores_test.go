@@ -9,11 +9,11 @@ import (
 )
 
 // until asks for a job until it is as wanted.
-func (w *world) until(id string, is func(wire.Job) bool) (job wire.Job) {
+func (w *world) waitForJob(id string, is func(wire.Job) bool) (job wire.Job) {
 	w.Helper()
-	end := time.Now().Add(patience)
+	end := time.Now().Add(testTimeout)
 	for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
-		w.into(w.do("GET", "/v1/jobs/"+id, nil), 200, &job)
+		w.decode(w.request("GET", "/v1/jobs/"+id, nil), 200, &job)
 		if is(job) {
 			return job
 		}
@@ -26,11 +26,11 @@ func (w *world) until(id string, is func(wire.Job) bool) (job wire.Job) {
 // TestLoadsShareTheCoresAndWaitForTheirTurn runs children that tell what they were ordered.
 func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
 	w := newWorldOfCores(t, 3)
-	w.Setenv(stuckVariable, stuckOrders)
+	w.Setenv(blockedVariable, blockedReportsCores)
 	path := w.source("a.csv", "a\n1\n")
 	begin := func(i int) string {
 		var job wire.Job
-		w.into(w.do("POST", fmt.Sprintf("/v1/datasets/d%d/load", i),
+		w.decode(w.request("POST", fmt.Sprintf("/v1/datasets/d%d/load", i),
 			map[string]any{"sources": []string{path}}), 202, &job)
 		return job.Job
 	}
@@ -38,7 +38,7 @@ func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
 		t.Helper()
 		sum := 0
 		for id, cores := range want {
-			w.until(id, func(j wire.Job) bool { return j.Cores == cores && j.Rows == int64(cores) })
+			w.waitForJob(id, func(j wire.Job) bool { return j.Cores == cores && j.Rows == int64(cores) })
 			sum += cores
 		}
 		if sum > 3 {
@@ -53,7 +53,7 @@ func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
 	use(map[string]int{a: 1, b: 1, c: 1})
 	d, e := begin(3), begin(4)
 	for _, id := range []string{d, e} {
-		if j := w.until(id, func(j wire.Job) bool { return true }); j.State != wire.JobQueued ||
+		if j := w.waitForJob(id, func(j wire.Job) bool { return true }); j.State != wire.JobQueued ||
 			j.Seconds != 0 || j.Cores != 0 || j.EtaS != nil {
 			t.Errorf("%+v", j)
 		}
@@ -64,7 +64,7 @@ func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
 	cancel := func(id string) {
 		t.Helper()
 		var job wire.Job
-		if w.into(w.do("DELETE", "/v1/jobs/"+id, nil), 200, &job); job.State != wire.JobCancelled {
+		if w.decode(w.request("DELETE", "/v1/jobs/"+id, nil), 200, &job); job.State != wire.JobCancelled {
 			t.Errorf("%+v", job)
 		}
 	}

@@ -56,11 +56,11 @@ func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
 		t.Errorf("of changed sources: %+v", changed)
 	}
 	var jobs wire.Jobs
-	w.into(w.do("GET", "/v1/jobs", nil), 200, &jobs)
+	w.decode(w.request("GET", "/v1/jobs", nil), 200, &jobs)
 	if len(jobs.Jobs) != 6 || jobs.Jobs[0].Job != "j1" || jobs.Jobs[5].Job != "j6" {
 		t.Errorf("%+v", jobs)
 	}
-	w.refused(w.do("GET", "/v1/jobs/j7", nil), wire.JobNotFound,
+	w.wantProblem(w.request("GET", "/v1/jobs/j7", nil), wire.JobNotFound,
 		`no job is named "j7"; the last 100 are remembered`)
 }
 
@@ -89,22 +89,22 @@ func TestAFailedLoadTellsFileRowColumnAndText(t *testing.T) {
 				t.Errorf("got %+v\nwant %s with %q and a hint with %q", e, test.typ,
 					test.says, test.hint)
 			}
-			w.checkTmp()
+			w.checkNoTempFiles()
 		})
 	}
-	w.refused(w.do("GET", "/v1/datasets/d", nil), wire.DatasetNotFound, "")
+	w.wantProblem(w.request("GET", "/v1/datasets/d", nil), wire.DatasetNotFound, "")
 }
 
 // stuck is a load that has read half of its rows.
-func (w *world) stuck(name string, options map[string]any) (job wire.Job) {
+func (w *world) loadBlocked(name string, options map[string]any) (job wire.Job) {
 	w.Helper()
-	w.Setenv(stuckVariable, "read")
-	w.into(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
+	w.Setenv(blockedVariable, "read")
+	w.decode(w.request("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
 	for tick := time.NewTicker(time.Millisecond); job.Rows != 5; <-tick.C {
 		if job.State != wire.JobRunning {
 			w.Fatalf("%+v", job)
 		}
-		w.into(w.do("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
+		w.decode(w.request("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
 	}
 	return job
 }
@@ -112,41 +112,41 @@ func (w *world) stuck(name string, options map[string]any) (job wire.Job) {
 func TestALoadThatRunsIsJoinedWaitedForAndCancelled(t *testing.T) {
 	w := newWorld(t)
 	options := map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}
-	job := w.stuck("d", options)
+	job := w.loadBlocked("d", options)
 	if job.Phase != "read" || job.RowsTotal != 10 || job.Bytes != 50 || job.BytesTotal != 100 ||
 		job.Seconds <= 0 || job.Progress != 0.5 {
 		t.Errorf("%+v", job)
 	}
 	var joined wire.Job
-	w.into(w.do("POST", "/v1/datasets/d/load", options), 202, &joined)
+	w.decode(w.request("POST", "/v1/datasets/d/load", options), 202, &joined)
 	if joined.Job != job.Job || w.jobs.Running() != 1 {
 		t.Errorf("the same load is %s beside %s", joined.Job, job.Job)
 	}
 	began := time.Now()
-	w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=50", nil), 200, &joined)
+	w.decode(w.request("GET", "/v1/jobs/"+job.Job+"?wait_ms=50", nil), 200, &joined)
 	if d := time.Since(began); joined.State != wire.JobRunning || d < 50*time.Millisecond {
 		t.Errorf("after %s: %+v", d, joined)
 	}
 	var waiting sync.WaitGroup
 	waiting.Go(func() { // is told when the job ends
 		var j wire.Job
-		w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=30000", nil), 200, &j)
+		w.decode(w.request("GET", "/v1/jobs/"+job.Job+"?wait_ms=30000", nil), 200, &j)
 		if j.State != wire.JobCancelled {
 			t.Errorf("%+v", j)
 		}
 	})
 	var cancelled wire.Job
-	w.into(w.do("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
+	w.decode(w.request("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
 	if cancelled.State != wire.JobCancelled || cancelled.Error.Type != wire.Cancelled {
 		t.Errorf("%+v", cancelled)
 	}
 	waiting.Wait()
-	w.checkTmp()
-	w.into(w.do("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
+	w.checkNoTempFiles()
+	w.decode(w.request("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
 	if cancelled.State != wire.JobCancelled {
 		t.Errorf("cancelled again: %+v", cancelled)
 	}
-	os.Unsetenv(stuckVariable)
+	os.Unsetenv(blockedVariable)
 	if again := w.load("d", options); again.State != wire.JobDone || again.Generation != 1 {
 		t.Errorf("loaded again: %+v", again)
 	}
@@ -155,15 +155,15 @@ func TestALoadThatRunsIsJoinedWaitedForAndCancelled(t *testing.T) {
 func TestCloseCancelsWhatRunsAndRefusesMore(t *testing.T) {
 	w := newWorld(t)
 	options := map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}
-	job := w.stuck("d", options)
+	job := w.loadBlocked("d", options)
 	w.jobs.Close()
 	w.jobs.Close()
-	w.into(w.do("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
+	w.decode(w.request("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
 	if job.State != wire.JobCancelled {
 		t.Errorf("%+v", job)
 	}
-	w.refused(w.do("POST", "/v1/datasets/d/load", options), wire.ShuttingDown, "store is closed")
-	w.checkTmp()
+	w.wantProblem(w.request("POST", "/v1/datasets/d/load", options), wire.ShuttingDown, "store is closed")
+	w.checkNoTempFiles()
 }
 
 // put sends bytes through a socket pair to a put.
@@ -196,7 +196,7 @@ func TestArraysThatArePutAreADataset(t *testing.T) {
 		t.Fatalf("%+v, %v", reply, err)
 	}
 	// no hit
-	w.refused(w.do("POST", "/v1/datasets/mine/load", map[string]any{}), wire.InvalidRequest,
+	w.wantProblem(w.request("POST", "/v1/datasets/mine/load", map[string]any{}), wire.InvalidRequest,
 		"sources: want at least one file")
 	if _, err := w.put(t.Context(), r,
 		func(f *os.File) { f.Write(values[:9]); f.Close() }); err == nil ||
@@ -215,7 +215,7 @@ func TestArraysThatArePutAreADataset(t *testing.T) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	w.checkTmp()
+	w.checkNoTempFiles()
 	if d := w.store.Datasets(); len(d) != 1 || d[0].Generation != 1 {
 		t.Errorf("%+v", d)
 	}
@@ -234,5 +234,5 @@ func TestAPutEndsWithItsContext(t *testing.T) {
 	if list := w.jobs.List(); len(list) != 1 || list[0].State != wire.JobCancelled {
 		t.Errorf("%+v", list)
 	}
-	w.checkTmp()
+	w.checkNoTempFiles()
 }

@@ -16,7 +16,7 @@ import (
 
 // crowded opens n connections, each of which sends the beginning of a request and no more. They
 // stay open until the test ends.
-func crowded(t testing.TB, network, addr string, n int, begin string, meanwhile func(i int)) {
+func openConnections(t testing.TB, network, addr string, n int, begin string, meanwhile func(i int)) {
 	t.Helper()
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -51,10 +51,10 @@ func shortTimeouts(s *Server) {
 
 // answeredWithin sends a request on a new connection until it is served, and fails if the others
 // still block it after patience: each of them ends by a timeout of shortTimeouts.
-func answeredWithin(t testing.TB, network, addr, request string) {
+func wantAnswerWithin(t testing.TB, network, addr, request string) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		status := statusOf(t, network, addr, request)
+	for end := time.Now().Add(testTimeout); ; time.Sleep(10 * time.Millisecond) {
+		status := requestStatus(t, network, addr, request)
 		if status == http.StatusOK {
 			return
 		}
@@ -65,7 +65,7 @@ func answeredWithin(t testing.TB, network, addr, request string) {
 }
 
 // statusOf is 0 if the connection ends without an answer.
-func statusOf(t testing.TB, network, addr, request string) int {
+func requestStatus(t testing.TB, network, addr, request string) int {
 	t.Helper()
 	conn, err := net.Dial(network, addr)
 	if err != nil {
@@ -73,7 +73,7 @@ func statusOf(t testing.TB, network, addr, request string) int {
 	}
 	defer conn.Close()
 	_, _ = io.WriteString(conn, request)
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	_ = conn.SetReadDeadline(time.Now().Add(testTimeout))
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return 0
@@ -85,10 +85,10 @@ func statusOf(t testing.TB, network, addr, request string) int {
 func TestTenThousandConnectionsThatSendNothingBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 	w := newWorldWith(t, 0, shortTimeouts)
 	d := w.openTCP()
-	crowded(t, "tcp", d.addr, 10_000, "", func(int) {
-		answeredWithin(t, "tcp", d.addr,
-			lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer()))
-		if a := w.do("GET", "/v1/health", nil); a.status != 200 {
+	openConnections(t, "tcp", d.addr, 10_000, "", func(int) {
+		wantAnswerWithin(t, "tcp", d.addr,
+			headerLines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearerHeader()))
+		if a := w.request("GET", "/v1/health", nil); a.status != 200 {
 			t.Fatalf("over the socket: %d", a.status)
 		}
 	})
@@ -109,10 +109,10 @@ func TestHalfRequestsBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 			w := newWorldWith(t, 0, shortTimeouts)
 			d := w.openTCP()
 			begin := strings.Replace(strings.Replace(test.first+"\r\n"+test.fields, "%s", d.addr,
-				1), "%s", d.bearer(), 1)
-			crowded(t, "tcp", d.addr, 1000, begin, func(int) {
-				answeredWithin(t, "tcp", d.addr,
-					lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer()))
+				1), "%s", d.bearerHeader(), 1)
+			openConnections(t, "tcp", d.addr, 1000, begin, func(int) {
+				wantAnswerWithin(t, "tcp", d.addr,
+					headerLines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearerHeader()))
 			})
 		})
 	}
@@ -120,8 +120,8 @@ func TestHalfRequestsBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 
 func TestManyConnectionsToTheSocketBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 	w := newWorldWith(t, 0, shortTimeouts)
-	crowded(t, "unix", w.socket, 2*maxSocketConns, "GET /v1/datasets HTTP/1.1\r\n", func(int) {
-		answeredWithin(t, "unix", w.socket, lines("GET /v1/health HTTP/1.1", "Host: localhost"))
+	openConnections(t, "unix", w.socket, 2*maxSocketConns, "GET /v1/datasets HTTP/1.1\r\n", func(int) {
+		wantAnswerWithin(t, "unix", w.socket, headerLines("GET /v1/health HTTP/1.1", "Host: localhost"))
 	})
 	if n := w.server.conns.count(); n > maxSocketConns {
 		t.Errorf("%d connections are open", n)
@@ -133,15 +133,15 @@ func TestIdleClientsBlockNobody(t *testing.T) {
 	d := newWorld(t).openTCP()
 	for i := range 2 * maxTCPConns {
 		conn := d.dial()
-		if _, err := io.WriteString(conn, lines("GET /v1/health HTTP/1.1", "Host: "+d.addr,
-			d.bearer())); err != nil {
+		if _, err := io.WriteString(conn, headerLines("GET /v1/health HTTP/1.1", "Host: "+d.addr,
+			d.bearerHeader())); err != nil {
 			t.Fatal(i, err)
 		}
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatal(i, err)
 		}
-		answered(t, res)
+		readResponse(t, res)
 		if res.StatusCode != http.StatusOK || i < maxTCPConns/2 && res.Close {
 			t.Fatalf("request %d was answered %d, connection closed: %v", i,
 				res.StatusCode, res.Close)
@@ -162,7 +162,7 @@ func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
 			d := w.openTCP()
 			conn := d.dial()
 			if _, err := io.WriteString(conn,
-				strings.Replace(strings.Replace(half, "%s", d.addr, 1), "%s", d.bearer(),
+				strings.Replace(strings.Replace(half, "%s", d.addr, 1), "%s", d.bearerHeader(),
 					1)); err != nil {
 				t.Fatal(err)
 			}
@@ -212,8 +212,8 @@ func TestConnectionsAboveTheLimitAreToldSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := answered(t, res)
-	if p := w.problem(a); a.status != 503 || p.Type != "busy" || p.Hint == "" ||
+	a := readResponse(t, res)
+	if p := w.decodeProblem(a); a.status != 503 || p.Type != "busy" || p.Hint == "" ||
 		a.header.Get("Retry-After") == "" || !res.Close {
 		t.Errorf("%d %+v %+v", a.status, a.header, p)
 	}

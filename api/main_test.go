@@ -27,15 +27,15 @@ import (
 // stuckVariable makes the child of loads one that reads half and then waits to be killed. Its value
 // is the phase it names, but for stuckOrders: then the rows are the cores that it was ordered last.
 const (
-	stuckVariable = "TENSORCACHE_API_TEST_STUCK"
-	stuckOrders   = "orders"
+	blockedVariable     = "TENSORCACHE_API_TEST_STUCK"
+	blockedReportsCores = "orders"
 )
 
 // TestMain is also the child of loads: the test binary starts itself with the verb.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == ingest.Verb {
-		if os.Getenv(stuckVariable) != "" {
-			getStuck()
+		if os.Getenv(blockedVariable) != "" {
+			blockedChild()
 		}
 		os.Exit(ingest.Main(os.Stdin, os.Stdout))
 	}
@@ -49,11 +49,11 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
 }
 
-func getStuck() {
+func blockedChild() {
 	r := bufio.NewReader(os.Stdin)
 	_, _ = r.ReadString('\n')
-	phase, rows := os.Getenv(stuckVariable), 5
-	if phase == stuckOrders {
+	phase, rows := os.Getenv(blockedVariable), 5
+	if phase == blockedReportsCores {
 		phase, rows = "read", 0
 	}
 	for {
@@ -62,7 +62,7 @@ func getStuck() {
 		if err != nil {
 			os.Exit(3)
 		}
-		if os.Getenv(stuckVariable) == stuckOrders {
+		if os.Getenv(blockedVariable) == blockedReportsCores {
 			if _, err := fmt.Sscanf(line, `{"cores":%d}`, &rows); err != nil {
 				os.Exit(3)
 			}
@@ -145,13 +145,13 @@ func newWorldWith(t testing.TB, cores int, change func(*Server)) *world {
 				t.Error(name, err)
 			}
 		}
-		w.checkTmp()
+		w.checkNoTempFiles()
 		os.RemoveAll(short)
 	})
 	return w
 }
 
-func (w *world) checkTmp() {
+func (w *world) checkNoTempFiles() {
 	w.Helper()
 	left, err := os.ReadDir(filepath.Join(w.dir, "tmp"))
 	if err != nil || len(left) > 0 {
@@ -160,14 +160,14 @@ func (w *world) checkTmp() {
 }
 
 // answer is a response with its body.
-type answer struct {
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
 // do asks, and holds the exchange to the OpenAPI document.
-func (w *world) do(method, path string, body any) answer {
+func (w *world) request(method, path string, body any) response {
 	w.Helper()
 	var payload []byte
 	switch b := body.(type) {
@@ -177,14 +177,14 @@ func (w *world) do(method, path string, body any) answer {
 	default:
 		payload = asJSON(b)
 	}
-	a := w.ask(method, path, payload)
-	if err := breach(method, path, payload, a); err != nil {
+	a := w.requestUnchecked(method, path, payload)
+	if err := contractError(method, path, payload, a); err != nil {
 		w.Errorf("%s %s answered %d: %v", method, path, a.status, err)
 	}
 	return a
 }
 
-func (w *world) ask(method, path string, payload []byte) answer {
+func (w *world) requestUnchecked(method, path string, payload []byte) response {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, "http://localhost"+path,
 		bytes.NewReader(payload))
@@ -195,18 +195,18 @@ func (w *world) ask(method, path string, payload []byte) answer {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return answered(w, res)
+	return readResponse(w, res)
 }
 
 // answered reads a response to its end.
-func answered(t testing.TB, res *http.Response) answer {
+func readResponse(t testing.TB, res *http.Response) response {
 	t.Helper()
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{res.StatusCode, res.Header, b}
+	return response{res.StatusCode, res.Header, b}
 }
 
 func asJSON(v any) []byte {
@@ -218,7 +218,7 @@ func asJSON(v any) []byte {
 }
 
 // into reads the body of a success.
-func (w *world) into(a answer, status int, into any) {
+func (w *world) decode(a response, status int, into any) {
 	w.Helper()
 	if a.status != status || a.header.Get("Content-Type") != "application/json" {
 		w.Fatalf("%d of %s, want %d of JSON: %s", a.status, a.header.Get("Content-Type"),
@@ -230,7 +230,7 @@ func (w *world) into(a answer, status int, into any) {
 }
 
 // problem reads the body of a refusal, which must be a problem of a known type.
-func (w *world) problem(a answer) *wire.Problem {
+func (w *world) decodeProblem(a response) *wire.Problem {
 	w.Helper()
 	var p wire.Problem
 	if a.status < 400 || a.header.Get("Content-Type") != "application/problem+json" {
@@ -247,9 +247,9 @@ func (w *world) problem(a answer) *wire.Problem {
 }
 
 // refused wants a problem of a type whose detail holds a text.
-func (w *world) refused(a answer, typ, says string) {
+func (w *world) wantProblem(a response, typ, says string) {
 	w.Helper()
-	if p := w.problem(a); p.Type != typ || !strings.Contains(p.Detail, says) {
+	if p := w.decodeProblem(a); p.Type != typ || !strings.Contains(p.Detail, says) {
 		w.Errorf("got %+v\nwant %s with %q", p, typ, says)
 	}
 }
@@ -268,15 +268,15 @@ func (w *world) source(name, text string) string {
 func (w *world) load(name string, options map[string]any) wire.Job {
 	w.Helper()
 	var job wire.Job
-	w.into(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
+	w.decode(w.request("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
 	for !job.Ended() {
-		w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
+		w.decode(w.request("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
 	}
 	return job
 }
 
 // loaded is the name of ETTh1, loaded.
-func (w *world) loaded() string {
+func (w *world) loadETTh1() string {
 	w.Helper()
 	path, err := filepath.Abs("../examples/data/ETTh1.csv")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // contract is the document as kin-openapi reads it.
-var contract = sync.OnceValue(func() *openapi3.T {
+var openapiSpec = sync.OnceValue(func() *openapi3.T {
 	doc, err := openapi3.NewLoader().LoadFromData(asJSON(fullDocument().withVersion("test")))
 	if err == nil {
 		err = doc.Validate(context.Background(), openapi3.EnableSchemaFormatValidation())
@@ -37,7 +37,7 @@ func operation(method, path string) *openapi3.Operation {
 			segments[i] = text
 		}
 	}
-	for template, item := range contract().Paths.Map() {
+	for template, item := range openapiSpec().Paths.Map() {
 		r := route{path: template}
 		if _, ok := r.match(segments); ok {
 			return item.GetOperation(method)
@@ -48,7 +48,7 @@ func operation(method, path string) *openapi3.Operation {
 
 // breach says how an exchange differs from the document. A request that was served must be one that
 // is documented; what is refused may be anything, but the answer is a documented one all the same.
-func breach(method, target string, body []byte, a answer) error {
+func contractError(method, target string, body []byte, a response) error {
 	u, err := url.Parse(target)
 	if err != nil {
 		return nil // no request that a client can make
@@ -58,14 +58,14 @@ func breach(method, target string, body []byte, a answer) error {
 		if method == "HEAD" {
 			return nil
 		}
-		return fits("#/components/schemas/Problem", a.body)
+		return checkSchema("#/components/schemas/Problem", a.body)
 	}
 	documented := op.Responses.Status(a.status)
 	if documented == nil {
 		return fmt.Errorf("status %d is not documented", a.status)
 	}
 	if a.status < 300 {
-		if err := served(op, u.Query(), body); err != nil {
+		if err := servedError(op, u.Query(), body); err != nil {
 			return fmt.Errorf("it was served, though the document forbids it: %w", err)
 		}
 	}
@@ -83,11 +83,11 @@ func breach(method, target string, body []byte, a answer) error {
 	if media.Schema == nil || !strings.HasSuffix(a.header.Get("Content-Type"), "json") {
 		return nil
 	}
-	return fits(media.Schema.Ref, a.body)
+	return checkSchema(media.Schema.Ref, a.body)
 }
 
 // served holds a request that was served to the document.
-func served(op *openapi3.Operation, query url.Values, body []byte) error {
+func servedError(op *openapi3.Operation, query url.Values, body []byte) error {
 	for name := range query {
 		if op.Parameters.GetByInAndName("query", name) == nil {
 			return fmt.Errorf("parameter %q", name)
@@ -102,7 +102,7 @@ func served(op *openapi3.Operation, query url.Values, body []byte) error {
 	if len(body) == 0 && !op.RequestBody.Value.Required {
 		return nil
 	}
-	return fits(op.RequestBody.Value.Content.Get("application/json").Schema.Ref, body)
+	return checkSchema(op.RequestBody.Value.Content.Get("application/json").Schema.Ref, body)
 }
 
 // schemas compiles a schema of the document once. kin-openapi itself checks values by the rules of
@@ -127,7 +127,7 @@ var schemas = sync.OnceValue(func() func(ref string) *jsonschema.Schema {
 })
 
 // fits holds a body to a schema, which stands among the components.
-func fits(ref string, body []byte) error {
+func checkSchema(ref string, body []byte) error {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, body)
@@ -140,7 +140,7 @@ func fits(ref string, body []byte) error {
 
 func TestTheDocumentIsServedAndHasEveryRouteAndNoOther(t *testing.T) {
 	w := newWorld(t)
-	a := w.do("GET", "/v1/openapi.json", nil)
+	a := w.request("GET", "/v1/openapi.json", nil)
 	doc, err := openapi3.NewLoader().LoadFromData(a.body)
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestTheDocumentIsServedAndHasEveryRouteAndNoOther(t *testing.T) {
 // TestTheDocumentKnowsEveryProblem: clients branch on their types.
 func TestTheDocumentKnowsEveryProblem(t *testing.T) {
 	var documented []string
-	for _, typ := range contract().Components.Schemas["Problem"].Value.Properties["type"].Value.Enum {
+	for _, typ := range openapiSpec().Components.Schemas["Problem"].Value.Properties["type"].Value.Enum {
 		documented = append(documented, typ.(string))
 	}
 	slices.Sort(documented)
@@ -231,9 +231,9 @@ func TestParametersThatARouteDoesNotTakeAreRefused(t *testing.T) {
 		"/v1/jobs/j1?wait_ms=1&wait_ms=2":     "wait_ms: is given more than once",
 		"/v1/jobs/j1?" + url.QueryEscape("ü"): `there is no parameter "ü" here, want wait_ms`,
 	} {
-		a := w.do("GET", target, nil)
-		w.refused(a, wire.InvalidRequest, says)
-		if p := w.problem(a); p.Field == "" {
+		a := w.request("GET", target, nil)
+		w.wantProblem(a, wire.InvalidRequest, says)
+		if p := w.decodeProblem(a); p.Field == "" {
 			t.Errorf("%s: no field", target)
 		}
 	}
@@ -244,33 +244,33 @@ func TestBreachesAreSeen(t *testing.T) {
 	json := map[string][]string{"Content-Type": {"application/json"}}
 	for name, test := range map[string]struct {
 		method, target, body string
-		a                    answer
+		a                    response
 	}{
 		"an unknown field": {"GET", "/v1/feeds", "",
-			answer{200, json, []byte(`{"feeds": [], "next": null, "more": 1}`)}},
-		"a missing field": {"GET", "/v1/feeds", "", answer{200, json, []byte(`{}`)}},
+			response{200, json, []byte(`{"feeds": [], "next": null, "more": 1}`)}},
+		"a missing field": {"GET", "/v1/feeds", "", response{200, json, []byte(`{}`)}},
 		"null for a list": {"GET", "/v1/feeds", "",
-			answer{200, json, []byte(`{"feeds": null, "next": null}`)}},
-		"a nested field": {"POST", "/v1/stop", "", answer{202, json, []byte(`{"pid": "1"}`)}},
+			response{200, json, []byte(`{"feeds": null, "next": null}`)}},
+		"a nested field": {"POST", "/v1/stop", "", response{202, json, []byte(`{"pid": "1"}`)}},
 		"another status": {"GET", "/v1/feeds", "",
-			answer{201, json, []byte(`{"feeds": [], "next": null}`)}},
+			response{201, json, []byte(`{"feeds": [], "next": null}`)}},
 		"a content type": {"GET", "/v1/feeds", "",
-			answer{200, map[string][]string{"Content-Type": {"text/plain"}},
+			response{200, map[string][]string{"Content-Type": {"text/plain"}},
 				[]byte(`{"feeds": [], "next": null}`)}},
 		"a served parameter": {"GET", "/v1/feeds?x=1", "",
-			answer{200, json, []byte(`{"feeds": [], "next": null}`)}},
+			response{200, json, []byte(`{"feeds": [], "next": null}`)}},
 		"a served body": {"DELETE", "/v1/jobs/j1", "[]",
-			answer{202, json, []byte(`{"pid": 1}`)}},
+			response{202, json, []byte(`{"pid": 1}`)}},
 		"an unknown problem": {"GET", "/v1/nothing", "",
-			answer{404, json,
+			response{404, json,
 				[]byte(`{"type": "odd", "title": "x", "status": 404, "detail": "x"}`)}},
 	} {
-		if breach(test.method, test.target, []byte(test.body), test.a) == nil {
+		if contractError(test.method, test.target, []byte(test.body), test.a) == nil {
 			t.Errorf("%s is not seen", name)
 		}
 	}
-	if err := breach("GET", "/v1/feeds", nil,
-		answer{200, json, []byte(`{"feeds": [], "next": null}`)}); err != nil {
+	if err := contractError("GET", "/v1/feeds", nil,
+		response{200, json, []byte(`{"feeds": [], "next": null}`)}); err != nil {
 		t.Error(err)
 	}
 }

@@ -53,25 +53,25 @@ func TestListsComeInPages(t *testing.T) {
 		}
 	}
 	var some wire.Datasets
-	w.into(w.do("GET", "/v1/datasets?limit=2", nil), 200, &some)
+	w.decode(w.request("GET", "/v1/datasets?limit=2", nil), 200, &some)
 	if len(some.Datasets) != 2 || some.Datasets[0].Dataset != "a" || some.Next == nil ||
 		*some.Next != "b" {
 		t.Errorf("%+v", some)
 	}
-	w.into(w.do("GET", "/v1/datasets?limit=2&after=b", nil), 200, &some)
+	w.decode(w.request("GET", "/v1/datasets?limit=2&after=b", nil), 200, &some)
 	if len(some.Datasets) != 1 || some.Datasets[0].Dataset != "c" || some.Next != nil {
 		t.Errorf("%+v", some)
 	}
 	var jobs wire.Jobs
-	w.into(w.do("GET", "/v1/jobs?limit=1&after=j1", nil), 200, &jobs)
+	w.decode(w.request("GET", "/v1/jobs?limit=1&after=j1", nil), 200, &jobs)
 	if len(jobs.Jobs) != 1 || jobs.Jobs[0].Job != "j2" || jobs.Next == nil || *jobs.Next != "j2" {
 		t.Errorf("%+v", jobs)
 	}
-	w.into(w.do("GET", "/v1/jobs?state=done&dataset=b", nil), 200, &jobs)
+	w.decode(w.request("GET", "/v1/jobs?state=done&dataset=b", nil), 200, &jobs)
 	if len(jobs.Jobs) != 1 || jobs.Jobs[0].Dataset != "b" {
 		t.Errorf("%+v", jobs)
 	}
-	w.into(w.do("GET", "/v1/jobs?state=running", nil), 200, &jobs)
+	w.decode(w.request("GET", "/v1/jobs?state=running", nil), 200, &jobs)
 	if len(jobs.Jobs) != 0 || jobs.Jobs == nil {
 		t.Errorf("%+v", jobs)
 	}
@@ -84,19 +84,19 @@ func TestListsComeInPages(t *testing.T) {
 		"feeds?after=j1":      `after: got "j1", want the next of the page before, as f12`,
 		"jobs?state=":         `state: got "", want queued, running, done, failed, cancelled`,
 	} {
-		w.refused(w.do("GET", "/v1/"+query, nil), wire.InvalidRequest, says)
+		w.wantProblem(w.request("GET", "/v1/"+query, nil), wire.InvalidRequest, says)
 	}
 }
 
 func TestADatasetThatTheClientHasIsNotSentAgain(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
-	tag := w.do("GET", "/v1/datasets/etth1", nil).header.Get("ETag")
+	w.loadETTh1()
+	tag := w.request("GET", "/v1/datasets/etth1", nil).header.Get("ETag")
 	if len(tag) != 18 || tag[0] != '"' {
 		t.Fatalf("ETag: %s", tag)
 	}
-	ask := func(path, value string) answer {
-		return w.raw("GET " + path +
+	ask := func(path, value string) response {
+		return w.sendRaw("GET " + path +
 			" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nIf-None-Match: " +
 			value + "\r\n\r\n")
 	}
@@ -121,7 +121,7 @@ func TestADatasetThatTheClientHasIsNotSentAgain(t *testing.T) {
 func TestADaemonThatStopsIsNotReady(t *testing.T) {
 	w := newWorld(t)
 	var r wire.Ready
-	w.into(w.do("GET", "/v1/ready", nil), 200, &r)
-	w.do("POST", "/v1/stop", nil)
-	w.refused(w.do("GET", "/v1/ready", nil), wire.ShuttingDown, "")
+	w.decode(w.request("GET", "/v1/ready", nil), 200, &r)
+	w.request("POST", "/v1/stop", nil)
+	w.wantProblem(w.request("GET", "/v1/ready", nil), wire.ShuttingDown, "")
 }

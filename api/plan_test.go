@@ -15,14 +15,14 @@ import (
 
 func (w *world) plan(name string, request map[string]any) (p wire.PlanReply) {
 	w.Helper()
-	w.into(w.do("POST", "/v1/datasets/"+name+"/plan", request), 200, &p)
+	w.decode(w.request("POST", "/v1/datasets/"+name+"/plan", request), 200, &p)
 	return p
 }
 
 func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
 	w := newWorld(t)
-	p := w.plan(w.loaded(),
-		map[string]any{"spec": etth, "split": map[string]any{"lengths": []int{8640, 2880, 2880}}})
+	p := w.plan(w.loadETTh1(),
+		map[string]any{"spec": etthSpec, "split": map[string]any{"lengths": []int{8640, 2880, 2880}}})
 	if p.Windows != 16989 || p.Positions != 17420 || p.Items != 1 || len(p.Rejected) != 1 ||
 		p.Rejected[window.ReasonItemEnd] != 431 {
 		t.Errorf("%d windows of %d positions, rejected %v; want 16,989 of 17,420 and 431 by item_end", p.Windows, p.Positions, p.Rejected)
@@ -35,7 +35,7 @@ func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
 			t.Errorf("part %d is %s with %d windows, want %s with %d", i, s.Name, s.Windows,
 				want.name, want.windows)
 		}
-		part := w.plan("etth1", map[string]any{"spec": etth, "cuts": []any{p.Splits[i].Cut}})
+		part := w.plan("etth1", map[string]any{"spec": etthSpec, "cuts": []any{p.Splits[i].Cut}})
 		if part.Windows != want.windows || part.Positions != p.Splits[i].Positions {
 			t.Errorf("its cut gives %d windows of %d positions, want %d of %d", part.Windows,
 				part.Positions, want.windows, p.Splits[i].Positions)
@@ -55,7 +55,7 @@ func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
 
 func TestPathsAreSaidAsTheyAre(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	for _, test := range []struct {
 		change map[string]any
 		first  bool
@@ -81,7 +81,7 @@ func TestPathsAreSaidAsTheyAre(t *testing.T) {
 
 func TestPlansThatCannotBeAreRefused(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	for name, test := range map[string]struct {
 		request   map[string]any
 		typ, says string
@@ -91,22 +91,22 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 		"an unknown column": {map[string]any{"spec": map[string]any{"context_length": 1,
 			"columns": []string{"HULF"}}}, wire.ColumnNotFound,
 			`no column is named "HULF"; near: HULL, HUFL`},
-		"an old generation": {map[string]any{"spec": etth, "generation": 9}, wire.GenerationGone,
+		"an old generation": {map[string]any{"spec": etthSpec, "generation": 9}, wire.GenerationGone,
 			"the newest is 1"},
-		"another digest": {map[string]any{"spec": etth, "digest": "00"},
+		"another digest": {map[string]any{"spec": etthSpec, "digest": "00"},
 			wire.GenerationGone, "names 00"},
-		"a split into pieces": {map[string]any{"spec": etth, "split": "half"},
+		"a split into pieces": {map[string]any{"spec": etthSpec, "split": "half"},
 			wire.InvalidSpec, "split"},
-		"an unknown order": {map[string]any{"spec": etth,
+		"an unknown order": {map[string]any{"spec": etthSpec,
 			"options": map[string]any{"batch_size": 8, "order": "any"}}, wire.InvalidSpec,
 			`order: got "any"`},
-		"a batch of none": {map[string]any{"spec": etth, "options": map[string]any{}},
+		"a batch of none": {map[string]any{"spec": etthSpec, "options": map[string]any{}},
 			wire.InvalidSpec, `batch_size: got "0"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *w
 			w.TB = t
-			w.refused(w.do("POST", "/v1/datasets/etth1/plan", test.request), test.typ, test.says)
+			w.wantProblem(w.request("POST", "/v1/datasets/etth1/plan", test.request), test.typ, test.says)
 		})
 	}
 }
@@ -114,13 +114,13 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 func TestASplitWithAnEmptyPartIsRefused(t *testing.T) {
 	w := newWorld(t)
 	split := map[string]any{"lengths": []int{17000, 50}}
-	name := w.loaded()
-	w.refused(w.do("POST", "/v1/datasets/"+name+"/plan",
-		map[string]any{"spec": etth, "split": split}), wire.NoWindows,
+	name := w.loadETTh1()
+	w.wantProblem(w.request("POST", "/v1/datasets/"+name+"/plan",
+		map[string]any{"spec": etthSpec, "split": split}), wire.NoWindows,
 		`lengths: got [17000,50], but part "test" has no window: of 50 positions, split rejects 50`)
 	// What is left by cuts may be nothing.
 	cut := map[string]any{"split": split, "part": 1}
-	empty := w.plan(name, map[string]any{"spec": etth, "cuts": []any{cut},
+	empty := w.plan(name, map[string]any{"spec": etthSpec, "cuts": []any{cut},
 		"options": map[string]any{"batch_size": 8}})
 	if empty.Windows != 0 || empty.First != nil || empty.BatchPlan != nil {
 		t.Errorf("%+v", empty)
@@ -129,8 +129,8 @@ func TestASplitWithAnEmptyPartIsRefused(t *testing.T) {
 
 func TestRunsAreTheIndex(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
-	a := w.do("POST", "/v1/datasets/etth1/runs", map[string]any{"spec": etth})
+	w.loadETTh1()
+	a := w.request("POST", "/v1/datasets/etth1/runs", map[string]any{"spec": etthSpec})
 	if a.status != 200 || a.header.Get("Content-Type") != "application/octet-stream" ||
 		len(a.body) != 24 {
 		t.Fatalf("%d of %s: %d bytes", a.status, a.header.Get("Content-Type"), len(a.body))
@@ -171,14 +171,14 @@ func TestAPlansRanksAreWhatTheyAreServed(t *testing.T) {
 				for _, size := range []int64{1, 2, 4, 7, 50} {
 					o := sampler.Options{Order: order, Tail: tail, NumReplicas: ranks,
 						BatchSize: size, Seed: 3}
-					a := w.do("POST", "/v1/datasets/few/plan",
+					a := w.request("POST", "/v1/datasets/few/plan",
 						map[string]any{"spec": spec, "options": o})
 					if a.status != 200 {
-						w.refused(a, wire.NoWindows, "drop")
+						w.wantProblem(a, wire.NoWindows, "drop")
 						continue
 					}
 					var p wire.PlanReply
-					w.into(a, 200, &p)
+					w.decode(a, 200, &p)
 					comparePlan(t, windows.Index, o, p.BatchPlan)
 				}
 			}
@@ -230,27 +230,27 @@ func comparePlan(t *testing.T, x *window.Index, o sampler.Options, p *wire.Batch
 // grow with the square of the request.
 func TestAPlanOfManyPartsIsBounded(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	body := func(parts, name int) map[string]any {
 		lengths, names := make([]int, parts), make([]string, parts)
 		for i := range parts {
 			lengths[i], names[i] = 1, fmt.Sprintf("%0*d", name, i)
 		}
-		return map[string]any{"spec": etth,
+		return map[string]any{"spec": etthSpec,
 			"split": map[string]any{"lengths": lengths, "names": names}}
 	}
-	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(100_000, 6)), wire.InvalidSpec,
+	w.wantProblem(w.request("POST", "/v1/datasets/etth1/plan", body(100_000, 6)), wire.InvalidSpec,
 		`lengths: got "100000 parts", want at most 1000 parts`)
-	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge,
+	w.wantProblem(w.request("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge,
 		"split: the cuts of its 200 parts are over 16777216 bytes")
 }
 
 // TestAPlanForARankThatIsNotListed: of many ranks the first are listed, whichever asks.
 func TestAPlanForARankThatIsNotListed(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	o := sampler.Options{BatchSize: 2, NumReplicas: maxRanks + 10, Rank: maxRanks + 5}
-	p := w.plan("etth1", map[string]any{"spec": etth, "options": o})
+	p := w.plan("etth1", map[string]any{"spec": etthSpec, "options": o})
 	if want := (p.Windows-1)/(o.BatchSize*o.NumReplicas) + 1; p.BatchPlan.Batches != want ||
 		p.BatchPlan.LastBatch != o.BatchSize || len(p.BatchPlan.Ranks) != maxRanks {
 		t.Errorf("%d batches, the last of %d, and %d ranks; want %d of %d windows, and %d",
@@ -263,7 +263,7 @@ func TestAPlanForARankThatIsNotListed(t *testing.T) {
 // again until a batch is full.
 func TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	for _, order := range []string{"sequential", "shuffle", "bootstrap", "random_start", "lanes"} {
 		for _, tail := range []string{"short", "wrap"} {
 			o := sampler.Options{Order: order, Tail: tail, BatchSize: 1 << 34, NumReplicas: 1 << 8}

@@ -10,7 +10,7 @@ import (
 
 // shown is a dataset in which whatever may be shown is there, and its values row by row as answers
 // have them.
-type shown struct {
+type shownDataset struct {
 	rows   []int64 // of each item
 	items  []string
 	table  layout.Table
@@ -18,7 +18,7 @@ type shown struct {
 	times  []int64
 }
 
-func (s *shown) offset(item int) (at int64) {
+func (s *shownDataset) itemOffset(item int) (at int64) {
 	for _, n := range s.rows[:item] {
 		at += n
 	}
@@ -26,13 +26,13 @@ func (s *shown) offset(item int) (at int64) {
 }
 
 // words are those of the text column.
-var words = []string{"tech", "<script>alert(1)</script>", "food"}
+var textWords = []string{"tech", "<script>alert(1)</script>", "food"}
 
 // publish writes items of so many rows with missing, infinite and large values, and times that
 // jump.
-func (w *world) publish(name, layoutName string, rows ...int64) *shown {
+func (w *world) publishShown(name, layoutName string, rows ...int64) *shownDataset {
 	w.Helper()
-	s := &shown{rows: rows, values: map[string][]any{}}
+	s := &shownDataset{rows: rows, values: map[string][]any{}}
 	offsets := []int64{0}
 	for i, n := range rows {
 		s.items = append(s.items, string(rune('A'+i))+`"<b>`)
@@ -109,18 +109,18 @@ func (w *world) publish(name, layoutName string, rows ...int64) *shown {
 				three = append(three, cell(v))
 			}
 			add("w", three)
-			code := int32(r.IntN(len(words)+1)) - 1
+			code := int32(r.IntN(len(textWords)+1)) - 1
 			if text.Row(row)[0] = code; code < 0 {
 				add("s", nil)
 			} else {
-				add("s", words[code])
+				add("s", textWords[code])
 			}
 			add("id", s.items[item])
 			row++
 		}
 	}
 	_, err = lw.Finish(layout.Final{
-		ItemID: []string{"id"}, Time: "t", Vocab: map[string][]string{"id": s.items, "s": words},
+		ItemID: []string{"id"}, Time: "t", Vocab: map[string][]string{"id": s.items, "s": textWords},
 		Items: layout.Items{Offsets: offsets,
 			Values: []layout.ItemValues{{Name: "id", Texts: s.items}}},
 	})

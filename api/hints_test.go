@@ -6,7 +6,7 @@ import "testing"
 // field is at fault, unless it is the whole body or no field at all.
 func TestEveryProblemSaysWhatToDo(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	plan := func(rest string) [3]string {
 		return [3]string{"POST", "/v1/datasets/etth1/plan", `{"spec": {"context_length": 3` + rest}
 	}
@@ -35,9 +35,9 @@ func TestEveryProblemSaysWhatToDo(t *testing.T) {
 		plan(`}, "split": 1}`), plan(`}, "options": {"batch_size": 0}}`),
 		plan(`}, "options": {"batch_size": 1099511627776}}`), plan(`}, "per_item": [0]}`),
 	} {
-		a := w.do(q[0], q[1], q[2])
-		w.problem(a)
-		if err := remedied(a.body); err != nil {
+		a := w.request(q[0], q[1], q[2])
+		w.decodeProblem(a)
+		if err := checkRemedy(a.body); err != nil {
 			t.Errorf("%s %s %s: %v", q[0], q[1], q[2], err)
 		}
 	}
@@ -54,7 +54,7 @@ func TestTheFieldAtFaultIsNamedByItsPath(t *testing.T) {
 		`{"per_item": [0, 1, 2]}`:     "per_item",
 		`{"spec": {}, "per_item": 1}`: "per_item",
 	} {
-		if p := w.problem(w.do("POST", "/v1/datasets/x/plan", body)); p.Field != field ||
+		if p := w.decodeProblem(w.request("POST", "/v1/datasets/x/plan", body)); p.Field != field ||
 			p.Type != "invalid_request" {
 			t.Errorf("%s: %+v, want the field %s", body, p, field)
 		}

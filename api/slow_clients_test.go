@@ -18,7 +18,7 @@ import (
 // are cut off, and make room for who listens.
 func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 	w := newWorld(t)
-	w.do("GET", "/v1/health", nil) // it serves
+	w.request("GET", "/v1/health", nil) // it serves
 	w.server.conns.writeTimeout = 500 * time.Millisecond
 	for i := range 200 {
 		conn, err := net.Dial("unix", w.socket)
@@ -31,11 +31,11 @@ func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 			t.Fatal(i, err)
 		}
 	}
-	w.streams(maxStreams)
-	w.refused(w.do("GET", "/v1/events", nil), wire.Busy, "64 event streams are open")
-	w.loaded()
+	w.waitForStreams(maxStreams)
+	w.wantProblem(w.request("GET", "/v1/events", nil), wire.Busy, "64 event streams are open")
+	w.loadETTh1()
 	var p wire.PlanReply
-	if w.into(w.do("POST", "/v1/datasets/etth1/plan",
+	if w.decode(w.request("POST", "/v1/datasets/etth1/plan",
 		`{"spec": {"context_length": 336, "prediction_length": 96}}`), 200,
 		&p); p.Windows != 16989 {
 		t.Errorf("%d windows", p.Windows)
@@ -45,20 +45,20 @@ func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 	}
 	large := []byte(`{"jobs": [], "next": null` + strings.Repeat(" ", 1<<20) + "}")
 	// again and again: a newer body may take its place before it is sent
-	w.streamsWhile(0, func() { w.server.events.broadcast(topicJobs, large) })
+	w.waitForStreamsDoing(0, func() { w.server.events.broadcast(topicJobs, large) })
 	w.listen("/v1/events").next()
 }
 
 // streams waits until so many are open.
-func (w *world) streams(n int64) {
+func (w *world) waitForStreams(n int64) {
 	w.Helper()
-	w.streamsWhile(n, func() {})
+	w.waitForStreamsDoing(n, func() {})
 }
 
 // streamsWhile calls meanwhile until so many are open.
-func (w *world) streamsWhile(n int64, meanwhile func()) {
+func (w *world) waitForStreamsDoing(n int64, meanwhile func()) {
 	w.Helper()
-	end := time.Now().Add(patience)
+	end := time.Now().Add(testTimeout)
 	for tick := time.NewTicker(5 * time.Millisecond); w.server.activeStreams.Load() != n; <-tick.C {
 		if meanwhile(); time.Now().After(end) {
 			w.Fatalf("%d streams, want %d", w.server.activeStreams.Load(), n)
@@ -70,16 +70,16 @@ func (w *world) streamsWhile(n int64, meanwhile func()) {
 // and several at once, read some of the answers, and are gone, by a reset as often as not, over the
 // socket and TCP; who asks meanwhile is answered.
 func TestConnectionsThatComeAndGoWithinRequestsLeaveNothing(t *testing.T) {
-	a := newAsker(t)
+	a := newRequestTester(t)
 	d := a.openTCP()
 	plan := `{"spec": {"context_length": 3}}`
-	headers := fmt.Sprintf(" HTTP/1.1\r\nHost: %s\r\n%s\r\n", d.addr, d.bearer())
+	headers := fmt.Sprintf(" HTTP/1.1\r\nHost: %s\r\n%s\r\n", d.addr, d.bearerHeader())
 	post := fmt.Sprintf(
 		"POST /v1/datasets/d/plan%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
 		headers, len(plan))
 	requests := []string{"", "GET /v1/datasets HTTP/1.1\r\nHo", "GET /v1/events" + headers + "\r\n",
 		post + plan[:9], post + plan, post + plan + post + plan + post}
-	before := a.holds()
+	before := a.resources()
 	var all sync.WaitGroup
 	for client := range 8 {
 		all.Go(func() {
@@ -108,13 +108,13 @@ func TestConnectionsThatComeAndGoWithinRequestsLeaveNothing(t *testing.T) {
 	gone := make(chan struct{})
 	go func() { all.Wait(); close(gone) }()
 	for n := 0; ; n++ {
-		if answer := a.do("GET", "/v1/datasets/d", nil); answer.status != http.StatusOK {
+		if answer := a.request("GET", "/v1/datasets/d", nil); answer.status != http.StatusOK {
 			t.Fatalf("%d %s", answer.status, answer.body)
 		}
 		select {
 		case <-gone:
-			a.streams(0)
-			a.noGrowth(t, before)
+			a.waitForStreams(0)
+			a.checkNoGrowth(t, before)
 			return
 		default:
 		}

@@ -10,16 +10,16 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-func contains(text, part string) bool { return strings.Contains(text, part) }
+func containsText(text, part string) bool { return strings.Contains(text, part) }
 
-func (w *world) contents(name string, request map[string]any) (c wire.Windows) {
+func (w *world) windowContents(name string, request map[string]any) (c wire.Windows) {
 	w.Helper()
-	w.into(w.do("POST", "/v1/datasets/"+name+"/windows", request), 200, &c)
+	w.decode(w.request("POST", "/v1/datasets/"+name+"/windows", request), 200, &c)
 	return c
 }
 
 // part is what samples [from, to) of a window hold: rows before the item's first are 0.
-func (s *shown) part(columns []string, item int, start, from, to, dilation int64) (out [][]any) {
+func (s *shownDataset) windowPart(columns []string, item int, start, from, to, dilation int64) (out [][]any) {
 	for i := from; i < to; i++ {
 		row := start + i*dilation
 		features := []any{}
@@ -32,7 +32,7 @@ func (s *shown) part(columns []string, item int, start, from, to, dilation int64
 				if row < 0 {
 					features = append(features, 0.0)
 				} else {
-					features = append(features, s.flat(c, lane)[s.offset(item)+row])
+					features = append(features, s.featureValues(c, lane)[s.itemOffset(item)+row])
 				}
 			}
 		}
@@ -43,10 +43,10 @@ func (s *shown) part(columns []string, item int, start, from, to, dilation int64
 
 func TestContentsAreTheValuesOfTheWindow(t *testing.T) {
 	w := newWorld(t)
-	s := w.publish("d", "", 40, 3, 25)
+	s := w.publishShown("d", "", 40, 3, 25)
 	r := rand.New(rand.NewPCG(8, 9))
-	for name, spec := range specs {
-		spec := with(spec, "dtype", "float64")
+	for name, spec := range testSpecs {
+		spec := withField(spec, "dtype", "float64")
 		spec["max_missing"] = nil
 		columns := spec["columns"].([]string)
 		if name == "gaps" {
@@ -55,7 +55,7 @@ func TestContentsAreTheValuesOfTheWindow(t *testing.T) {
 		}
 		request := map[string]any{"spec": spec}
 		plan := w.plan("d", request)
-		starts := w.starts("d", request, stride(spec))
+		starts := w.windowStarts("d", request, strideOf(spec))
 		number := func(key string) int64 {
 			v, _ := spec[key].(int)
 			return int64(v)
@@ -66,7 +66,7 @@ func TestContentsAreTheValuesOfTheWindow(t *testing.T) {
 		for range 20 {
 			numbers = append(numbers, r.Int64N(plan.Windows))
 		}
-		got := w.contents("d", with(request, "numbers", numbers))
+		got := w.windowContents("d", withField(request, "numbers", numbers))
 		if !reflect.DeepEqual(got.Features, plan.Features) || len(got.Windows) != len(numbers) {
 			t.Fatalf("%s: %+v", name, got.Features)
 		}
@@ -84,15 +84,15 @@ func TestContentsAreTheValuesOfTheWindow(t *testing.T) {
 			target := columns
 			if name == "gaps" {
 				target = []string{"w", "f"}
-				if want := s.part([]string{"i", "b"}, item, start, 0, c+g+p, d); !reflect.DeepEqual(
+				if want := s.windowPart([]string{"i", "b"}, item, start, 0, c+g+p, d); !reflect.DeepEqual(
 					x.Known, want) {
 					t.Fatalf("known %v, want %v", x.Known, want)
 				}
 			}
-			if want := s.part(columns, item, start, 0, c, d); !reflect.DeepEqual(x.Context, want) {
+			if want := s.windowPart(columns, item, start, 0, c, d); !reflect.DeepEqual(x.Context, want) {
 				t.Fatalf("%s, window %d: context %v, want %v", name, x.Number, x.Context, want)
 			}
-			if want := s.part(target, item, start, c+g-l, c+g+p, d); !reflect.DeepEqual(
+			if want := s.windowPart(target, item, start, c+g-l, c+g+p, d); !reflect.DeepEqual(
 				x.Target, want) {
 				t.Fatalf("%s, window %d: target %v, want %v", name, x.Number, x.Target, want)
 			}
@@ -110,16 +110,16 @@ func TestContentsAreTheValuesOfTheWindow(t *testing.T) {
 
 func TestTheWindowOfARowIsTheNearestThatHoldsIt(t *testing.T) {
 	w := newWorld(t)
-	w.publish("d", "", 40, 3, 25)
-	for name, spec := range specs {
+	w.publishShown("d", "", 40, 3, 25)
+	for name, spec := range testSpecs {
 		request := map[string]any{"spec": spec}
 		rows := int64(spec["context_length"].(int) + spec["prediction_length"].(int))
 		if name == "from end" {
 			rows = rows*2 - 1
 		}
-		starts := w.starts("d", request, stride(spec))[2]
+		starts := w.windowStarts("d", request, strideOf(spec))[2]
 		for row := range int64(25) {
-			got := w.contents("d", with(with(request, "code", 2), "row", row))
+			got := w.windowContents("d", withField(withField(request, "code", 2), "row", row))
 			at := -1
 			for i, s := range starts {
 				if s <= row && row < s+rows {
@@ -141,8 +141,8 @@ func TestTheWindowOfARowIsTheNearestThatHoldsIt(t *testing.T) {
 func TestAWindowSaysItsPartOfTheSplit(t *testing.T) {
 	w := newWorld(t)
 	split := map[string]any{"lengths": []int{8640, 2880, 2880}}
-	request := map[string]any{"spec": etth, "split": split}
-	got := w.contents(w.loaded(), with(request, "numbers", []int{0, 8208, 8209, 8304, 16988}))
+	request := map[string]any{"spec": etthSpec, "split": split}
+	got := w.windowContents(w.loadETTh1(), withField(request, "numbers", []int{0, 8208, 8209, 8304, 16988}))
 	var names []string
 	for _, x := range got.Windows {
 		if x.Part == nil {
@@ -163,30 +163,30 @@ func TestAWindowSaysItsPartOfTheSplit(t *testing.T) {
 
 func TestContentsThatCannotBeAreRefused(t *testing.T) {
 	w := newWorld(t)
-	w.publish("d", "", 9000, 20)
-	plain := map[string]any{"spec": specs["plain"]}
+	w.publishShown("d", "", 9000, 20)
+	plain := map[string]any{"spec": testSpecs["plain"]}
 	huge := map[string]any{"spec": map[string]any{"context_length": 8000, "columns": []string{"w"},
 		"max_missing": nil}}
 	for says, request := range map[string]map[string]any{
-		"numbers: got 9008, want numbers from 0 to 9007": with(plain, "numbers", []int{0, 9008}),
-		"numbers: got -1": with(plain, "numbers", []int{-1}),
-		"numbers: got 65 of them, want at most 64": with(plain, "numbers",
+		"numbers: got 9008, want numbers from 0 to 9007": withField(plain, "numbers", []int{0, 9008}),
+		"numbers: got -1": withField(plain, "numbers", []int{-1}),
+		"numbers: got 65 of them, want at most 64": withField(plain, "numbers",
 			make([]int, 65)),
 		"numbers: got neither numbers nor row": plain,
-		"numbers: got both numbers and row": with(
-			with(plain, "numbers", []int{0}), "row", 1),
-		"code: got it with numbers": with(
-			with(plain, "numbers", []int{0}), "code", 1),
-		"code: got 2, want a number from 0 to 1":            with(with(plain, "row", 0), "code", 2),
-		"windows: the content of 64 windows is 1536000 val": with(huge, "numbers", make([]int, 64)),
+		"numbers: got both numbers and row": withField(
+			withField(plain, "numbers", []int{0}), "row", 1),
+		"code: got it with numbers": withField(
+			withField(plain, "numbers", []int{0}), "code", 1),
+		"code: got 2, want a number from 0 to 1":            withField(withField(plain, "row", 0), "code", 2),
+		"windows: the content of 64 windows is 1536000 val": withField(huge, "numbers", make([]int, 64)),
 		"no window exists": {"spec": map[string]any{"context_length": 9999}, "numbers": []int{0}},
 	} {
-		if p := w.problem(w.do("POST", "/v1/datasets/d/windows", request)); p.Status/100 != 4 ||
-			!contains(p.Detail, says) {
+		if p := w.decodeProblem(w.request("POST", "/v1/datasets/d/windows", request)); p.Status/100 != 4 ||
+			!containsText(p.Detail, says) {
 			t.Errorf("%+v, want %q", p, says)
 		}
 	}
-	if got := w.contents("d", with(plain, "numbers", []int{})); len(got.Windows) != 0 {
+	if got := w.windowContents("d", withField(plain, "numbers", []int{})); len(got.Windows) != 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -98,7 +98,7 @@ func TestThePageNamesEveryFieldOfARequest(t *testing.T) {
 // the page says. There … stands for more fields, or more of a list.
 func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	examples := regexp.MustCompile(
 		`(?m)^    ([A-Z]+) (/\S+)(?: (\{.*\}))?\n    ([0-9]{3})(?: (.*))?$`).FindAllStringSubmatch(
 		httpPage(t), -1)
@@ -110,7 +110,7 @@ func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
 		if e[3] != "" {
 			body = e[3]
 		}
-		a := w.do(e[1], e[2], body)
+		a := w.request(e[1], e[2], body)
 		if strconv.Itoa(a.status) != e[4] {
 			t.Errorf("%s %s answered %d, want %s: %s", e[1], e[2], a.status, e[4], a.body)
 			continue
@@ -124,7 +124,7 @@ func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
 			t.Errorf("%s: %v", e[5], err)
 		} else if err := json.Unmarshal(a.body, &got); err != nil {
 			t.Error(err)
-		} else if !has(got, want) {
+		} else if !containsJSON(got, want) {
 			t.Errorf("%s %s\nanswered %s\nthe page says %s", e[1], e[2], a.body, e[5])
 		}
 	}
@@ -132,13 +132,13 @@ func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
 
 // has tells whether got has all that want has: of objects the same fields, of lists the same
 // beginning.
-func has(got, want any) bool {
+func containsJSON(got, want any) bool {
 	switch want := want.(type) {
 	case map[string]any:
 		g, ok := got.(map[string]any)
 		for k, v := range want {
 			x, there := g[k]
-			ok = ok && there && has(x, v)
+			ok = ok && there && containsJSON(x, v)
 		}
 		return ok
 	case []any:
@@ -147,7 +147,7 @@ func has(got, want any) bool {
 			return false
 		}
 		for i, v := range want {
-			if !has(g[i], v) {
+			if !containsJSON(g[i], v) {
 				return false
 			}
 		}

@@ -13,7 +13,7 @@ import (
 type spec = map[string]any
 
 // described is the document as plain JSON, numbers as they are written.
-var described = sync.OnceValue(func() spec {
+var documentJSON = sync.OnceValue(func() spec {
 	d := json.NewDecoder(bytes.NewReader(asJSON(fullDocument())))
 	d.UseNumber()
 	var doc spec
@@ -24,14 +24,14 @@ var described = sync.OnceValue(func() spec {
 })
 
 // resolved is what a reference stands for.
-func resolved(v any) spec {
+func resolveRef(v any) spec {
 	s, _ := v.(spec)
 	for {
 		ref, ok := s["$ref"].(string)
 		if !ok {
 			return s
 		}
-		var at any = described()
+		var at any = documentJSON()
 		for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
 			at = at.(spec)[part]
 		}
@@ -40,13 +40,13 @@ func resolved(v any) spec {
 }
 
 // takesOf are the parameters and the schema of the body of a route.
-func takesOf(r *route) (parameters []spec, body any) {
-	item := described()["paths"].(spec)[r.path].(spec)
+func inputOf(r *route) (parameters []spec, body any) {
+	item := documentJSON()["paths"].(spec)[r.path].(spec)
 	op := item[strings.ToLower(r.method)].(spec)
 	for _, of := range []spec{item, op} {
 		list, _ := of["parameters"].([]any)
 		for _, p := range list {
-			parameters = append(parameters, resolved(p))
+			parameters = append(parameters, resolveRef(p))
 		}
 	}
 	if b, ok := op["requestBody"].(spec); ok {
@@ -56,7 +56,7 @@ func takesOf(r *route) (parameters []spec, body any) {
 }
 
 // weighed are the routes, those that take much more often.
-var weighed = sync.OnceValue(func() (list []*route) {
+var weightedRoutes = sync.OnceValue(func() (list []*route) {
 	for i := range routes {
 		for range 1 + len(fieldsOf(&routes[i]))/6 {
 			list = append(list, &routes[i])
@@ -80,7 +80,7 @@ func findFields(r *route) []string {
 	seen := map[string]bool{}
 	var walk func(schema any, at string)
 	walk = func(schema any, at string) {
-		s := resolved(schema)
+		s := resolveRef(schema)
 		for _, of := range []string{"anyOf", "oneOf", "allOf"} {
 			list, _ := s[of].([]any)
 			for _, one := range list {
@@ -89,18 +89,18 @@ func findFields(r *route) []string {
 		}
 		properties, _ := s["properties"].(spec)
 		for name, p := range properties {
-			seen[join(at, name)] = true
-			walk(p, join(at, name))
+			seen[joinPath(at, name)] = true
+			walk(p, joinPath(at, name))
 		}
 		if more, ok := s["additionalProperties"].(spec); ok {
-			seen[join(at, "*")] = true
-			walk(more, join(at, "*"))
+			seen[joinPath(at, "*")] = true
+			walk(more, joinPath(at, "*"))
 		}
 		if items, ok := s["items"]; ok {
 			walk(items, at+"[]")
 		}
 	}
-	parameters, body := takesOf(r)
+	parameters, body := inputOf(r)
 	for _, p := range parameters {
 		switch p["in"] {
 		case "query":

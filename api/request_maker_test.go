@@ -13,7 +13,7 @@ import (
 )
 
 // request is one that was made up.
-type request struct {
+type randomRequest struct {
 	route          *route
 	method, target string
 	tag            string // If-None-Match
@@ -26,33 +26,33 @@ type request struct {
 // something to the datasets that there are, and now and then anything else. Each choice takes a
 // byte of the fuzzer's, so that a mutation changes one choice; behind the last come those of a
 // generator that they seed, so that any bytes make a whole request.
-type maker struct {
-	choices []byte
-	more    *rand.Rand
-	word    string // of the fuzzer's
-	words   map[string][]string
-	fields  []string
-	out     bytes.Buffer
-	dense   int    // of how many optional fields one is given
-	wild    bool   // there may be anything where something else is wanted
-	focus   string // the path of a field that is given whatever else is
-	solid   string // the path of a field that is no null
+type requestMaker struct {
+	choices      []byte
+	random       *rand.Rand
+	word         string // of the fuzzer's
+	words        map[string][]string
+	fields       []string
+	buf          bytes.Buffer
+	optionalRate int    // of how many optional fields one is given
+	invalid      bool   // there may be anything where something else is wanted
+	focus        string // the path of a field that is given whatever else is
+	notNull      string // the path of a field that is no null
 }
 
-func newMaker(choices []byte, word string, words map[string][]string) *maker {
+func newRequestMaker(choices []byte, word string, words map[string][]string) *requestMaker {
 	h := fnv.New64a()
 	h.Write(choices)
-	return &maker{choices: choices, more: rand.New(rand.NewPCG(h.Sum64(), 1)), word: word,
+	return &requestMaker{choices: choices, random: rand.New(rand.NewPCG(h.Sum64(), 1)), word: word,
 		words: words}
 }
 
 // pick is one of n numbers.
-func (m *maker) pick(n int) int {
+func (m *requestMaker) choose(n int) int {
 	if n <= 1 {
 		return 0
 	}
 	if len(m.choices) == 0 {
-		return m.more.IntN(n)
+		return m.random.IntN(n)
 	}
 	b := int(m.choices[0])
 	m.choices = m.choices[1:]
@@ -63,30 +63,30 @@ func (m *maker) pick(n int) int {
 	return b % n
 }
 
-func (m *maker) oneIn(n int) bool { return m.pick(n) == n-1 }
+func (m *requestMaker) oneIn(n int) bool { return m.choose(n) == n-1 }
 
 // changed are the routes that make and remove datasets, which others stay away from.
-func (r *route) changes() bool {
+func (r *route) changesDatasets() bool {
 	return r.path == "/v1/datasets/{name}/load" || r.path == "/v1/datasets/{name}/append" ||
 		r.method == "DELETE" && r.path == "/v1/datasets/{name}"
 }
 
 // request makes one up.
-func (m *maker) request() request {
-	r := weighed()[m.pick(len(weighed()))]
-	q := request{route: r, method: r.method, tcp: m.oneIn(4)}
-	if m.oneIn(24) && !r.changes() {
+func (m *requestMaker) request() randomRequest {
+	r := weightedRoutes()[m.choose(len(weightedRoutes()))]
+	q := randomRequest{route: r, method: r.method, tcp: m.oneIn(4)}
+	if m.oneIn(24) && !r.changesDatasets() {
 		q.method = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "OPTIONS", "DELETE", "get",
-			"BREW"}[m.pick(9)]
+			"BREW"}[m.choose(9)]
 		if q.method == "DELETE" && r.path == "/v1/datasets/{name}" {
 			q.method = "GET"
 		}
 	}
-	m.dense, m.wild = []int{2, 4, 8, 16, 32, 64}[m.pick(6)], m.oneIn(2)
+	m.optionalRate, m.invalid = []int{2, 4, 8, 16, 32, 64}[m.choose(6)], m.oneIn(2)
 	if all := fieldsOf(r); len(all) > 0 && !m.oneIn(4) {
-		m.focus = all[m.pick(len(all))]
+		m.focus = all[m.choose(len(all))]
 	}
-	parameters, body := takesOf(r)
+	parameters, body := inputOf(r)
 	path := r.path
 	var query []string
 	for _, p := range parameters {
@@ -94,7 +94,7 @@ func (m *maker) request() request {
 		switch p["in"] {
 		case "path":
 			kind := name
-			if r.changes() {
+			if r.changesDatasets() {
 				kind = "changed name"
 			} else if name == "id" {
 				kind = strings.Split(r.path, "/")[2]
@@ -102,7 +102,7 @@ func (m *maker) request() request {
 			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(m.text(kind)))
 		case "query":
 			if required, _ := p["required"].(bool); required || m.focus == "?"+name ||
-				m.oneIn(m.dense) {
+				m.oneIn(m.optionalRate) {
 				m.fields = append(m.fields, "?"+name)
 				query = append(query, name+"="+url.QueryEscape(m.scalar(p["schema"], "?"+name)))
 			}
@@ -115,11 +115,11 @@ func (m *maker) request() request {
 	}
 	if m.oneIn(48) {
 		query = append(query, []string{"", "&", "verbose=1", "limit", "limit=1", "%zz",
-			"generation=0", url.QueryEscape(m.word) + "=" + url.QueryEscape(m.word)}[m.pick(8)])
+			"generation=0", url.QueryEscape(m.word) + "=" + url.QueryEscape(m.word)}[m.choose(8)])
 	}
 	if m.oneIn(64) {
 		path = []string{path + "/", path + "/more", "/v1/" + url.PathEscape(m.word), "/v1/%2e%2e",
-			path + "/%2e%2e"}[m.pick(5)]
+			path + "/%2e%2e"}[m.choose(5)]
 	}
 	q.target = path
 	if len(query) > 0 {
@@ -131,18 +131,18 @@ func (m *maker) request() request {
 	case m.oneIn(16):
 		m.nonsense()
 	}
-	q.body, q.fields = bytes.Clone(m.out.Bytes()), m.fields
-	if m.wild && m.oneIn(8) && len(q.body) > 0 {
-		q.body = m.damaged(q.body)
+	q.body, q.fields = bytes.Clone(m.buf.Bytes()), m.fields
+	if m.invalid && m.oneIn(8) && len(q.body) > 0 {
+		q.body = m.damage(q.body)
 	}
 	return q
 }
 
 // scalar is a value of a parameter, as text.
-func (m *maker) scalar(schema any, name string) string {
+func (m *requestMaker) scalar(schema any, name string) string {
 	m.value(schema, name)
-	text := m.out.String()
-	m.out.Reset()
+	text := m.buf.String()
+	m.buf.Reset()
 	var words string
 	if json.Unmarshal([]byte(text), &words) == nil {
 		return words
@@ -151,23 +151,23 @@ func (m *maker) scalar(schema any, name string) string {
 }
 
 // value writes one of a schema; at is its path.
-func (m *maker) value(schema any, at string) {
-	s := resolved(schema)
-	if m.wild && m.oneIn(24) {
+func (m *requestMaker) value(schema any, at string) {
+	s := resolveRef(schema)
+	if m.invalid && m.oneIn(24) {
 		m.nonsense()
 		return
 	}
 	for _, of := range []string{"enum", "anyOf", "oneOf"} {
 		if list, ok := s[of].([]any); ok && s["properties"] == nil {
-			if at == m.solid {
+			if at == m.notNull {
 				list = slices.DeleteFunc(slices.Clone(list),
-					func(l any) bool { return l == nil || resolved(l)["type"] == "null" })
+					func(l any) bool { return l == nil || resolveRef(l)["type"] == "null" })
 			}
-			one := list[m.pick(len(list))]
-			if m.within(at) && at != m.focus {
+			one := list[m.choose(len(list))]
+			if m.onFocusPath(at) && at != m.focus {
 				one = list[0] // the others are null, or a value for all
 				for _, l := range list {
-					if r := resolved(l); r["properties"] != nil ||
+					if r := resolveRef(l); r["properties"] != nil ||
 						r["additionalProperties"] != nil || r["items"] != nil {
 						one = l
 					}
@@ -187,31 +187,31 @@ func (m *maker) value(schema any, at string) {
 	}
 	switch kinds := s["type"].(type) {
 	case string:
-		m.typed(kinds, s, at)
+		m.valueOfType(kinds, s, at)
 	case []any:
-		if at == m.solid {
+		if at == m.notNull {
 			kinds = slices.DeleteFunc(slices.Clone(kinds), func(k any) bool { return k == "null" })
 		}
-		kind := kinds[m.pick(len(kinds))]
+		kind := kinds[m.choose(len(kinds))]
 		for _, deep := range []any{"array", "object"} {
-			if m.within(at) && at != m.focus && slices.Contains(kinds, deep) &&
+			if m.onFocusPath(at) && at != m.focus && slices.Contains(kinds, deep) &&
 				strings.HasPrefix(m.focus, at+"[") == (deep == "array") {
 				kind = deep
 			}
 		}
-		m.typed(kind.(string), s, at)
+		m.valueOfType(kind.(string), s, at)
 	default:
 		m.nonsense()
 	}
 }
 
 // within tells whether the field that is to be given is the one at a path, or in it.
-func (m *maker) within(at string) bool {
+func (m *requestMaker) onFocusPath(at string) bool {
 	rest, ok := strings.CutPrefix(m.focus, at)
 	return ok && m.focus != "" && (at == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-func (m *maker) typed(kind string, s spec, at string) {
+func (m *requestMaker) valueOfType(kind string, s spec, at string) {
 	switch kind {
 	case "object":
 		m.object(s, at)
@@ -220,50 +220,50 @@ func (m *maker) typed(kind string, s spec, at string) {
 	case "string":
 		m.json(m.text(at))
 	case "integer":
-		m.out.WriteString(m.integer(s, at))
+		m.buf.WriteString(m.integer(s, at))
 	case "number":
 		if m.oneIn(4) {
-			m.out.WriteString(m.integer(s, at))
+			m.buf.WriteString(m.integer(s, at))
 		} else {
 			some := 3
-			if m.wild {
+			if m.invalid {
 				some = 10
 			}
-			m.out.WriteString([]string{"0.5", "0.2", "0.25", "1.0", "-2.5", "1e3", "0.1", "1e308",
-				"5e-324", "1e400"}[m.pick(some)])
+			m.buf.WriteString([]string{"0.5", "0.2", "0.25", "1.0", "-2.5", "1e3", "0.1", "1e308",
+				"5e-324", "1e400"}[m.choose(some)])
 		}
 	case "boolean":
 		m.json(m.oneIn(2))
 	default:
-		m.out.WriteString("null")
+		m.buf.WriteString("null")
 	}
 }
 
-func (m *maker) object(s spec, at string) {
-	m.out.WriteByte('{')
+func (m *requestMaker) object(s spec, at string) {
+	m.buf.WriteByte('{')
 	first := true
 	field := func(name, path string, schema any) {
 		if !first {
-			m.out.WriteByte(',')
+			m.buf.WriteByte(',')
 		}
 		first = false
 		m.json(name)
-		m.out.WriteByte(':')
+		m.buf.WriteByte(':')
 		m.fields = append(m.fields, path)
 		m.value(schema, path)
-		m.solid = ""
+		m.notNull = ""
 	}
 	properties, _ := s["properties"].(spec)
 	required, _ := s["required"].([]any)
 	var not []any
 	if n, ok := s["minProperties"].(json.Number); ok && n == "1" {
 		names := slices.Sorted(maps.Keys(properties))
-		required = []any{names[m.pick(len(names))]}
+		required = []any{names[m.choose(len(names))]}
 	}
-	if branches, ok := s["oneOf"].([]any); ok && !(m.wild && m.oneIn(8)) {
-		one := m.pick(len(branches))
+	if branches, ok := s["oneOf"].([]any); ok && !(m.invalid && m.oneIn(8)) {
+		one := m.choose(len(branches))
 		for i, b := range branches {
-			if m.within(join(at, b.(spec)["required"].([]any)[0].(string))) {
+			if m.onFocusPath(joinPath(at, b.(spec)["required"].([]any)[0].(string))) {
 				one = i
 			}
 		}
@@ -276,68 +276,68 @@ func (m *maker) object(s spec, at string) {
 			}
 		}
 	}
-	if !m.wild && !m.oneIn(4) {
-		for _, name := range m.words["!"+leaf(at)] { // what others need to mean anything
+	if !m.invalid && !m.oneIn(4) {
+		for _, name := range m.words["!"+lastName(at)] { // what others need to mean anything
 			required = append(required, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		must := slices.Contains(required, any(name)) && !(m.wild && m.oneIn(16))
-		if must && !m.wild {
-			m.solid = join(at, name)
+		must := slices.Contains(required, any(name)) && !(m.invalid && m.oneIn(16))
+		if must && !m.invalid {
+			m.notNull = joinPath(at, name)
 		}
-		if must || m.within(join(at, name)) || m.oneIn(m.dense) &&
+		if must || m.onFocusPath(joinPath(at, name)) || m.oneIn(m.optionalRate) &&
 			!slices.Contains(not, any(name)) {
-			field(name, join(at, name), properties[name])
+			field(name, joinPath(at, name), properties[name])
 		}
-		if m.wild && m.oneIn(100) { // twice
-			field(name, join(at, name), properties[name])
+		if m.invalid && m.oneIn(100) { // twice
+			field(name, joinPath(at, name), properties[name])
 		}
 	}
 	if more, ok := s["additionalProperties"].(spec); ok {
-		n := m.pick(3)
-		if m.within(join(at, "*")) {
+		n := m.choose(3)
+		if m.onFocusPath(joinPath(at, "*")) {
 			n = max(n, 1)
 		}
 		for range n {
-			field(m.text("column"), join(at, "*"), more)
+			field(m.text("column"), joinPath(at, "*"), more)
 		}
 	}
-	if m.wild && m.oneIn(24) {
-		field(m.word, join(at, "unknown"), spec{"type": "integer"})
+	if m.invalid && m.oneIn(24) {
+		field(m.word, joinPath(at, "unknown"), spec{"type": "integer"})
 	}
-	m.out.WriteByte('}')
+	m.buf.WriteByte('}')
 }
 
-func join(at, name string) string {
+func joinPath(at, name string) string {
 	if at == "" {
 		return name
 	}
 	return at + "." + name
 }
 
-func (m *maker) list(s spec, at string) {
-	n := []int{1, 1, 2, 3, 0}[m.pick(5)]
-	if m.within(at + "[]") {
+func (m *requestMaker) list(s spec, at string) {
+	n := []int{1, 1, 2, 3, 0}[m.choose(5)]
+	if m.onFocusPath(at + "[]") {
 		n = max(n, 1)
 	}
-	if least, ok := s["minItems"].(json.Number); ok && !(m.wild && m.oneIn(16)) {
+	if least, ok := s["minItems"].(json.Number); ok && !(m.invalid && m.oneIn(16)) {
 		n = max(n, atoi(least))
 	}
-	if most, ok := s["maxItems"].(json.Number); ok && !(m.wild && m.oneIn(16)) {
+	if most, ok := s["maxItems"].(json.Number); ok && !(m.invalid && m.oneIn(16)) {
 		n = min(n, atoi(most))
 	}
-	if m.wild && m.oneIn(100) {
+	if m.invalid && m.oneIn(100) {
 		n = 70
 	}
-	m.out.WriteByte('[')
+	m.buf.WriteByte('[')
 	for i := range n {
 		if i > 0 {
-			m.out.WriteByte(',')
+			m.buf.WriteByte(',')
 		}
 		m.value(s["items"], at+"[]")
 	}
-	m.out.WriteByte(']')
+	m.buf.WriteByte(']')
 }
 
 func atoi(n json.Number) int {
@@ -349,11 +349,11 @@ func atoi(n json.Number) int {
 }
 
 // integer is mostly a small one.
-func (m *maker) integer(s spec, at string) string {
+func (m *requestMaker) integer(s spec, at string) string {
 	least, limited := s["minimum"].(json.Number)
 	most, bounded := s["maximum"].(json.Number)
-	switch odd := m.pick(24); {
-	case !m.wild && odd < 3 || odd > 3:
+	switch odd := m.choose(24); {
+	case !m.invalid && odd < 3 || odd > 3:
 	case odd == 0 && limited:
 		return least.String()
 	case odd == 1 && bounded:
@@ -363,14 +363,14 @@ func (m *maker) integer(s spec, at string) string {
 			"-1", "-3", "-40", "9223372036854775807", "-9223372036854775808", "9223372036854775808",
 			"18446744073709551615", "18446744073709551616", "2305843009213693953",
 			"4611686018427387904", "2147483648", "1e3", "1.0", "0.5", "100", "1000",
-		}[m.pick(16)]
+		}[m.choose(16)]
 	case odd == 3 && !limited:
-		return strconv.Itoa(-m.pick(12))
+		return strconv.Itoa(-m.choose(12))
 	}
-	if list := m.words["#"+leaf(at)]; list != nil {
-		return list[m.pick(len(list))]
+	if list := m.words["#"+lastName(at)]; list != nil {
+		return list[m.choose(len(list))]
 	}
-	n := m.pick(8)
+	n := m.choose(8)
 	if limited {
 		n += min(atoi(least), 8)
 	}
@@ -378,28 +378,28 @@ func (m *maker) integer(s spec, at string) string {
 }
 
 // leaf is the name of the field at a path.
-func leaf(at string) string {
+func lastName(at string) string {
 	at = strings.TrimSuffix(at, ".*") // of a dictionary by column
 	return strings.TrimRight(at[strings.LastIndexByte(at, '.')+1:], "[]")
 }
 
 // text is one that means something at the place, mostly.
-func (m *maker) text(at string) string {
-	if m.wild && m.oneIn(12) {
+func (m *requestMaker) text(at string) string {
+	if m.invalid && m.oneIn(12) {
 		return []string{m.word, "", " ", "none", "..", "a/b", "é\u0000\uffff",
-			strings.Repeat("long", 50), "%", "\"", "[\"x\"]", "null", "-x"}[m.pick(13)]
+			strings.Repeat("long", 50), "%", "\"", "[\"x\"]", "null", "-x"}[m.choose(13)]
 	}
 	list := m.words[at[strings.LastIndexByte(at, '.')+1:]]
 	if list == nil {
-		list = m.words[leaf(at)]
+		list = m.words[lastName(at)]
 	}
 	if list == nil {
-		list = m.words[strings.TrimPrefix(leaf(at), "?")]
+		list = m.words[strings.TrimPrefix(lastName(at), "?")]
 	}
 	if list == nil {
 		list = m.words[""]
 	}
-	return list[m.pick(len(list))]
+	return list[m.choose(len(list))]
 }
 
-func (m *maker) json(v any) { m.out.Write(asJSON(v)) }
+func (m *requestMaker) json(v any) { m.buf.Write(asJSON(v)) }

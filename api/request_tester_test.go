@@ -20,21 +20,21 @@ import (
 
 // asker puts requests that were made up to a daemon with a few small datasets, and holds its
 // answers to the OpenAPI document.
-type asker struct {
+type requestTester struct {
 	*world
-	folder string // with sources
-	words  map[string][]string
-	seen   *reached
-	trains net.Conn
-	count  atomic.Int64 // of cases begun and ended
+	sourceDir string // with sources
+	words     map[string][]string
+	coverage  *coverage
+	trains    net.Conn
+	count     atomic.Int64 // of cases begun and ended
 	// want every problem to say what to do, also those that one in a hundred thousand requests
 	// comes to
-	picky bool
+	wantRemedies bool
 }
 
 // The rows of two small sources: items with times, words and missing values; and numbers alone.
 const (
-	withItems = `id,t,x,y,w,flag,s
+	itemsSource = `id,t,x,y,w,flag,s
 1,2020-01-01,1,2,a,true,5
 1,2020-01-02,2,,b,false,5
 1,2020-01-03,3,6,a,true,5
@@ -50,32 +50,32 @@ const (
 2,2020-01-05,3,5,a,false,6
 2,2020-01-06,3,5,a,false,6
 `
-	numbers = "x,y\n1,2\n2,3\n3,4\n4,\n5,6\n6,7\n7,8\n8,9\n"
+	numbersSource = "x,y\n1,2\n2,3\n3,4\n4,\n5,6\n6,7\n7,8\n8,9\n"
 )
 
-func newAsker(t testing.TB) *asker {
-	a := &asker{world: newWorld(t), folder: t.TempDir(), seen: &reached{
+func newRequestTester(t testing.TB) *requestTester {
+	a := &requestTester{world: newWorld(t), sourceDir: t.TempDir(), coverage: &coverage{
 		asked: map[string]int{}, served: map[string]int{}, statuses: map[string]map[int]int{},
 		problems: map[string]map[string]int{}, jobs: map[string]int{},
 	}}
 	matrix := "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (8, 3), }"
 	matrix += strings.Repeat(" ", 10+0x76-1-len(matrix)) + "\n" +
 		strings.Repeat("\x00\x00\x80?", 24)
-	for name, text := range map[string]string{"a.csv": withItems, "b.csv": numbers,
+	for name, text := range map[string]string{"a.csv": itemsSource, "b.csv": numbersSource,
 		"v.npy": matrix} {
-		if err := os.WriteFile(filepath.Join(a.folder, name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(a.sourceDir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	a.openTCP()
 	a.server.StopWhenIdle = func() {}
-	a.server.Roots = []string{a.folder}
-	at := func(name string) string { return filepath.Join(a.folder, name) }
+	a.server.Roots = []string{a.sourceDir}
+	at := func(name string) string { return filepath.Join(a.sourceDir, name) }
 	a.words = map[string][]string{
 		"":     {"x", "y", "id", "t", "w", "a", "b", "2020-01-03", "1h", "2d", "none"},
 		"name": {"d", "d", "d", "p", "n", "v"},
 		"sources": {at("a.csv"), at("a.csv"), at("a.csv"), at("b.csv"), at("v.npy"),
-			at("none.csv"), at("*.csv"), a.folder, "/nowhere/a.csv", "/dev/null", "a.csv"},
+			at("none.csv"), at("*.csv"), a.sourceDir, "/nowhere/a.csv", "/dev/null", "a.csv"},
 		"?columns": {"x", "y", "flag", "w", "value", "value[1]", "value[2]", "x,y",
 			`["x","y"]`, "x,x"},
 		"file":   {"app.js", "app.css", "index.html", "uplot.js", "../app.js"},
@@ -114,13 +114,13 @@ func newAsker(t testing.TB) *asker {
 	a.words["#max_missing"], a.words["#prediction_length"] = []string{"0", "1"}, []string{"1", "2"}
 	a.words["static_columns"] = []string{"s"}
 	a.words["item_id"], a.words["changed name"] = []string{"id", "id", "w"}, []string{"e", "e", "f"}
-	a.fresh()
+	a.reload()
 	t.Cleanup(func() { a.trains.Close() })
 	return a
 }
 
 // fresh loads the datasets anew, so that nothing is kept of what was asked of them.
-func (a *asker) fresh() {
+func (a *requestTester) reload() {
 	a.Helper()
 	for _, i := range a.store.Datasets() {
 		if _, err := a.store.Remove(i.Dataset); err != nil {
@@ -128,12 +128,12 @@ func (a *asker) fresh() {
 		}
 	}
 	for name, o := range map[string]map[string]any{
-		"d": {"sources": []string{filepath.Join(a.folder, "a.csv")}, "item_id": []string{"id"},
+		"d": {"sources": []string{filepath.Join(a.sourceDir, "a.csv")}, "item_id": []string{"id"},
 			"time": "t"},
-		"p": {"sources": []string{filepath.Join(a.folder, "a.csv")}, "item_id": []string{"id"},
+		"p": {"sources": []string{filepath.Join(a.sourceDir, "a.csv")}, "item_id": []string{"id"},
 			"time": "t", "columns": []string{"x", "y", "s"}, "layout": "packed"},
-		"n": {"sources": []string{filepath.Join(a.folder, "b.csv")}},
-		"v": {"sources": []string{filepath.Join(a.folder, "v.npy")}},
+		"n": {"sources": []string{filepath.Join(a.sourceDir, "b.csv")}},
+		"v": {"sources": []string{filepath.Join(a.sourceDir, "v.npy")}},
 	} {
 		if job := a.load(name, o); job.Error != nil {
 			a.Fatalf("%s: %+v", name, job.Error)
@@ -143,16 +143,16 @@ func (a *asker) fresh() {
 	for _, i := range a.store.Datasets() {
 		a.words["digest"] = append(a.words["digest"], i.Manifest.Digest)
 	}
-	a.attach()
+	a.attachTrainer()
 }
 
 // attach has a trainer instead of the last one.
-func (a *asker) attach() {
+func (a *requestTester) attachTrainer() {
 	if a.trains != nil {
 		a.trains.Close()
 	}
 	var id string
-	id, a.trains = a.attached("n", map[string]any{"context_length": 2, "prediction_length": 1,
+	id, a.trains = a.attachFeed("n", map[string]any{"context_length": 2, "prediction_length": 1,
 		"max_missing": nil})
 	a.words["feeds"] = []string{id, id, "f999999"}
 }
@@ -173,7 +173,7 @@ var (
 )
 
 // ask answers one request, or says how that went wrong.
-func (a *asker) try(q request) error {
+func (a *requestTester) send(q randomRequest) error {
 	var ctx fasthttp.RequestCtx
 	local := overSocket
 	if q.tcp {
@@ -186,33 +186,33 @@ func (a *asker) try(q request) error {
 		ctx.Request.Header.Set("If-None-Match", q.tag)
 	}
 	ctx.Request.SetBody(q.body)
-	a.seen.cases++
+	a.coverage.cases++
 	a.count.Add(1)
 	defer a.count.Add(1)
 	a.server.serve(&ctx)
 	a.server.stopping.Store(false) // it was told to, perhaps
-	got := answer{status: ctx.Response.StatusCode(),
+	got := response{status: ctx.Response.StatusCode(),
 		header: map[string][]string{"Content-Type": {string(ctx.Response.Header.ContentType())}}}
 	if tag := ctx.Response.Header.Peek("ETag"); len(tag) > 0 {
 		a.words["tag"] = []string{string(tag), "*", `"0"`, `W/"0", ` + string(tag)}
 	}
 	var err error
-	if got.body, err = a.bodyOf(&ctx, q); err != nil {
+	if got.body, err = a.readBody(&ctx, q); err != nil {
 		return err
 	}
 	if at := bytes.Index(got.body, []byte("?key=")); at >= 0 && got.status == 200 &&
 		q.route.path == "/v1/ui" {
 		a.words["key"] = []string{string(bytes.TrimRight(got.body[at+5:], "\"}\n"))}
 	}
-	a.note(q, got)
+	a.record(q, got)
 	if err := a.check(q, got); err != nil {
 		return fmt.Errorf("answered %d: %w", got.status, err)
 	}
-	return a.follow(q, got)
+	return a.waitForJob(q, got)
 }
 
 // bodyOf reads an answer's body to its end; of events that have none, the first.
-func (a *asker) bodyOf(ctx *fasthttp.RequestCtx, q request) (body []byte, err error) {
+func (a *requestTester) readBody(ctx *fasthttp.RequestCtx, q randomRequest) (body []byte, err error) {
 	if !ctx.Response.IsBodyStream() {
 		return ctx.Response.Body(), nil
 	}
@@ -222,7 +222,7 @@ func (a *asker) bodyOf(ctx *fasthttp.RequestCtx, q request) (body []byte, err er
 			body = make([]byte, 1<<16)
 			n, err := r.Read(body)
 			// the others come with it
-			for a.seen.cases%64 == 0 && err == nil &&
+			for a.coverage.cases%64 == 0 && err == nil &&
 				!bytes.Contains(body[:n], []byte("event: machine")) {
 				var more int
 				more, err = r.Read(body[n:])
@@ -239,22 +239,22 @@ func (a *asker) bodyOf(ctx *fasthttp.RequestCtx, q request) (body []byte, err er
 }
 
 // inside is what no message speaks of: Go, and how the daemon is made.
-var inside = []string{"%!", "runtime error", "goroutine ", "strconv.", "json: ",
+var internalWords = []string{"%!", "runtime error", "goroutine ", "strconv.", "json: ",
 	"interface conversion", "0xc0", "reflect", "<nil>", "tensorcache/internal"}
 
 // remedies are how a message says what to do about a problem without a hint.
-var remedies = []string{"want ", "near: ", "there are: ", "use ", "needs ", "more than once",
+var remedyWords = []string{"want ", "near: ", "there are: ", "use ", "needs ", "more than once",
 	"the longest item has "}
 
 // remedied wants a problem to say what to do, and one of a body's or query's to name the field,
 // unless it is no JSON.
-func remedied(body []byte) error {
+func checkRemedy(body []byte) error {
 	var p wire.Problem
 	if err := json.Unmarshal(body, &p); err != nil {
 		return err
 	}
 	if p.Hint == "" &&
-		!slices.ContainsFunc(remedies,
+		!slices.ContainsFunc(remedyWords,
 			func(r string) bool { return strings.Contains(p.Detail, r) }) {
 		return fmt.Errorf("no remedy: %s", body)
 	}
@@ -268,18 +268,18 @@ func remedied(body []byte) error {
 	return nil
 }
 
-func (a *asker) check(q request, got answer) error {
+func (a *requestTester) check(q randomRequest, got response) error {
 	switch {
 	case got.status >= 500:
 		return fmt.Errorf("a failure of the daemon's: %s", got.body)
 	case got.status >= 400 && q.method != "HEAD" && q.route.path != loginPath:
-		if err := fits("#/components/schemas/Problem", got.body); err != nil {
+		if err := checkSchema("#/components/schemas/Problem", got.body); err != nil {
 			return err
 		}
-		if err := remedied(got.body); err != nil && a.picky {
+		if err := checkRemedy(got.body); err != nil && a.wantRemedies {
 			return err
 		}
-		for _, word := range inside {
+		for _, word := range internalWords {
 			if bytes.Contains(got.body, []byte(word)) &&
 				!strings.Contains(q.target+string(q.body), word) {
 				return fmt.Errorf("%q in a message: %s", word, got.body)
@@ -299,7 +299,7 @@ func (a *asker) check(q request, got answer) error {
 	if got.header.Get("Content-Type") == "text/event-stream" && got.status == 200 {
 		return checkEvents(got.body)
 	}
-	return breach(q.method, "http://localhost"+q.target, q.body, got)
+	return contractError(q.method, "http://localhost"+q.target, q.body, got)
 }
 
 // checkEvents holds events to the bodies that they are documented to have.
@@ -311,7 +311,7 @@ func checkEvents(body []byte) error {
 			name = strings.ToUpper(said[:1]) + said[1:]
 		}
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
-			if err := fits("#/components/schemas/"+name, []byte(data)); err != nil {
+			if err := checkSchema("#/components/schemas/"+name, []byte(data)); err != nil {
 				return fmt.Errorf("event %s: %w", name, err)
 			}
 		}
@@ -321,9 +321,9 @@ func checkEvents(body []byte) error {
 
 // follow waits for the job that an answer speaks of, which must not fail by the daemon's fault, and
 // has a new trainer where one was closed.
-func (a *asker) follow(q request, got answer) error {
+func (a *requestTester) waitForJob(q randomRequest, got response) error {
 	if got.status == 200 && q.method == "DELETE" && q.route.path == "/v1/feeds/{id}" {
-		a.attach()
+		a.attachTrainer()
 	}
 	if got.status != 202 || q.route.path == "/v1/stop" {
 		return nil
@@ -340,7 +340,7 @@ func (a *asker) follow(q request, got answer) error {
 	}
 	a.words["jobs"] = []string{job.Job, job.Job, "j0", "hit"}
 	a.words["owner"] = []string{job.Job + ".1", job.Job + ".2"}
-	a.seen.jobs[job.Kind+" "+job.State]++
+	a.coverage.jobs[job.Kind+" "+job.State]++
 	if p := job.Error; p != nil && p.Status >= 500 || p != nil && p.Type == wire.Corrupt {
 		at, err := a.store.Dataset(job.Dataset)
 		if err != nil {

@@ -14,14 +14,14 @@ import (
 // The longest that a case may take, in ticks of a clock that stands still with the process, as a
 // stopped one does.
 const (
-	watchTick    = 100 * time.Millisecond
-	watchedTicks = 600
+	stuckTick     = 100 * time.Millisecond
+	maxStuckTicks = 600
 )
 
 // watch ends the process with all its stacks where a case hangs.
-func (a *asker) watch(t testing.TB) {
+func (a *requestTester) killIfStuck(t testing.TB) {
 	end, ended := make(chan struct{}), make(chan struct{})
-	tick := time.NewTicker(watchTick)
+	tick := time.NewTicker(stuckTick)
 	go func() {
 		defer close(ended)
 		last, ticks := int64(0), 0
@@ -33,7 +33,7 @@ func (a *asker) watch(t testing.TB) {
 			}
 			if n := a.count.Load(); n%2 == 0 || n != last {
 				last, ticks = n, 0
-			} else if ticks++; ticks == watchedTicks {
+			} else if ticks++; ticks == maxStuckTicks {
 				stacks := make([]byte, 1<<20)
 				panic(fmt.Sprintf("a request hangs\n%s", stacks[:runtime.Stack(stacks, true)]))
 			}
@@ -47,19 +47,19 @@ func (a *asker) watch(t testing.TB) {
 }
 
 // held is what a process holds.
-type held struct {
+type processResources struct {
 	goroutines  int
 	descriptors int64
 	heap        uint64
 }
 
 // idleWorker is one of fasthttp's that has served, and ends after ten seconds without a connection.
-var idleWorker = regexp.MustCompile(
+var idleWorkerStack = regexp.MustCompile(
 	`\[chan receive[^]]*]:\ngithub\.com/valyala/fasthttp\.\(\*workerPool\)\.workerFunc\(`)
 
 // settle has nothing under way and nothing kept of what was asked.
-func (a *asker) settle() {
-	a.fresh()
+func (a *requestTester) waitUntilIdle() {
+	a.reload()
 	a.server.events.runners.Wait()
 	for a.jobs.Running() > 0 {
 		<-a.jobs.Changes()
@@ -68,18 +68,18 @@ func (a *asker) settle() {
 }
 
 // holds is what the process holds once nothing is under way.
-func (a *asker) holds() held {
-	a.settle()
-	return heldOnce(func(now, before held) bool {
+func (a *requestTester) resources() processResources {
+	a.waitUntilIdle()
+	return resourcesWhen(func(now, before processResources) bool {
 		return now.goroutines == before.goroutines && now.descriptors == before.descriptors
 	})
 }
 
 // heldOnce is what the process holds, once that is as it should be compared with what it held a
 // moment before: what the system and the runtime take away has no event.
-func heldOnce(is func(now, before held) bool) (h held) {
+func resourcesWhen(is func(now, before processResources) bool) (h processResources) {
 	stacks := make([]byte, 4<<20)
-	for end := time.Now().Add(patience); ; time.Sleep(requestPoll) {
+	for end := time.Now().Add(testTimeout); ; time.Sleep(requestPoll) {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.GC() // pools are emptied by the second
@@ -88,8 +88,8 @@ func heldOnce(is func(now, before held) bool) (h held) {
 		all := string(stacks[:runtime.Stack(stacks, true)])
 		// of what was published; they end by themselves
 		syncing := strings.Count(all, "store.(*Store).syncLater.func1(")
-		idle := len(idleWorker.FindAllString(all, -1))
-		now := held{strings.Count(all, "\n\ngoroutine ") + 1 - syncing - idle, open, m.HeapAlloc}
+		idle := len(idleWorkerStack.FindAllString(all, -1))
+		now := processResources{strings.Count(all, "\n\ngoroutine ") + 1 - syncing - idle, open, m.HeapAlloc}
 		if is(now, h) || time.Now().After(end) {
 			return now
 		}
@@ -99,18 +99,18 @@ func heldOnce(is func(now, before held) bool) (h held) {
 
 // noGrowth compares what is held with what was. What is only late to leave, as a file that a slow
 // disk closes, is waited for.
-func (a *asker) noGrowth(t testing.TB, before held) {
+func (a *requestTester) checkNoGrowth(t testing.TB, before processResources) {
 	t.Helper()
 	const someHeap = 4 << 20 // of counters by route and status, and what the runtime keeps
-	grown := func(after held) bool {
+	grown := func(after processResources) bool {
 		return after.goroutines > before.goroutines || after.descriptors > before.descriptors ||
 			after.heap > before.heap+someHeap
 	}
-	a.settle()
-	after := heldOnce(func(now, _ held) bool { return !grown(now) })
+	a.waitUntilIdle()
+	after := resourcesWhen(func(now, _ processResources) bool { return !grown(now) })
 	if grown(after) {
 		stacks := make([]byte, 1<<20)
-		t.Errorf("after %d cases the daemon holds %+v, before %+v\n%s", a.seen.cases, after, before,
+		t.Errorf("after %d cases the daemon holds %+v, before %+v\n%s", a.coverage.cases, after, before,
 			stacks[:runtime.Stack(stacks, true)])
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // reached is what requests have come to.
-type reached struct {
+type coverage struct {
 	cases    int
 	asked    map[string]int            // by route and field
 	served   map[string]int            // of these, with a success
@@ -21,32 +21,32 @@ type reached struct {
 	jobs     map[string]int            // by kind and state
 }
 
-func (a *asker) note(q request, got answer) {
+func (a *requestTester) record(q randomRequest, got response) {
 	at := q.route.method + " " + q.route.path
-	if a.seen.statuses[at] == nil {
-		a.seen.statuses[at] = map[int]int{}
+	if a.coverage.statuses[at] == nil {
+		a.coverage.statuses[at] = map[int]int{}
 	}
-	a.seen.statuses[at][got.status]++
+	a.coverage.statuses[at][got.status]++
 	for _, f := range q.fields {
-		a.seen.asked[at+" "+f]++
+		a.coverage.asked[at+" "+f]++
 		if got.status < 400 && q.method == q.route.method {
-			a.seen.served[at+" "+f]++
+			a.coverage.served[at+" "+f]++
 		}
 	}
 	if got.status >= 400 &&
 		strings.HasPrefix(got.header.Get("Content-Type"), "application/problem") {
 		var p wire.Problem
 		if json.Unmarshal(got.body, &p) == nil {
-			if a.seen.problems[p.Type] == nil {
-				a.seen.problems[p.Type] = map[string]int{}
+			if a.coverage.problems[p.Type] == nil {
+				a.coverage.problems[p.Type] = map[string]int{}
 			}
-			a.seen.problems[p.Type][at]++
+			a.coverage.problems[p.Type][at]++
 		}
 	}
 }
 
 // report says what was reached.
-func (r *reached) report() string {
+func (r *coverage) report() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d cases\n", r.cases)
 	for _, at := range slices.Sorted(maps.Keys(r.statuses)) {

@@ -45,6 +45,6 @@ func TestHashesTellWhetherSourcesAreTheSame(t *testing.T) {
 	touch(at.Add(time.Hour))
 	step("edited with the same size and time, without hashes", plain, true, 4)
 	step("edited with the same size and time", hashed, false, 5)
-	w.refused(w.do("POST", "/v1/datasets/d/load", map[string]any{"sources": []string{path + "x"},
+	w.wantProblem(w.request("POST", "/v1/datasets/d/load", map[string]any{"sources": []string{path + "x"},
 		"hash_sources": true}), wire.SourceError, "no such file")
 }
