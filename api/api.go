@@ -103,11 +103,9 @@ func New(c Config) *Server {
 			func() ([]byte, error) { return json.Marshal(fullDocument().withVersion(c.Version)) })}
 	s.closing, s.events, s.metrics = make(chan struct{}), newEvents(s), newMetrics(s)
 	s.lastRequest.Store(time.Now().Unix())
-	s.http = s.newHTTP(
-		s.handleSocket,
+	s.http = s.newHTTP(s.handleSocket,
 		func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBodyBytes) },
-		idleTimeout,
-	)
+		idleTimeout)
 	s.http.HeaderReceived = func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
 		return fasthttp.RequestConfig{ReadTimeout: s.bodyTimeout, MaxRequestBodySize: maxBodyBytes}
 	}
@@ -218,10 +216,8 @@ func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		replyProblem(ctx, wire.NewProblem(wire.TooLarge, "the body is over %d bytes", maxBody))
 	case errors.As(err, &tooSmall):
-		replyProblem(
-			ctx,
-			wire.NewProblem(wire.TooLarge, "the headers are over %d bytes", maxHeaderBytes),
-		)
+		replyProblem(ctx, wire.NewProblem(wire.TooLarge, "the headers are over %d bytes",
+			maxHeaderBytes))
 	case errors.As(err, &timeoutErr) && timeoutErr.Timeout():
 		replyProblem(ctx, wire.NewProblem(wire.Timeout,
 			"the request did not come to its end within %s for its header and %s for its body",

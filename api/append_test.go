@@ -14,18 +14,18 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// append starts an append and waits for its end.
+// appendRows starts an append and waits for its end.
 func (w *world) appendRows(name string, body map[string]any) wire.Job {
 	w.Helper()
 	var job wire.Job
-	w.decode(w.request("POST", "/v1/datasets/"+name+"/append", body), 202, &job)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/append", body), 202, &job)
 	for !job.Ended() {
-		w.decode(w.request("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
+		w.decode(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
 	}
 	return job
 }
 
-// column is an integer column of a dataset's newest generation, and that generation.
+// columnValues returns an integer column of a dataset's newest generation, and that generation.
 func (w *world) columnValues(dataset, name string) ([]int64, *store.Handle) {
 	w.Helper()
 	h, err := w.store.Acquire(dataset, 0)
@@ -71,11 +71,12 @@ func TestAnAppendIsANewGenerationAndTheSameAgainIsAHit(t *testing.T) {
 		}
 	}
 	c := w.source("c.csv", "t,v\n4,40\n")
-	if job := w.appendRows("d", map[string]any{"sources": []string{a, c, b}}); job.Generation != 3 ||
+	if job := w.appendRows("d",
+		map[string]any{"sources": []string{a, c, b}}); job.Generation != 3 ||
 		job.Rows != 4 {
 		t.Errorf("one new source among old ones: %+v", job)
 	}
-	// A load makes what a load makes.
+	// A load of all sources makes a new generation, not a hit on the appended one.
 	if job := w.load("d", map[string]any{"sources": []string{a, b, c}, "time": "t"}); job.Hit ||
 		job.Generation != 4 || job.Rows != 4 {
 		t.Errorf("loaded: %+v", job)
@@ -83,7 +84,7 @@ func TestAnAppendIsANewGenerationAndTheSameAgainIsAHit(t *testing.T) {
 	w.checkNoTempFiles()
 }
 
-// later is when a file is touched.
+// touchTime is a modification time that files get.
 var touchTime = time.Date(2033, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func TestAnAppendedSourceThatHasChangedIsRefused(t *testing.T) {
@@ -94,7 +95,8 @@ func TestAnAppendedSourceThatHasChangedIsRefused(t *testing.T) {
 	if err := os.Chtimes(a, touchTime, touchTime); err != nil {
 		t.Fatal(err)
 	}
-	p := w.decodeProblem(w.request("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}))
+	p := w.decodeProblem(
+		w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}))
 	if p.Type != wire.SourceError ||
 		p.Hint != "if it was only touched, say so with --hash-sources" {
 		t.Errorf("touched: %+v", p)
@@ -112,13 +114,13 @@ func TestAnAppendedSourceThatHasChangedIsRefused(t *testing.T) {
 		job.Error.Type != wire.SourceError {
 		t.Errorf("changed: %+v", job)
 	}
-	w.wantProblem(w.request("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}),
+	w.wantProblem(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}),
 		wire.SourceError, "was loaded before and has changed since")
-	w.wantProblem(w.request("POST", "/v1/datasets/e/append", map[string]any{"sources": []string{a}}),
+	w.wantProblem(w.do("POST", "/v1/datasets/e/append", map[string]any{"sources": []string{a}}),
 		wire.DatasetNotFound, "")
-	w.wantProblem(w.request("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{}}),
+	w.wantProblem(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{}}),
 		wire.InvalidRequest, "at least one file")
-	w.wantProblem(w.request("POST", "/v1/datasets/d/append",
+	w.wantProblem(w.do("POST", "/v1/datasets/d/append",
 		map[string]any{"sources": []string{a}, "time": "t"}), wire.InvalidRequest, "time")
 	w.checkNoTempFiles()
 }
@@ -136,8 +138,8 @@ func TestAFailedAppendLeavesTheDatasetAsItIs(t *testing.T) {
 	}
 }
 
-// TestAppendsAtOnceAllCount lets several append to one dataset: each begins with some generation,
-// and has to begin anew where another came first.
+// TestAppendsAtOnceAllCount runs several appends to one dataset at once. Each reads the newest
+// generation, and must start again if another append has published before it.
 func TestAppendsAtOnceAllCount(t *testing.T) {
 	w := newWorld(t)
 	w.load("d", map[string]any{"sources": []string{w.source("a.csv", "v\n0\n")}})

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// poor is a listener that has no descriptor at first.
+// failingListener has no descriptor for the first connection.
 type failingListener struct {
 	net.Listener
 	fails int
@@ -31,7 +31,8 @@ func TestAWantOfDescriptorsPasses(t *testing.T) {
 	}
 }
 
-// TestConnectionsLeaveDescriptorsForOthers such as trainers, if the process may open few.
+// TestConnectionsLeaveDescriptorsForOthers checks the limit of a process that may open few
+// descriptors.
 func TestConnectionsLeaveDescriptorsForOthers(t *testing.T) {
 	for descriptors, want := range map[int64]int{1 << 62: 1024, 4096: 1024, 4000: 1000, 1024: 256,
 		256: 64, 19: 4, 3: 4} {

@@ -11,14 +11,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// reached is what requests have come to.
+// coverage counts requests and their results.
 type coverage struct {
 	cases    int
-	asked    map[string]int            // by route and field
-	served   map[string]int            // of these, with a success
-	statuses map[string]map[int]int    // by route
-	problems map[string]map[string]int // by type and route
-	jobs     map[string]int            // by kind and state
+	asked    map[string]int            // requests by route and field
+	served   map[string]int            // successful requests by route and field
+	statuses map[string]map[int]int    // responses by route
+	problems map[string]map[string]int // problems by type and route
+	jobs     map[string]int            // jobs by kind and state
 }
 
 func (a *requestTester) record(q randomRequest, got response) {
@@ -45,7 +45,7 @@ func (a *requestTester) record(q randomRequest, got response) {
 	}
 }
 
-// report says what was reached.
+// report returns the counts as text.
 func (r *coverage) report() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d cases\n", r.cases)
@@ -71,11 +71,12 @@ func (r *coverage) report() string {
 		}
 	}
 	fmt.Fprintf(&b,
-		"of %d fields and parameters of %d routes %d were given, %d of them in a request that was served\n", all, len(routes), asked, served)
+		"of %d fields and parameters of %d routes %d were given, "+
+			"%d of them in a request that was served\n", all, len(routes), asked, served)
 	return b.String()
 }
 
-// documentedFields are the fields and parameters of all routes.
+// documentedFields returns the fields and parameters of all routes.
 var documentedFields = sync.OnceValue(func() (all []string) {
 	for i := range routes {
 		for _, f := range fieldsOf(&routes[i]) {

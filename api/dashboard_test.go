@@ -15,7 +15,7 @@ import (
 func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
-	a := d.request("GET", "/", "")
+	a := d.do("GET", "/", "")
 	if a.status != 200 || a.header.Get("Content-Type") != "text/html; charset=utf-8" ||
 		a.header.Get("Content-Security-Policy") == "" {
 		t.Fatalf("%d %v", a.status, a.header)
@@ -26,12 +26,12 @@ func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	var look func(name string)
-	look = func(name string) { // a module names others
+	look = func(name string) { // a module imports others
 		if seen[name] {
 			return
 		}
 		seen[name] = true
-		a := d.request("GET", "/assets/"+name, "")
+		a := d.do("GET", "/assets/"+name, "")
 		want := map[string]string{".js": "text/javascript; charset=utf-8",
 			".css": "text/css; charset=utf-8"}[path.Ext(name)]
 		if a.status != 200 || a.header.Get("Content-Type") != want ||
@@ -65,16 +65,16 @@ func TestAFileThatIsThereAlreadyIsNotSentAgain(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	for _, target := range []string{"/", "/assets/app.js", "/assets/uplot.LICENSE.txt"} {
-		first := d.request("GET", target, "")
+		first := d.do("GET", target, "")
 		tag := first.header.Get("ETag")
 		if first.status != 200 || tag == "" || first.header.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %v", target, first.status, first.header)
 		}
-		again := d.request("GET", target, "", "If-None-Match: "+tag)
+		again := d.do("GET", target, "", "If-None-Match: "+tag)
 		if again.status != 304 || len(again.body) > 0 || again.header.Get("ETag") != tag {
 			t.Errorf("%s: %d %v %s", target, again.status, again.header, again.body)
 		}
-		if other := d.request("GET", target, "", `If-None-Match: "0"`); other.status != 200 ||
+		if other := d.do("GET", target, "", `If-None-Match: "0"`); other.status != 200 ||
 			!bytes.Equal(other.body, first.body) {
 			t.Errorf("%s: %d", target, other.status)
 		}
@@ -85,12 +85,12 @@ func TestNoOtherFileIsServed(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"index.html", "none.js", "..", "%2e%2e%2fapi.go",
 		"..%2fdashboard.go", "app.js%00", "App.js"} {
-		w.wantProblem(w.request("GET", "/assets/"+name, nil), wire.NotFound, "")
+		w.wantProblem(w.do("GET", "/assets/"+name, nil), wire.NotFound, "")
 	}
 }
 
-// What the page asks for by itself must be as much as the stream tells, or entries would come and
-// go.
+// TestThePageAsksForAsMuchAsItIsTold checks that the lists that the page requests are as long as
+// those of the event stream. Else entries would appear and disappear.
 func TestThePageAsksForAsMuchAsItIsTold(t *testing.T) {
 	w := newWorld(t)
 	files, err := dashboard()
@@ -104,7 +104,7 @@ func TestThePageAsksForAsMuchAsItIsTold(t *testing.T) {
 			t.Fatalf("the page does not ask for %s", topic.name)
 		}
 		body := map[string]any{}
-		w.decode(w.request("GET", string(m[1]), nil), 200, &body)
+		w.decode(w.do("GET", string(m[1]), nil), 200, &body)
 		if _, paged := body["next"]; paged != strings.HasSuffix(string(m[1]),
 			fmt.Sprint("?limit=", maxPageSize)) {
 			t.Errorf("it asks for %s", m[1])
@@ -112,8 +112,8 @@ func TestThePageAsksForAsMuchAsItIsTold(t *testing.T) {
 	}
 }
 
-// What the page's policy forbids would not work, and what grows shows here: 200 KB is what issue 7
-// allows.
+// TestThePageKeepsToItsPolicyAndItsSize looks for code that the content security policy forbids,
+// and limits the size of all files to 200 KB.
 func TestThePageKeepsToItsPolicyAndItsSize(t *testing.T) {
 	files, err := dashboard()
 	if err != nil {

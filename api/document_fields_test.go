@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// spec is a part of the document.
+// spec is a part of the OpenAPI document.
 type spec = map[string]any
 
-// described is the document as plain JSON, numbers as they are written.
+// documentJSON returns the document as JSON values; numbers stay text.
 var documentJSON = sync.OnceValue(func() spec {
 	d := json.NewDecoder(bytes.NewReader(asJSON(fullDocument())))
 	d.UseNumber()
@@ -23,7 +23,7 @@ var documentJSON = sync.OnceValue(func() spec {
 	return doc
 })
 
-// resolved is what a reference stands for.
+// resolveRef returns what a reference refers to.
 func resolveRef(v any) spec {
 	s, _ := v.(spec)
 	for {
@@ -39,7 +39,7 @@ func resolveRef(v any) spec {
 	}
 }
 
-// takesOf are the parameters and the schema of the body of a route.
+// inputOf returns the parameters and the schema of the body of a route.
 func inputOf(r *route) (parameters []spec, body any) {
 	item := documentJSON()["paths"].(spec)[r.path].(spec)
 	op := item[strings.ToLower(r.method)].(spec)
@@ -55,7 +55,7 @@ func inputOf(r *route) (parameters []spec, body any) {
 	return parameters, body
 }
 
-// weighed are the routes, those that take much more often.
+// weightedRoutes returns the routes; those with many fields are repeated.
 var weightedRoutes = sync.OnceValue(func() (list []*route) {
 	for i := range routes {
 		for range 1 + len(fieldsOf(&routes[i]))/6 {
@@ -65,7 +65,7 @@ var weightedRoutes = sync.OnceValue(func() (list []*route) {
 	return list
 })
 
-// fieldsOf are the paths of all that a route takes.
+// fieldsOf returns the paths of all fields and parameters of a route.
 func fieldsOf(r *route) []string { return allFields()[r] }
 
 var allFields = sync.OnceValue(func() map[*route][]string {

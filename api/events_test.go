@@ -13,7 +13,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// listening is a client of a stream of events.
+// eventClient reads a stream of events.
 type eventClient struct {
 	*world
 	events     chan receivedEvent
@@ -68,7 +68,8 @@ func (w *world) listen(path string) *eventClient {
 	return l
 }
 
-// next is the next event, whose data is of the schema of its name; false at the end of the stream.
+// next returns the next event, whose data must match the schema of its name. It returns false at
+// the end of the stream.
 func (l *eventClient) next() (e receivedEvent, ok bool) {
 	l.Helper()
 	select {
@@ -85,7 +86,7 @@ func (l *eventClient) next() (e receivedEvent, ok bool) {
 	return e, ok
 }
 
-// until reads events up to one of a name whose data is as wanted.
+// waitFor reads events until one with this name and matching data.
 func (l *eventClient) waitFor(name string, is func(data []byte) bool) {
 	l.Helper()
 	for {
@@ -115,38 +116,43 @@ func TestEventsTellWhatChanges(t *testing.T) {
 	l.waitFor("datasets",
 		func(b []byte) bool { return strings.Contains(string(b), `"dataset":"etth1"`) })
 	id, conn := w.attachTrainer("etth1")
-	l.waitFor("feeds", func(b []byte) bool { return strings.Contains(string(b), `"feed":"`+id+`"`) })
+	l.waitFor("feeds",
+		func(b []byte) bool { return strings.Contains(string(b), `"feed":"`+id+`"`) })
 	conn.Close()
 	l.waitFor("feeds", func(b []byte) bool { return strings.Contains(string(b), `"feeds":[]`) })
-	w.request("DELETE", "/v1/datasets/etth1", nil)
-	l.waitFor("datasets", func(b []byte) bool { return strings.Contains(string(b), `"datasets":[]`) })
+	w.do("DELETE", "/v1/datasets/etth1", nil)
+	l.waitFor("datasets",
+		func(b []byte) bool { return strings.Contains(string(b), `"datasets":[]`) })
 }
 
-// TestAJobsEventsEndWithIt also where it had ended before.
+// TestAJobsEventsEndWithIt reads the events of a job while it runs and after it has ended.
 func TestAJobsEventsEndWithIt(t *testing.T) {
 	w := newWorldOfCores(t, 1)
 	w.Setenv(blockedVariable, blockedReportsCores)
 	var job wire.Job
-	w.decode(w.request("POST", "/v1/datasets/d/load",
+	w.decode(w.do("POST", "/v1/datasets/d/load",
 		map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}), 202, &job)
 	l := w.listen("/v1/jobs/" + job.Job + "/events")
 	l.waitFor("job", func(b []byte) bool { return strings.Contains(string(b), `"rows":1,`) })
-	w.request("DELETE", "/v1/jobs/"+job.Job, nil)
+	w.do("DELETE", "/v1/jobs/"+job.Job, nil)
 	l.waitFor("job",
 		func(b []byte) bool { return strings.Contains(string(b), `"state":"cancelled"`) })
 	if e, ok := l.next(); ok {
 		t.Errorf("after its end: %s", e.data)
 	}
 	ended := w.listen("/v1/jobs/" + job.Job + "/events")
-	ended.waitFor("job", func(b []byte) bool { return json.Unmarshal(b, &job) == nil && job.Ended() })
+	ended.waitFor("job", func(b []byte) bool {
+		return json.Unmarshal(b, &job) == nil &&
+			job.Ended()
+	})
 	if e, ok := ended.next(); ok {
 		t.Errorf("after its end: %s", e.data)
 	}
-	w.wantProblem(w.request("GET", "/v1/jobs/j9/events", nil), wire.JobNotFound, "")
+	w.wantProblem(w.do("GET", "/v1/jobs/j9/events", nil), wire.JobNotFound, "")
 }
 
-// TestNobodyLooksWhereNobodyListens also holds that listeners who leave are noticed, whether or not
-// there is news for them.
+// TestNobodyLooksWhereNobodyListens checks that the goroutine of the events ends after the last
+// client, which may leave with or without events in between.
 func TestNobodyLooksWhereNobodyListens(t *testing.T) {
 	w := newWorld(t)
 	l := w.listen("/v1/events")
@@ -172,8 +178,8 @@ func (w *world) isWatching() bool {
 	return w.server.events.running
 }
 
-// TestAListenerThatReadsNothingHoldsNobodyUp: its connection is full, and the daemon goes on, tells
-// others, and ends.
+// TestAListenerThatReadsNothingHoldsNobodyUp has a client with a full connection. Other clients get
+// their events, and the daemon can stop.
 func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
 	w := newWorld(t)
 	conn, err := w.client.Transport.(*http.Transport).DialContext(t.Context(), "", "")
@@ -191,7 +197,7 @@ func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
 	for i := range big {
 		big[i] = ' '
 	}
-	for range 20 { // more than a socket holds
+	for range 20 { // more than a socket buffers
 		w.server.events.broadcast(topicJobs,
 			append([]byte(`{"jobs": [], "next": null`), append(big, '}')...))
 	}
@@ -203,7 +209,7 @@ func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
 func TestOnlySoManyStreamsAreServed(t *testing.T) {
 	w := newWorld(t)
 	w.server.activeStreams.Add(maxStreams)
-	a := w.request("GET", "/v1/events", nil)
+	a := w.do("GET", "/v1/events", nil)
 	w.wantProblem(a, wire.Busy, "64 event streams are open, no more are served at once")
 	if a.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
@@ -211,10 +217,10 @@ func TestOnlySoManyStreamsAreServed(t *testing.T) {
 	w.server.activeStreams.Add(-1)
 	w.listen("/v1/events").next()
 	w.server.activeStreams.Add(1 - maxStreams)
-	if a := w.request("HEAD", "/v1/events", nil); a.status != 200 ||
+	if a := w.do("HEAD", "/v1/events", nil); a.status != 200 ||
 		a.header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("%d %v", a.status, a.header)
 	}
-	w.wantProblem(w.request("GET", "/v1/events?"+url.QueryEscape("topics")+"=jobs", nil),
+	w.wantProblem(w.do("GET", "/v1/events?"+url.QueryEscape("topics")+"=jobs", nil),
 		wire.InvalidRequest, `there is no parameter "topics" here, want none`)
 }

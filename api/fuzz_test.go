@@ -9,15 +9,14 @@ import (
 	"testing"
 )
 
-// enough is how many requests serve every field with near certainty.
+// fullCoverageRequests is a number of requests that almost certainly serve every field.
 const fullCoverageRequests = 100_000
 
-// looked is after how many cases the fuzzer looks for growth, again and again.
+// growthCheckInterval is after how many cases the fuzz target checks the resources again.
 const growthCheckInterval = 50_000
 
-// FuzzTheControlAPI asks any route by any method with any parameters, fields and bodies, and holds
-// what is answered to the OpenAPI document. No answer is a failure of the daemon's, and none of the
-// jobs that it begins.
+// FuzzTheControlAPI sends random requests and compares the responses with the OpenAPI document. No
+// response and no job may fail because of the daemon.
 func FuzzTheControlAPI(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(binary.LittleEndian.AppendUint64(nil, seed), "x", "")
@@ -42,7 +41,7 @@ func FuzzTheControlAPI(f *testing.F) {
 	f.Cleanup(func() { a.TB = f })
 	var before processResources
 	f.Fuzz(func(t *testing.T, choices []byte, word, body string) {
-		a.TB = t // a fuzz target has no other
+		a.TB = t // the one of each run
 		switch n := a.coverage.cases; {
 		case n == growthCheckInterval/10:
 			before = a.resources()
@@ -60,10 +59,9 @@ func FuzzTheControlAPI(f *testing.F) {
 	})
 }
 
-// TestMadeUpRequestsReachEveryFieldAndLeaveNothing holds the fuzzer to what it is for: that every
-// field and parameter of every route is given, and among many requests that each is served; and
-// that what the daemon holds afterwards is what it held before. TENSORCACHE_HTTP_REQUESTS asks for
-// so many.
+// TestMadeUpRequestsReachEveryFieldAndLeaveNothing checks that random requests have every field and
+// parameter of every route, that many requests serve each of them, and that the daemon uses no more
+// resources afterwards. TENSORCACHE_HTTP_REQUESTS is the number of requests.
 func TestMadeUpRequestsReachEveryFieldAndLeaveNothing(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("TENSORCACHE_HTTP_REQUESTS"))
 	if err != nil {
@@ -98,7 +96,7 @@ func TestMadeUpRequestsReachEveryFieldAndLeaveNothing(t *testing.T) {
 	t.Log(a.coverage.report())
 }
 
-// missing are the documented fields that were not counted.
+// notCounted returns the documented fields without a count.
 func notCounted(count map[string]int) (fields []string) {
 	for _, f := range documentedFields() {
 		if count[f] == 0 {

@@ -7,19 +7,18 @@ import (
 	"testing"
 )
 
-// The matrix is held to a model of its own: what each form of a field is worth, and one rule of how
-// they add up.
+// The guard is compared with a model: each form of a header field is good or bad, and one function
+// says what follows from all of them.
 
-// form is one way to write a part of a request's header. Where %s stands in it, the value that is
-// meant stands.
+// headerForm is one way to write a part of a header. %s stands for the value that it means.
 type headerForm struct {
 	name   string
 	fields []string
 	good   bool
 }
 
-// origins are what browsers say of where a request comes from. From the dashboard is stronger than
-// good: it may change things with a cookie.
+// originForms are origins as browsers send them. A request with a cookie may change something only
+// if it comes from the dashboard.
 var originForms = []struct {
 	headerForm
 	dashboard bool
@@ -41,11 +40,17 @@ var originForms = []struct {
 	{headerForm{"same site", []string{"Sec-Fetch-Site: same-site"}, false}, false},
 	{headerForm{"own, cross-site", []string{"Origin: http://%s", "Sec-Fetch-Site: cross-site"},
 		false}, false},
-	{headerForm{"fetched twice", []string{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: cross-site"},
-		false}, false},
+	{
+		headerForm{
+			"fetched twice",
+			[]string{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: cross-site"},
+			false,
+		},
+		false,
+	},
 }
 
-// hosts are made for an address that ends in port.
+// hostForms returns Host fields for a server on a port.
 func hostForms(port string) []headerForm {
 	one := func(value string, good bool) headerForm {
 		return headerForm{value,
@@ -67,7 +72,7 @@ func hostForms(port string) []headerForm {
 	}
 }
 
-// Who asks.
+// Senders of a request.
 const (
 	anonymous = iota
 	program
@@ -111,21 +116,21 @@ func credentialForms(token, cookie, session string) []credentialForm {
 	}
 }
 
-// want is the model: a place is good or not, then a person is known or not; 0 is whatever the route
-// answers.
+// wantedStatus is the model: first the origin must be allowed, then the credentials. It returns 0
+// for the status of the route.
 func wantedStatus(method, path string, host, origin, dashboard bool, who int) int {
 	safe := method == "GET" || method == "HEAD"
 	switch {
 	case !host || !origin:
 		return 403
 	case safe && path == "/login":
-		return 401 // no key, with which a GET is let in, and nothing else
+		return 401 // without a key, which is the credential of a GET
 	case who == anonymous:
 		return 401
 	case who == browser && !safe && !dashboard:
 		return 403
 	case method == "POST" && path == "/v1/ui":
-		return 403 // over the socket only
+		return 403 // allowed over the socket only
 	}
 	return 0
 }
@@ -177,7 +182,7 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 			res.StatusCode
 		switch {
 		case want != 0 && got == want:
-		// which is not, once the daemon was told to stop
+		// GET /v1/ready fails after a request of POST /v1/stop
 		case want == 0 && got != 401 && got != 403 && (got < 500 || at.path == "/v1/ready"):
 			served++
 		default:
@@ -191,7 +196,7 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 		}
 	}
 
-	// Every place, by whom it is served and by whom it is not.
+	// All routes with each kind of credentials.
 	for _, at := range places {
 		for _, token := range []credentialForm{tokens[0], tokens[4]} {
 			try(at, hosts[0], originForms[0].headerForm, false, token)
@@ -201,8 +206,8 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 		try(at, hosts[1], originForms[0].headerForm, false, tokens[2])
 		try(at, hosts[2], originForms[1].headerForm, true, tokens[2])
 	}
-	// Every two forms of fields together, at places in turn, and a bad one never hidden by which
-	// place it is.
+	// All pairs of forms of header fields, on different routes. A bad form must be refused on every
+	// route.
 	next := 0
 	turn := func() place { next++; return places[next%len(places)] }
 	for _, host := range hosts {

@@ -2,8 +2,8 @@ package api
 
 import "testing"
 
-// TestEveryProblemSaysWhatToDo: in a hint, or as what is wanted in place of what was got; and which
-// field is at fault, unless it is the whole body or no field at all.
+// TestEveryProblemSaysWhatToDo checks that a problem says what is wanted or has a hint. It must
+// name the field, unless the whole body or no field is wrong.
 func TestEveryProblemSaysWhatToDo(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
@@ -35,7 +35,7 @@ func TestEveryProblemSaysWhatToDo(t *testing.T) {
 		plan(`}, "split": 1}`), plan(`}, "options": {"batch_size": 0}}`),
 		plan(`}, "options": {"batch_size": 1099511627776}}`), plan(`}, "per_item": [0]}`),
 	} {
-		a := w.request(q[0], q[1], q[2])
+		a := w.do(q[0], q[1], q[2])
 		w.decodeProblem(a)
 		if err := checkRemedy(a.body); err != nil {
 			t.Errorf("%s %s %s: %v", q[0], q[1], q[2], err)
@@ -43,7 +43,7 @@ func TestEveryProblemSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestTheFieldAtFaultIsNamedByItsPath also where it is within others.
+// TestTheFieldAtFaultIsNamedByItsPath includes fields within others.
 func TestTheFieldAtFaultIsNamedByItsPath(t *testing.T) {
 	w := newWorld(t)
 	for body, field := range map[string]string{
@@ -54,7 +54,7 @@ func TestTheFieldAtFaultIsNamedByItsPath(t *testing.T) {
 		`{"per_item": [0, 1, 2]}`:     "per_item",
 		`{"spec": {}, "per_item": 1}`: "per_item",
 	} {
-		if p := w.decodeProblem(w.request("POST", "/v1/datasets/x/plan", body)); p.Field != field ||
+		if p := w.decodeProblem(w.do("POST", "/v1/datasets/x/plan", body)); p.Field != field ||
 			p.Type != "invalid_request" {
 			t.Errorf("%s: %+v, want the field %s", body, p, field)
 		}

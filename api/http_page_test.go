@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// httpPage is docs/HTTP.md.
+// httpPage returns docs/HTTP.md.
 func httpPage(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile("../docs/HTTP.md")
@@ -94,8 +94,8 @@ func TestThePageNamesEveryFieldOfARequest(t *testing.T) {
 	}
 }
 
-// TestTheExamplesOfThePageAreAnsweredSo asks each request of the page and finds in the answer what
-// the page says. There … stands for more fields, or more of a list.
+// TestTheExamplesOfThePageAreAnsweredSo sends each example request of the page and compares the
+// response with the page, where … stands for further fields or elements.
 func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
@@ -110,7 +110,7 @@ func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
 		if e[3] != "" {
 			body = e[3]
 		}
-		a := w.request(e[1], e[2], body)
+		a := w.do(e[1], e[2], body)
 		if strconv.Itoa(a.status) != e[4] {
 			t.Errorf("%s %s answered %d, want %s: %s", e[1], e[2], a.status, e[4], a.body)
 			continue
@@ -130,8 +130,8 @@ func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
 	}
 }
 
-// has tells whether got has all that want has: of objects the same fields, of lists the same
-// beginning.
+// containsJSON reports whether got has all that want has: the fields of objects, and the first
+// elements of lists.
 func containsJSON(got, want any) bool {
 	switch want := want.(type) {
 	case map[string]any:

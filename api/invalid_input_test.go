@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// nonsense is any JSON, and what is none.
+// nonsense writes any JSON, or text that is not JSON.
 func (m *requestMaker) nonsense() {
 	m.buf.WriteString([]string{
 		"null", "true", "-1", "0", "1.5", "1e999", `""`, `"x"`, "[]", "{}", "[[]]", `[null]`,
@@ -14,7 +14,7 @@ func (m *requestMaker) nonsense() {
 	}[m.choose(21)])
 }
 
-// damaged is a body of which something is left out, put in or repeated.
+// damage returns a body of which a part is removed, added or repeated.
 func (m *requestMaker) damage(b []byte) []byte {
 	from := m.choose(len(b))
 	to := min(len(b), from+1+m.choose(12))

@@ -12,7 +12,7 @@ import (
 
 func (w *world) items(name, query string) (l wire.Items) {
 	w.Helper()
-	w.decode(w.request("GET", "/v1/datasets/"+name+"/items"+query, nil), 200, &l)
+	w.decode(w.do("GET", "/v1/datasets/"+name+"/items"+query, nil), 200, &l)
 	return l
 }
 
@@ -48,7 +48,7 @@ func TestItemsComePageByPageEachOnce(t *testing.T) {
 
 func TestItemsAreFoundByTheirText(t *testing.T) {
 	w := newWorld(t)
-	w.decode(w.request("GET", "/v1/datasets", nil), 200, &wire.Datasets{})
+	w.decode(w.do("GET", "/v1/datasets", nil), 200, &wire.Datasets{})
 	if job := w.load("d",
 		map[string]any{"sources": []string{w.source("a.csv",
 			"id,n,v\nÄpfel,1,1\nbirne,12,2\nÄpfel,30,3\nBIRNE,4,4\n")},
@@ -110,13 +110,13 @@ func TestQueriesThatCannotBeAreRefused(t *testing.T) {
 	} {
 		before, query, _ := strings.Cut(path, "?")
 		p := w.decodeProblem(
-			w.request("GET", "/v1/datasets/d/"+before+"?"+strings.ReplaceAll(query, `"`, "%22"), nil))
+			w.do("GET", "/v1/datasets/d/"+before+"?"+strings.ReplaceAll(query, `"`, "%22"), nil))
 		if !strings.Contains(p.Detail, says) || p.Field == "" || p.Status/100 != 4 {
 			t.Errorf("%s: %+v, want %q", path, p, says)
 		}
 	}
 	for _, route := range []string{"items", "rows", "series"} {
-		w.wantProblem(w.request("GET", "/v1/datasets/none/"+route, nil), wire.DatasetNotFound, "none")
+		w.wantProblem(w.do("GET", "/v1/datasets/none/"+route, nil), wire.DatasetNotFound, "none")
 	}
 }
 

@@ -8,12 +8,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// until asks for a job until it is as wanted.
+// waitForJob polls a job until it is as wanted.
 func (w *world) waitForJob(id string, is func(wire.Job) bool) (job wire.Job) {
 	w.Helper()
 	end := time.Now().Add(testTimeout)
 	for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
-		w.decode(w.request("GET", "/v1/jobs/"+id, nil), 200, &job)
+		w.decode(w.do("GET", "/v1/jobs/"+id, nil), 200, &job)
 		if is(job) {
 			return job
 		}
@@ -23,14 +23,15 @@ func (w *world) waitForJob(id string, is func(wire.Job) bool) (job wire.Job) {
 	}
 }
 
-// TestLoadsShareTheCoresAndWaitForTheirTurn runs children that tell what they were ordered.
+// TestLoadsShareTheCoresAndWaitForTheirTurn runs child processes that report as rows how many cores
+// they may use.
 func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
 	w := newWorldOfCores(t, 3)
 	w.Setenv(blockedVariable, blockedReportsCores)
 	path := w.source("a.csv", "a\n1\n")
 	begin := func(i int) string {
 		var job wire.Job
-		w.decode(w.request("POST", fmt.Sprintf("/v1/datasets/d%d/load", i),
+		w.decode(w.do("POST", fmt.Sprintf("/v1/datasets/d%d/load", i),
 			map[string]any{"sources": []string{path}}), 202, &job)
 		return job.Job
 	}
@@ -38,7 +39,10 @@ func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
 		t.Helper()
 		sum := 0
 		for id, cores := range want {
-			w.waitForJob(id, func(j wire.Job) bool { return j.Cores == cores && j.Rows == int64(cores) })
+			w.waitForJob(id, func(j wire.Job) bool {
+				return j.Cores == cores &&
+					j.Rows == int64(cores)
+			})
 			sum += cores
 		}
 		if sum > 3 {
@@ -53,8 +57,10 @@ func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
 	use(map[string]int{a: 1, b: 1, c: 1})
 	d, e := begin(3), begin(4)
 	for _, id := range []string{d, e} {
-		if j := w.waitForJob(id, func(j wire.Job) bool { return true }); j.State != wire.JobQueued ||
-			j.Seconds != 0 || j.Cores != 0 || j.EtaS != nil {
+		if j := w.waitForJob(id,
+			func(j wire.Job) bool { return true }); j.State != wire.JobQueued ||
+			j.Seconds != 0 || j.Cores != 0 ||
+			j.EtaS != nil {
 			t.Errorf("%+v", j)
 		}
 	}
@@ -64,11 +70,12 @@ func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
 	cancel := func(id string) {
 		t.Helper()
 		var job wire.Job
-		if w.decode(w.request("DELETE", "/v1/jobs/"+id, nil), 200, &job); job.State != wire.JobCancelled {
+		if w.decode(w.do("DELETE", "/v1/jobs/"+id, nil), 200,
+			&job); job.State != wire.JobCancelled {
 			t.Errorf("%+v", job)
 		}
 	}
-	cancel(d) // while it waits
+	cancel(d) // while it is queued
 	cancel(a)
 	use(map[string]int{b: 1, c: 1, e: 1})
 	cancel(b)

@@ -24,13 +24,13 @@ func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
 		len(job.Digest) != 32 {
 		t.Fatalf("%+v", job)
 	}
-	// the default, spelt out
+	// the default, written out
 	hit := w.load("d", map[string]any{"sources": []string{path}, "time": "t", "layout": "columns"})
 	if !hit.Hit || hit.State != wire.JobDone || hit.Generation != 1 || hit.Digest != job.Digest ||
 		hit.Rows != 2 {
 		t.Errorf("%+v", hit)
 	}
-	// steps that do nothing
+	// steps that change nothing
 	for setting, says := range map[string]string{"a": "", "nope": "no column is named",
 		"t": "want value columns of numbers"} {
 		again := w.load("d", map[string]any{"sources": []string{path}, "time": "t",
@@ -56,11 +56,11 @@ func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
 		t.Errorf("of changed sources: %+v", changed)
 	}
 	var jobs wire.Jobs
-	w.decode(w.request("GET", "/v1/jobs", nil), 200, &jobs)
+	w.decode(w.do("GET", "/v1/jobs", nil), 200, &jobs)
 	if len(jobs.Jobs) != 6 || jobs.Jobs[0].Job != "j1" || jobs.Jobs[5].Job != "j6" {
 		t.Errorf("%+v", jobs)
 	}
-	w.wantProblem(w.request("GET", "/v1/jobs/j7", nil), wire.JobNotFound,
+	w.wantProblem(w.do("GET", "/v1/jobs/j7", nil), wire.JobNotFound,
 		`no job is named "j7"; the last 100 are remembered`)
 }
 
@@ -92,19 +92,19 @@ func TestAFailedLoadTellsFileRowColumnAndText(t *testing.T) {
 			w.checkNoTempFiles()
 		})
 	}
-	w.wantProblem(w.request("GET", "/v1/datasets/d", nil), wire.DatasetNotFound, "")
+	w.wantProblem(w.do("GET", "/v1/datasets/d", nil), wire.DatasetNotFound, "")
 }
 
-// stuck is a load that has read half of its rows.
+// loadBlocked starts a load whose child stops after half of the rows.
 func (w *world) loadBlocked(name string, options map[string]any) (job wire.Job) {
 	w.Helper()
 	w.Setenv(blockedVariable, "read")
-	w.decode(w.request("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
 	for tick := time.NewTicker(time.Millisecond); job.Rows != 5; <-tick.C {
 		if job.State != wire.JobRunning {
 			w.Fatalf("%+v", job)
 		}
-		w.decode(w.request("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
+		w.decode(w.do("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
 	}
 	return job
 }
@@ -118,31 +118,31 @@ func TestALoadThatRunsIsJoinedWaitedForAndCancelled(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 	var joined wire.Job
-	w.decode(w.request("POST", "/v1/datasets/d/load", options), 202, &joined)
+	w.decode(w.do("POST", "/v1/datasets/d/load", options), 202, &joined)
 	if joined.Job != job.Job || w.jobs.Running() != 1 {
 		t.Errorf("the same load is %s beside %s", joined.Job, job.Job)
 	}
 	began := time.Now()
-	w.decode(w.request("GET", "/v1/jobs/"+job.Job+"?wait_ms=50", nil), 200, &joined)
+	w.decode(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=50", nil), 200, &joined)
 	if d := time.Since(began); joined.State != wire.JobRunning || d < 50*time.Millisecond {
 		t.Errorf("after %s: %+v", d, joined)
 	}
 	var waiting sync.WaitGroup
-	waiting.Go(func() { // is told when the job ends
+	waiting.Go(func() { // returns when the job ends
 		var j wire.Job
-		w.decode(w.request("GET", "/v1/jobs/"+job.Job+"?wait_ms=30000", nil), 200, &j)
+		w.decode(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=30000", nil), 200, &j)
 		if j.State != wire.JobCancelled {
 			t.Errorf("%+v", j)
 		}
 	})
 	var cancelled wire.Job
-	w.decode(w.request("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
+	w.decode(w.do("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
 	if cancelled.State != wire.JobCancelled || cancelled.Error.Type != wire.Cancelled {
 		t.Errorf("%+v", cancelled)
 	}
 	waiting.Wait()
 	w.checkNoTempFiles()
-	w.decode(w.request("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
+	w.decode(w.do("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
 	if cancelled.State != wire.JobCancelled {
 		t.Errorf("cancelled again: %+v", cancelled)
 	}
@@ -158,15 +158,16 @@ func TestCloseCancelsWhatRunsAndRefusesMore(t *testing.T) {
 	job := w.loadBlocked("d", options)
 	w.jobs.Close()
 	w.jobs.Close()
-	w.decode(w.request("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
+	w.decode(w.do("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
 	if job.State != wire.JobCancelled {
 		t.Errorf("%+v", job)
 	}
-	w.wantProblem(w.request("POST", "/v1/datasets/d/load", options), wire.ShuttingDown, "store is closed")
+	w.wantProblem(w.do("POST", "/v1/datasets/d/load", options), wire.ShuttingDown,
+		"store is closed")
 	w.checkNoTempFiles()
 }
 
-// put sends bytes through a socket pair to a put.
+// put sends bytes over a socket pair to Manager.Put.
 func (w *world) put(ctx context.Context, r wire.PutRequest,
 	send func(*os.File)) (*wire.PutReply, error) {
 	w.Helper()
@@ -174,7 +175,7 @@ func (w *world) put(ctx context.Context, r wire.PutRequest,
 	if err != nil {
 		w.Fatal(err)
 	}
-	unix.CloseOnExec(fds[0]) // else the child itself would keep our end open
+	unix.CloseOnExec(fds[0]) // so that the child does not keep our end open
 	unix.CloseOnExec(fds[1])
 	ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
 	var sending sync.WaitGroup
@@ -195,8 +196,8 @@ func TestArraysThatArePutAreADataset(t *testing.T) {
 		len(reply.Digest) != 32 {
 		t.Fatalf("%+v, %v", reply, err)
 	}
-	// no hit
-	w.wantProblem(w.request("POST", "/v1/datasets/mine/load", map[string]any{}), wire.InvalidRequest,
+	// a put has no sources, so that no load can hit it
+	w.wantProblem(w.do("POST", "/v1/datasets/mine/load", map[string]any{}), wire.InvalidRequest,
 		"sources: want at least one file")
 	if _, err := w.put(t.Context(), r,
 		func(f *os.File) { f.Write(values[:9]); f.Close() }); err == nil ||

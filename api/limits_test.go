@@ -14,15 +14,17 @@ import (
 	"time"
 )
 
-// crowded opens n connections, each of which sends the beginning of a request and no more. They
+// openConnections opens n connections, each of which sends the start of a request and no more. They
 // stay open until the test ends.
-func openConnections(t testing.TB, network, addr string, n int, begin string, meanwhile func(i int)) {
+func openConnections(t testing.TB, network, addr string, n int, begin string,
+	meanwhile func(i int)) {
 	t.Helper()
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	if most := int(min(limit.Cur, 1<<20)) - 2000; n > most { // the server's are in this process too
+	// the server's descriptors are in this process, too
+	if most := int(min(limit.Cur, 1<<20)) - 2000; n > most {
 		t.Logf("%d connections instead of %d: so many descriptors are allowed", most, n)
 		n = most
 	}
@@ -42,15 +44,15 @@ func openConnections(t testing.TB, network, addr string, n int, begin string, me
 	}
 }
 
-// shortTimeouts makes a server wait less long for requests, so that a test can wait for its
-// timeouts.
+// shortTimeouts gives a server short timeouts for requests, so that a test can wait for them.
 func shortTimeouts(s *Server) {
 	const timeout = 100 * time.Millisecond
 	s.http.ReadTimeout, s.tcp.ReadTimeout, s.bodyTimeout = timeout, timeout, timeout
 }
 
-// answeredWithin sends a request on a new connection until it is served, and fails if the others
-// still block it after patience: each of them ends by a timeout of shortTimeouts.
+// wantAnswerWithin sends a request on new connections until one is answered. It fails if the other
+// connections still block it after testTimeout, because shortTimeouts has ended each of them by
+// then.
 func wantAnswerWithin(t testing.TB, network, addr, request string) {
 	t.Helper()
 	for end := time.Now().Add(testTimeout); ; time.Sleep(10 * time.Millisecond) {
@@ -64,7 +66,7 @@ func wantAnswerWithin(t testing.TB, network, addr, request string) {
 	}
 }
 
-// statusOf is 0 if the connection ends without an answer.
+// requestStatus returns 0 if the connection ends without a response.
 func requestStatus(t testing.TB, network, addr, request string) int {
 	t.Helper()
 	conn, err := net.Dial(network, addr)
@@ -88,7 +90,7 @@ func TestTenThousandConnectionsThatSendNothingBlockOthersOnlyUntilTheirTimeout(t
 	openConnections(t, "tcp", d.addr, 10_000, "", func(int) {
 		wantAnswerWithin(t, "tcp", d.addr,
 			headerLines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearerHeader()))
-		if a := w.request("GET", "/v1/health", nil); a.status != 200 {
+		if a := w.do("GET", "/v1/health", nil); a.status != 200 {
 			t.Fatalf("over the socket: %d", a.status)
 		}
 	})
@@ -120,15 +122,17 @@ func TestHalfRequestsBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 
 func TestManyConnectionsToTheSocketBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 	w := newWorldWith(t, 0, shortTimeouts)
-	openConnections(t, "unix", w.socket, 2*maxSocketConns, "GET /v1/datasets HTTP/1.1\r\n", func(int) {
-		wantAnswerWithin(t, "unix", w.socket, headerLines("GET /v1/health HTTP/1.1", "Host: localhost"))
+	const begin = "GET /v1/datasets HTTP/1.1\r\n"
+	openConnections(t, "unix", w.socket, 2*maxSocketConns, begin, func(int) {
+		wantAnswerWithin(t, "unix", w.socket,
+			headerLines("GET /v1/health HTTP/1.1", "Host: localhost"))
 	})
 	if n := w.server.conns.count(); n > maxSocketConns {
 		t.Errorf("%d connections are open", n)
 	}
 }
 
-// TestIdleClientsBlockNobody although an idle connection stays open for minutes.
+// TestIdleClientsBlockNobody opens idle connections, whose timeout is minutes.
 func TestIdleClientsBlockNobody(t *testing.T) {
 	d := newWorld(t).openTCP()
 	for i := range 2 * maxTCPConns {
@@ -153,7 +157,8 @@ func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
 	for name, half := range map[string]string{
 		"nothing": "",
 		"header":  "GET /v1/health HTTP/1.1\r\nHost: ",
-		"body":    "POST /v1/datasets/x/plan HTTP/1.1\r\nHost: %s\r\n%s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+		"body": "POST /v1/datasets/x/plan HTTP/1.1\r\nHost: %s\r\n%s\r\n" +
+			"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -166,7 +171,7 @@ func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
 					1)); err != nil {
 				t.Fatal(err)
 			}
-			// which is reset in the end where the server had not read all
+			// the connection is reset if the server has not read everything
 			b, err := io.ReadAll(conn)
 			if !strings.HasPrefix(string(b), "HTTP/1.1 408 ") {
 				t.Errorf("answered %q, %v", b, err)
@@ -207,7 +212,7 @@ func TestConnectionsAboveTheLimitAreToldSo(t *testing.T) {
 	w.server.tcpConns.mu.Lock()
 	w.server.tcpConns.limit = 0
 	w.server.tcpConns.mu.Unlock()
-	// without a request, which could come after the end
+	// without a request, which might be sent after the server has closed the connection
 	res, err := http.ReadResponse(bufio.NewReader(d.dial()), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +224,7 @@ func TestConnectionsAboveTheLimitAreToldSo(t *testing.T) {
 	}
 }
 
-// count is the number of open connections.
+// count returns the number of open connections.
 func (l *limitedListener) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,11 +12,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// url asks for an address that logs in; what follows the server's own is given back.
+// loginURL requests a login address and returns the part after the server's address.
 func (w *world) loginURL(d *tcpClient) string {
 	w.Helper()
 	var ui wire.UI
-	w.decode(w.request("POST", "/v1/ui", map[string]any{}), 200, &ui)
+	w.decode(w.do("POST", "/v1/ui", map[string]any{}), 200, &ui)
 	path, ok := strings.CutPrefix(ui.URL, "http://"+d.addr)
 	if !ok {
 		w.Fatalf("%q is not at %s", ui.URL, d.addr)
@@ -28,7 +28,7 @@ func TestAOneTimeAddressLogsABrowserIn(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	path := w.loginURL(d)
-	a := d.request("GET", path, "", "Authorization: ", "Sec-Fetch-Site: none")
+	a := d.do("GET", path, "", "Authorization: ", "Sec-Fetch-Site: none")
 	cookies := (&http.Response{Header: a.header}).Cookies()
 	if a.status != 303 || a.header.Get("Location") != "/" || len(cookies) != 1 {
 		t.Fatalf("%d %v", a.status, a.header)
@@ -39,14 +39,14 @@ func TestAOneTimeAddressLogsABrowserIn(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	cookie := "Cookie: " + c.Name + "=" + c.Value
-	if a := d.request("GET", "/v1/health", "", "Authorization: ", cookie); a.status != 200 {
+	if a := d.do("GET", "/v1/health", "", "Authorization: ", cookie); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	if a := d.request("POST", "/v1/stop", "", "Authorization: ", cookie, "Origin: http://"+
+	if a := d.do("POST", "/v1/stop", "", "Authorization: ", cookie, "Origin: http://"+
 		d.addr); a.status != 202 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	w.wantProblem(d.request("POST", "/v1/stop", "", "Authorization: ", cookie), wire.Forbidden,
+	w.wantProblem(d.do("POST", "/v1/stop", "", "Authorization: ", cookie), wire.Forbidden,
 		"want that of the dashboard")
 }
 
@@ -70,13 +70,13 @@ func TestAKeyIsGoodOnceAndSoon(t *testing.T) {
 	now := time.Now()
 	w.server.guard.sessions.now = func() time.Time { return now }
 	used, late := w.loginURL(d), w.loginURL(d)
-	if a := d.request("GET", used, "", "Authorization: "); a.status != 303 {
+	if a := d.do("GET", used, "", "Authorization: "); a.status != 303 {
 		t.Fatalf("%d", a.status)
 	}
 	now = now.Add(keyLifetime)
 	for name, path := range map[string]string{"used": used, "late": late, "none": "/login",
 		"empty": "/login?key=", "wrong": "/login?key=" + d.token} {
-		a := d.request("GET", path, "", "Authorization: ")
+		a := d.do("GET", path, "", "Authorization: ")
 		if a.status != 401 || a.header.Get("Set-Cookie") != "" ||
 			!strings.Contains(string(a.body), "<code>tensorcache ui</code> again") {
 			t.Errorf("%s: %d %v %s", name, a.status, a.header, a.body)
@@ -89,11 +89,11 @@ func TestOnlyAGetUsesAKeyUp(t *testing.T) {
 	d := w.openTCP()
 	path := w.loginURL(d)
 	for _, method := range []string{"HEAD", "OPTIONS", "POST"} {
-		if a := d.request(method, path, "", "Authorization: "); a.status != 401 {
+		if a := d.do(method, path, "", "Authorization: "); a.status != 401 {
 			t.Errorf("%s: %d", method, a.status)
 		}
 	}
-	if a := d.request("GET", path, "", "Authorization: "); a.status != 303 {
+	if a := d.do("GET", path, "", "Authorization: "); a.status != 303 {
 		t.Errorf("%d", a.status)
 	}
 }
@@ -134,9 +134,9 @@ func TestOnlySoManyLoginsAreRemembered(t *testing.T) {
 func TestALoginIsGivenOutOverTheSocketOnly(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
-	w.wantProblem(d.request("POST", "/v1/ui", "{}"), wire.Forbidden, "over the control socket only")
-	w.wantProblem(w.request("GET", "/login?key=x", nil), wire.NotFound, "over the control socket")
-	w.wantProblem(w.request("POST", "/v1/ui", map[string]any{"name": "x"}), wire.InvalidRequest,
+	w.wantProblem(d.do("POST", "/v1/ui", "{}"), wire.Forbidden, "over the control socket only")
+	w.wantProblem(w.do("GET", "/login?key=x", nil), wire.NotFound, "over the control socket")
+	w.wantProblem(w.do("POST", "/v1/ui", map[string]any{"name": "x"}), wire.InvalidRequest,
 		"takes no body")
 }
 
@@ -145,7 +145,7 @@ func TestTheFirstLoginOpensAnAddress(t *testing.T) {
 	opened := ""
 	w.server.Opened = func(addr string) { opened = addr }
 	var ui wire.UI
-	w.decode(w.request("POST", "/v1/ui", nil), 200, &ui)
+	w.decode(w.do("POST", "/v1/ui", nil), 200, &ui)
 	if !strings.HasPrefix(opened, "127.0.0.1:") ||
 		!strings.HasPrefix(ui.URL, "http://"+opened+"/login?key=") {
 		t.Errorf("opened %q, told %q", opened, ui.URL)
@@ -154,7 +154,7 @@ func TestTheFirstLoginOpensAnAddress(t *testing.T) {
 
 func TestSomebodyWithABrowserReadsHowToGetIn(t *testing.T) {
 	d := newWorld(t).openTCP()
-	a := d.request("GET", "/", "", "Authorization: ", "Accept: text/html,*/*")
+	a := d.do("GET", "/", "", "Authorization: ", "Accept: text/html,*/*")
 	if a.status != 401 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") ||
 		!strings.Contains(string(a.body), "tensorcache ui") ||
 		a.header.Get("WWW-Authenticate") == "" {

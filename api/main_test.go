@@ -24,14 +24,14 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// stuckVariable makes the child of loads one that reads half and then waits to be killed. Its value
-// is the phase it names, but for stuckOrders: then the rows are the cores that it was ordered last.
+// blockedVariable makes the child of loads stop in the phase that it names, after half of the rows.
+// With blockedReportsCores it reports as rows how many cores it may use.
 const (
 	blockedVariable     = "TENSORCACHE_API_TEST_STUCK"
 	blockedReportsCores = "orders"
 )
 
-// TestMain is also the child of loads: the test binary starts itself with the verb.
+// TestMain also runs the child of loads: the test binary starts itself with the verb.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == ingest.Verb {
 		if os.Getenv(blockedVariable) != "" {
@@ -39,11 +39,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(ingest.Main(os.Stdin, os.Stdout))
 	}
-	// Else each child sleeps for a second at its end, and what is written there of a race is seen
-	// by nobody.
+	// By default a child waits for a second when it exits. With halt_on_error, a data race in a
+	// child fails its load.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1")
-	// fasthttp's own cleaners outlive their server by up to ten seconds of sleep; they hold nothing
-	// of ours.
+	// The cleanup goroutines of fasthttp sleep for up to ten seconds after the server has closed.
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
@@ -70,7 +69,8 @@ func blockedChild() {
 	}
 }
 
-// world is a control API on a real socket; when the test ends nothing may be left of it.
+// world is a control API on a socket in a new cache directory. When the test ends, it checks that
+// nothing is left.
 type world struct {
 	testing.TB
 	dir     string
@@ -81,7 +81,7 @@ type world struct {
 	socket  string
 	stopped func()
 
-	feedPath string // of the socket of feeds
+	feedPath string // of the feed server
 }
 
 func newWorld(t testing.TB) *world {
@@ -95,7 +95,7 @@ func newWorldOfCores(t testing.TB, cores int) *world {
 	return newWorldWith(t, cores, func(*Server) {})
 }
 
-// newWorldWith changes the server before it serves.
+// newWorldWith calls change before the server serves.
 func newWorldWith(t testing.TB, cores int, change func(*Server)) *world {
 	t.Helper()
 	w := &world{TB: t, dir: t.TempDir(), stopped: func() {}}
@@ -111,7 +111,7 @@ func newWorldWith(t testing.TB, cores int, change func(*Server)) *world {
 		Stop: func() { w.stopped() }})
 	w.server = server
 	change(server)
-	short, err := os.MkdirTemp("", "api") // t.TempDir may be too long for a socket
+	short, err := os.MkdirTemp("", "api") // the path of t.TempDir may be too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,15 +159,15 @@ func (w *world) checkNoTempFiles() {
 	}
 }
 
-// answer is a response with its body.
+// response is an HTTP response with its body.
 type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// do asks, and holds the exchange to the OpenAPI document.
-func (w *world) request(method, path string, body any) response {
+// do sends a request and compares request and response with the OpenAPI document.
+func (w *world) do(method, path string, body any) response {
 	w.Helper()
 	var payload []byte
 	switch b := body.(type) {
@@ -177,14 +177,14 @@ func (w *world) request(method, path string, body any) response {
 	default:
 		payload = asJSON(b)
 	}
-	a := w.requestUnchecked(method, path, payload)
+	a := w.doUnchecked(method, path, payload)
 	if err := contractError(method, path, payload, a); err != nil {
 		w.Errorf("%s %s answered %d: %v", method, path, a.status, err)
 	}
 	return a
 }
 
-func (w *world) requestUnchecked(method, path string, payload []byte) response {
+func (w *world) doUnchecked(method, path string, payload []byte) response {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, "http://localhost"+path,
 		bytes.NewReader(payload))
@@ -198,7 +198,7 @@ func (w *world) requestUnchecked(method, path string, payload []byte) response {
 	return readResponse(w, res)
 }
 
-// answered reads a response to its end.
+// readResponse reads a response with its body.
 func readResponse(t testing.TB, res *http.Response) response {
 	t.Helper()
 	defer res.Body.Close()
@@ -217,7 +217,7 @@ func asJSON(v any) []byte {
 	return b
 }
 
-// into reads the body of a success.
+// decode decodes the body of a successful response.
 func (w *world) decode(a response, status int, into any) {
 	w.Helper()
 	if a.status != status || a.header.Get("Content-Type") != "application/json" {
@@ -229,7 +229,7 @@ func (w *world) decode(a response, status int, into any) {
 	}
 }
 
-// problem reads the body of a refusal, which must be a problem of a known type.
+// decodeProblem decodes a problem, which must have a known type.
 func (w *world) decodeProblem(a response) *wire.Problem {
 	w.Helper()
 	var p wire.Problem
@@ -246,7 +246,7 @@ func (w *world) decodeProblem(a response) *wire.Problem {
 	return &p
 }
 
-// refused wants a problem of a type whose detail holds a text.
+// wantProblem wants a problem of a type whose detail contains a text.
 func (w *world) wantProblem(a response, typ, says string) {
 	w.Helper()
 	if p := w.decodeProblem(a); p.Type != typ || !strings.Contains(p.Detail, says) {
@@ -268,14 +268,14 @@ func (w *world) source(name, text string) string {
 func (w *world) load(name string, options map[string]any) wire.Job {
 	w.Helper()
 	var job wire.Job
-	w.decode(w.request("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
 	for !job.Ended() {
-		w.decode(w.request("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
+		w.decode(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
 	}
 	return job
 }
 
-// loaded is the name of ETTh1, loaded.
+// loadETTh1 loads ETTh1 and returns its name.
 func (w *world) loadETTh1() string {
 	w.Helper()
 	path, err := filepath.Abs("../examples/data/ETTh1.csv")

@@ -12,7 +12,7 @@ import (
 
 func (w *world) dataset(name string) (d wire.Dataset) {
 	w.Helper()
-	w.decode(w.request("GET", "/v1/datasets/"+name, nil), 200, &d)
+	w.decode(w.do("GET", "/v1/datasets/"+name, nil), 200, &d)
 	return d
 }
 
@@ -28,12 +28,12 @@ func TestADatasetIsUnloadedAndPinned(t *testing.T) {
 		t.Skip("the file system keeps its files in memory", err)
 	}
 	var u wire.Unloaded
-	w.decode(w.request("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	w.decode(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
 	if u.Dataset != name || u.Bytes != d.Bytes || *u.ResidentBytes != 0 || u.Kept != "" {
 		t.Errorf("%+v", u)
 	}
 	var p wire.Pinned
-	w.decode(w.request("PUT", "/v1/datasets/etth1/pin", nil), 200, &p)
+	w.decode(w.do("PUT", "/v1/datasets/etth1/pin", nil), 200, &p)
 	if limit, ok := machine.MemlockLimit(); p.Limited == "" != (p.PinnedBytes == p.Bytes) ||
 		ok != (p.LimitBytes != nil) || ok && limit != *p.LimitBytes || p.Bytes != d.Bytes {
 		t.Errorf("%+v", p)
@@ -42,24 +42,24 @@ func TestADatasetIsUnloadedAndPinned(t *testing.T) {
 		w.dataset(name).PinnedBytes != p.PinnedBytes {
 		t.Errorf("%d bytes are pinned: %+v", p.PinnedBytes, m)
 	}
-	w.decode(w.request("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	w.decode(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
 	if *u.ResidentBytes < p.PinnedBytes ||
 		!strings.Contains(u.Kept, "tensorcache pin etth1 --off") {
 		t.Errorf("%+v", u)
 	}
-	w.decode(w.request("DELETE", "/v1/datasets/etth1/pin", nil), 200, &p)
+	w.decode(w.do("DELETE", "/v1/datasets/etth1/pin", nil), 200, &p)
 	if p.PinnedBytes != 0 || w.machine().Memory.Pinned != 0 {
 		t.Errorf("%+v", p)
 	}
 	w.store.SetBudget(d.Bytes - 1)
-	w.wantProblem(w.request("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
-	w.decode(w.request("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
-	w.wantProblem(w.request("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
+	w.wantProblem(w.do("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
+	w.decode(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	w.wantProblem(w.do("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
 }
 
 func (w *world) machine() (m wire.Machine) {
 	w.Helper()
-	w.decode(w.request("GET", "/v1/machine", nil), 200, &m)
+	w.decode(w.do("GET", "/v1/machine", nil), 200, &m)
 	return m
 }
 
@@ -76,8 +76,8 @@ func TestTheMachineIsDescribed(t *testing.T) {
 	}
 }
 
-// TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing is refused by what the child says that it
-// needs.
+// TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing has a load that is refused when the child says
+// how much memory it needs.
 func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 	w := newWorld(t)
 	name := w.loadETTh1()
@@ -112,11 +112,11 @@ func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// preloaded starts a preload and waits for its end.
+// preload starts a preload and waits for its end.
 func (w *world) preload(name string) (job wire.Job) {
 	w.Helper()
-	for w.decode(w.request("POST", "/v1/datasets/"+name+"/preload", nil), 202, &job); !job.Ended(); {
-		w.decode(w.request("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
+	for w.decode(w.do("POST", "/v1/datasets/"+name+"/preload", nil), 202, &job); !job.Ended(); {
+		w.decode(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
 	}
 	return job
 }
@@ -125,7 +125,7 @@ func TestADatasetIsPreloadedByAJob(t *testing.T) {
 	w := newWorld(t)
 	name := w.loadETTh1()
 	var u wire.Unloaded
-	w.decode(w.request("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	w.decode(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
 	d := w.dataset(name)
 	if job := w.preload(name); job.State != wire.JobDone || job.Kind != wire.PreloadJob ||
 		job.Progress != 1 || job.Bytes != d.Bytes || job.BytesTotal != d.Bytes ||
@@ -136,15 +136,15 @@ func TestADatasetIsPreloadedByAJob(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	w.store.SetBudget(d.Bytes / 2)
-	w.decode(w.request("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	w.decode(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
 	if job := w.preload(name); *u.ResidentBytes == 0 &&
 		(job.State != wire.JobFailedIn || job.Error.Type != wire.Memory ||
 			!strings.HasPrefix(job.Error.Detail,
 				"preloading etth1 needs 1.1 MiB, the memory budget has ")) {
 		t.Errorf("%+v: %+v", job, job.Error)
 	}
-	w.wantProblem(w.request("POST", "/v1/datasets/none/preload", nil), wire.DatasetNotFound,
+	w.wantProblem(w.do("POST", "/v1/datasets/none/preload", nil), wire.DatasetNotFound,
 		`no dataset is named "none"`)
-	w.wantProblem(w.request("POST", "/v1/datasets/etth1/preload", `{"columns": ["OT"]}`),
+	w.wantProblem(w.do("POST", "/v1/datasets/etth1/preload", `{"columns": ["OT"]}`),
 		wire.InvalidRequest, "takes no body")
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// scraped are the values of a scrape, by name and labels as they are written.
+// scrape returns the values of a scrape by name and labels.
 func (w *world) scrape() map[string]float64 {
 	w.Helper()
-	a := w.request("GET", "/metrics", nil)
+	a := w.do("GET", "/metrics", nil)
 	if a.status != 200 ||
 		!strings.HasPrefix(a.header.Get("Content-Type"), "text/plain; version=0.0.4") {
 		w.Fatalf("%d %v", a.status, a.header)
@@ -39,8 +39,8 @@ func TestMetricsSayWhatTheRoutesSay(t *testing.T) {
 	w.loadETTh1()
 	id, conn := w.attachTrainer("etth1")
 	defer conn.Close()
-	w.request("GET", "/v1/datasets/none", nil)
-	w.request("GET", "/v1/nothing", nil)
+	w.do("GET", "/v1/datasets/none", nil)
+	w.do("GET", "/v1/nothing", nil)
 	got := w.scrape()
 	of := fmt.Sprintf(`{dataset="etth1",delivery="slot",feed="%s",pid="`, id)
 	for name, want := range map[string]float64{

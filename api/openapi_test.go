@@ -17,7 +17,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// contract is the document as kin-openapi reads it.
+// openapiSpec is the document as kin-openapi reads it.
 var openapiSpec = sync.OnceValue(func() *openapi3.T {
 	doc, err := openapi3.NewLoader().LoadFromData(asJSON(fullDocument().withVersion("test")))
 	if err == nil {
@@ -29,7 +29,7 @@ var openapiSpec = sync.OnceValue(func() *openapi3.T {
 	return doc
 })
 
-// operation is what the document says of a request, nil where there is no such path or method.
+// operation returns the operation of a request, or nil if the document has none.
 func operation(method, path string) *openapi3.Operation {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i, s := range segments {
@@ -46,12 +46,12 @@ func operation(method, path string) *openapi3.Operation {
 	return nil
 }
 
-// breach says how an exchange differs from the document. A request that was served must be one that
-// is documented; what is refused may be anything, but the answer is a documented one all the same.
+// contractError says how an exchange differs from the document. A successful request must match it.
+// A refused request may be anything, but its response must match.
 func contractError(method, target string, body []byte, a response) error {
 	u, err := url.Parse(target)
 	if err != nil {
-		return nil // no request that a client can make
+		return nil // a client cannot send this request
 	}
 	op := operation(method, u.EscapedPath())
 	if op == nil {
@@ -86,7 +86,7 @@ func contractError(method, target string, body []byte, a response) error {
 	return checkSchema(media.Schema.Ref, a.body)
 }
 
-// served holds a request that was served to the document.
+// servedError says how a successful request differs from the document.
 func servedError(op *openapi3.Operation, query url.Values, body []byte) error {
 	for name := range query {
 		if op.Parameters.GetByInAndName("query", name) == nil {
@@ -94,7 +94,8 @@ func servedError(op *openapi3.Operation, query url.Values, body []byte) error {
 		}
 	}
 	if op.RequestBody == nil {
-		if said := string(bytes.TrimSpace(body)); said != "" && said != "{}" { // which say nothing
+		if said := string(bytes.TrimSpace(body)); said != "" &&
+			said != "{}" { // an empty object is no body
 			return fmt.Errorf("a body: %s", body)
 		}
 		return nil
@@ -105,9 +106,9 @@ func servedError(op *openapi3.Operation, query url.Values, body []byte) error {
 	return checkSchema(op.RequestBody.Value.Content.Get("application/json").Schema.Ref, body)
 }
 
-// schemas compiles a schema of the document once. kin-openapi itself checks values by the rules of
-// OpenAPI 3.0 wherever a schema refers to another, and knows no null in an enum then: this is the
-// validator beneath it, for 3.1.
+// schemas compiles each schema of the document once. kin-openapi's own validator follows OpenAPI
+// 3.0 when a schema refers to another, and then refuses null in an enum. This is the validator
+// below it, which follows 3.1.
 var schemas = sync.OnceValue(func() func(ref string) *jsonschema.Schema {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON(fullDocument())))
 	if err != nil {
@@ -118,7 +119,7 @@ var schemas = sync.OnceValue(func() func(ref string) *jsonschema.Schema {
 	if err := c.AddResource("openapi.json", doc); err != nil {
 		panic(err)
 	}
-	var mu sync.Mutex // c remembers what it has compiled
+	var mu sync.Mutex // guards c, which caches compiled schemas
 	return func(ref string) *jsonschema.Schema {
 		mu.Lock()
 		defer mu.Unlock()
@@ -126,7 +127,7 @@ var schemas = sync.OnceValue(func() func(ref string) *jsonschema.Schema {
 	}
 })
 
-// fits holds a body to a schema, which stands among the components.
+// checkSchema checks a body against a schema of the components.
 func checkSchema(ref string, body []byte) error {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
@@ -140,7 +141,7 @@ func checkSchema(ref string, body []byte) error {
 
 func TestTheDocumentIsServedAndHasEveryRouteAndNoOther(t *testing.T) {
 	w := newWorld(t)
-	a := w.request("GET", "/v1/openapi.json", nil)
+	a := w.do("GET", "/v1/openapi.json", nil)
 	doc, err := openapi3.NewLoader().LoadFromData(a.body)
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +162,8 @@ func TestTheDocumentIsServedAndHasEveryRouteAndNoOther(t *testing.T) {
 			documented = append(documented, method+" "+path)
 			if ids[op.OperationID] || op.OperationID == "" || op.Summary == "" ||
 				len(op.Tags) != 1 {
-				t.Errorf("%s %s: want an operationId of its own, a summary and one tag, got %q, %q, %v", method, path, op.OperationID, op.Summary, op.Tags)
+				t.Errorf("%s %s: want an operationId of its own, a summary and one tag, "+
+					"got %q, %q, %v", method, path, op.OperationID, op.Summary, op.Tags)
 			}
 			ids[op.OperationID] = true
 			for status, r := range op.Responses.Map() {
@@ -183,10 +185,11 @@ func TestTheDocumentIsServedAndHasEveryRouteAndNoOther(t *testing.T) {
 	}
 }
 
-// TestTheDocumentKnowsEveryProblem: clients branch on their types.
+// TestTheDocumentKnowsEveryProblem is needed because clients depend on the types of problems.
 func TestTheDocumentKnowsEveryProblem(t *testing.T) {
 	var documented []string
-	for _, typ := range openapiSpec().Components.Schemas["Problem"].Value.Properties["type"].Value.Enum {
+	problem := openapiSpec().Components.Schemas["Problem"].Value
+	for _, typ := range problem.Properties["type"].Value.Enum {
 		documented = append(documented, typ.(string))
 	}
 	slices.Sort(documented)
@@ -195,10 +198,11 @@ func TestTheDocumentKnowsEveryProblem(t *testing.T) {
 	}
 }
 
-// TestEveryObjectOfTheDocumentIsClosed: a field that is not documented is a mistake on either side.
+// TestEveryObjectOfTheDocumentIsClosed checks that all objects forbid fields that are not
+// documented.
 func TestEveryObjectOfTheDocumentIsClosed(t *testing.T) {
 	var walk func(at string, v any, within bool)
-	// within an object's oneOf, whose other properties are the object's
+	// inside oneOf, whose other properties are those of the object around it
 	walk = func(at string, v any, within bool) {
 		switch v := v.(type) {
 		case map[string]any:
@@ -231,7 +235,7 @@ func TestParametersThatARouteDoesNotTakeAreRefused(t *testing.T) {
 		"/v1/jobs/j1?wait_ms=1&wait_ms=2":     "wait_ms: is given more than once",
 		"/v1/jobs/j1?" + url.QueryEscape("ü"): `there is no parameter "ü" here, want wait_ms`,
 	} {
-		a := w.request("GET", target, nil)
+		a := w.do("GET", target, nil)
 		w.wantProblem(a, wire.InvalidRequest, says)
 		if p := w.decodeProblem(a); p.Field == "" {
 			t.Errorf("%s: no field", target)
@@ -239,7 +243,7 @@ func TestParametersThatARouteDoesNotTakeAreRefused(t *testing.T) {
 	}
 }
 
-// TestBreachesAreSeen: a contract test that sees nothing would hold nothing.
+// TestBreachesAreSeen checks that contractError finds differences.
 func TestBreachesAreSeen(t *testing.T) {
 	json := map[string][]string{"Content-Type": {"application/json"}}
 	for name, test := range map[string]struct {

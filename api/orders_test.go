@@ -11,11 +11,12 @@ import (
 )
 
 // TestEveryListOfOrdersIsThatOfTheSampler compares the control API, the dashboard and the docs with
-// the sampler's registry.
+// the sampler's orders.
 func TestEveryListOfOrdersIsThatOfTheSampler(t *testing.T) {
 	var enum []string
 	options := fullDocument().Components["schemas"]["FeedOptions"]
-	for _, name := range options["properties"].(map[string]any)["order"].(map[string]any)["enum"].([]any) {
+	properties := options["properties"].(map[string]any)
+	for _, name := range properties["order"].(map[string]any)["enum"].([]any) {
 		if name, ok := name.(string); ok && name != "" { // "" and null are the default
 			enum = append(enum, name)
 		}

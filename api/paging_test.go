@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// TestAnyPageSizeGivesTheListOnce goes through lists page by page, also while entries before the
-// place go.
+// TestAnyPageSizeGivesTheListOnce reads lists page by page, also while entries of earlier pages are
+// removed.
 func TestAnyPageSizeGivesTheListOnce(t *testing.T) {
 	var names []string
 	for i := range 12 {
@@ -53,25 +53,25 @@ func TestListsComeInPages(t *testing.T) {
 		}
 	}
 	var some wire.Datasets
-	w.decode(w.request("GET", "/v1/datasets?limit=2", nil), 200, &some)
+	w.decode(w.do("GET", "/v1/datasets?limit=2", nil), 200, &some)
 	if len(some.Datasets) != 2 || some.Datasets[0].Dataset != "a" || some.Next == nil ||
 		*some.Next != "b" {
 		t.Errorf("%+v", some)
 	}
-	w.decode(w.request("GET", "/v1/datasets?limit=2&after=b", nil), 200, &some)
+	w.decode(w.do("GET", "/v1/datasets?limit=2&after=b", nil), 200, &some)
 	if len(some.Datasets) != 1 || some.Datasets[0].Dataset != "c" || some.Next != nil {
 		t.Errorf("%+v", some)
 	}
 	var jobs wire.Jobs
-	w.decode(w.request("GET", "/v1/jobs?limit=1&after=j1", nil), 200, &jobs)
+	w.decode(w.do("GET", "/v1/jobs?limit=1&after=j1", nil), 200, &jobs)
 	if len(jobs.Jobs) != 1 || jobs.Jobs[0].Job != "j2" || jobs.Next == nil || *jobs.Next != "j2" {
 		t.Errorf("%+v", jobs)
 	}
-	w.decode(w.request("GET", "/v1/jobs?state=done&dataset=b", nil), 200, &jobs)
+	w.decode(w.do("GET", "/v1/jobs?state=done&dataset=b", nil), 200, &jobs)
 	if len(jobs.Jobs) != 1 || jobs.Jobs[0].Dataset != "b" {
 		t.Errorf("%+v", jobs)
 	}
-	w.decode(w.request("GET", "/v1/jobs?state=running", nil), 200, &jobs)
+	w.decode(w.do("GET", "/v1/jobs?state=running", nil), 200, &jobs)
 	if len(jobs.Jobs) != 0 || jobs.Jobs == nil {
 		t.Errorf("%+v", jobs)
 	}
@@ -84,14 +84,14 @@ func TestListsComeInPages(t *testing.T) {
 		"feeds?after=j1":      `after: got "j1", want the next of the page before, as f12`,
 		"jobs?state=":         `state: got "", want queued, running, done, failed, cancelled`,
 	} {
-		w.wantProblem(w.request("GET", "/v1/"+query, nil), wire.InvalidRequest, says)
+		w.wantProblem(w.do("GET", "/v1/"+query, nil), wire.InvalidRequest, says)
 	}
 }
 
 func TestADatasetThatTheClientHasIsNotSentAgain(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
-	tag := w.request("GET", "/v1/datasets/etth1", nil).header.Get("ETag")
+	tag := w.do("GET", "/v1/datasets/etth1", nil).header.Get("ETag")
 	if len(tag) != 18 || tag[0] != '"' {
 		t.Fatalf("ETag: %s", tag)
 	}
@@ -108,7 +108,7 @@ func TestADatasetThatTheClientHasIsNotSentAgain(t *testing.T) {
 				a.header.Get("ETag"))
 		}
 	}
-	h, err := w.store.Acquire("etth1", 0) // a reader more is news
+	h, err := w.store.Acquire("etth1", 0) // one more reader changes the body
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestADatasetThatTheClientHasIsNotSentAgain(t *testing.T) {
 func TestADaemonThatStopsIsNotReady(t *testing.T) {
 	w := newWorld(t)
 	var r wire.Ready
-	w.decode(w.request("GET", "/v1/ready", nil), 200, &r)
-	w.request("POST", "/v1/stop", nil)
-	w.wantProblem(w.request("GET", "/v1/ready", nil), wire.ShuttingDown, "")
+	w.decode(w.do("GET", "/v1/ready", nil), 200, &r)
+	w.do("POST", "/v1/stop", nil)
+	w.wantProblem(w.do("GET", "/v1/ready", nil), wire.ShuttingDown, "")
 }

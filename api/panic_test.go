@@ -9,8 +9,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// TestNoPanicLeavesThePackage also where it is no handler's: in the goroutine of the events, and in
-// the registry's of metrics. The server has no store to look into.
+// TestNoPanicLeavesThePackage also covers the goroutine of the events and that of the metrics
+// registry. The server has no store, so that each access panics.
 func TestNoPanicLeavesThePackage(t *testing.T) {
 	var log bytes.Buffer
 	s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// BenchmarkPlanOverHTTP asks for plans as clients do. "kept" asks the same again, which leaves what
-// HTTP and JSON take; "anew" asks for windows that were not asked for before, so that the index is
+// BenchmarkPlanOverHTTP requests plans as clients do. "kept" repeats a request, so that only HTTP
+// and JSON take time. "anew" requests windows that were not requested before, so that the index is
 // built.
 func BenchmarkPlanOverHTTP(b *testing.B) {
 	w := newWorld(b)
@@ -29,10 +29,10 @@ func BenchmarkPlanOverHTTP(b *testing.B) {
 					n := int64(0)
 					for b.Loop() {
 						if n++; !kept {
-							// bounds past the end, which cut nothing
+							// bounds past the end, which remove nothing
 							spec["rows"] = []int64{0, c.rows + n}
 						}
-						w.decode(w.request("POST", "/v1/datasets/"+name+"/plan",
+						w.decode(w.do("POST", "/v1/datasets/"+name+"/plan",
 							map[string]any{"spec": spec}),
 							200, &p)
 					}
@@ -44,7 +44,7 @@ func BenchmarkPlanOverHTTP(b *testing.B) {
 	}
 }
 
-// published is a dataset of one column of bytes, and its values.
+// publishBytes publishes a dataset of one column of bytes and returns its values.
 func (w *world) publishBytes(name string, items, rows int64) []uint8 {
 	w.Helper()
 	l, err := w.store.Begin(name)
@@ -59,7 +59,7 @@ func (w *world) publishBytes(name string, items, rows int64) []uint8 {
 		w.Fatal(err)
 	}
 	values := layout.Values[uint8](writer.Column(0, layout.Random))
-	for i := range values.Data { // pages that nothing was written to are all one in memory
+	for i := range values.Data { // pages that were never written share one page of memory
 		values.Data[i] = uint8(i)
 	}
 	named := layout.Items{Offsets: make([]int64, items+1),
@@ -87,7 +87,7 @@ func (w *world) publishBytes(name string, items, rows int64) []uint8 {
 
 var benchmarkSink int64
 
-// pass is the time of adding up values once, the least of three.
+// sumTime returns the least of three times of adding up the values.
 func sumTime(values []uint8) time.Duration {
 	best := time.Duration(1 << 62)
 	for range 3 {

@@ -15,17 +15,18 @@ import (
 
 func (w *world) plan(name string, request map[string]any) (p wire.PlanReply) {
 	w.Helper()
-	w.decode(w.request("POST", "/v1/datasets/"+name+"/plan", request), 200, &p)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/plan", request), 200, &p)
 	return p
 }
 
 func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
 	w := newWorld(t)
-	p := w.plan(w.loadETTh1(),
-		map[string]any{"spec": etthSpec, "split": map[string]any{"lengths": []int{8640, 2880, 2880}}})
+	split := map[string]any{"lengths": []int{8640, 2880, 2880}}
+	p := w.plan(w.loadETTh1(), map[string]any{"spec": etthSpec, "split": split})
 	if p.Windows != 16989 || p.Positions != 17420 || p.Items != 1 || len(p.Rejected) != 1 ||
 		p.Rejected[window.ReasonItemEnd] != 431 {
-		t.Errorf("%d windows of %d positions, rejected %v; want 16,989 of 17,420 and 431 by item_end", p.Windows, p.Positions, p.Rejected)
+		t.Errorf("%d windows of %d positions, rejected %v; "+
+			"want 16,989 of 17,420 and 431 by item_end", p.Windows, p.Positions, p.Rejected)
 	}
 	for i, want := range []struct {
 		name    string
@@ -65,7 +66,7 @@ func TestPathsAreSaidAsTheyAre(t *testing.T) {
 		{map[string]any{"dtype": nil}, true, "memcpy"},
 		{map[string]any{"dtype": nil, "dilation": 2}, true, "transpose"},
 		{map[string]any{"columns": []string{"OT"}, "dtype": "float64"}, false, "memcpy"},
-		{map[string]any{"columns": []string{"OT"}}, false, "transpose"}, // it is converted
+		{map[string]any{"columns": []string{"OT"}}, false, "transpose"}, // values are converted
 	} {
 		spec := map[string]any{"context_length": 336, "prediction_length": 96}
 		for k, v := range test.change {
@@ -91,7 +92,8 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 		"an unknown column": {map[string]any{"spec": map[string]any{"context_length": 1,
 			"columns": []string{"HULF"}}}, wire.ColumnNotFound,
 			`no column is named "HULF"; near: HULL, HUFL`},
-		"an old generation": {map[string]any{"spec": etthSpec, "generation": 9}, wire.GenerationGone,
+		"an old generation": {map[string]any{"spec": etthSpec, "generation": 9},
+			wire.GenerationGone,
 			"the newest is 1"},
 		"another digest": {map[string]any{"spec": etthSpec, "digest": "00"},
 			wire.GenerationGone, "names 00"},
@@ -106,7 +108,8 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := *w
 			w.TB = t
-			w.wantProblem(w.request("POST", "/v1/datasets/etth1/plan", test.request), test.typ, test.says)
+			w.wantProblem(w.do("POST", "/v1/datasets/etth1/plan", test.request),
+				test.typ, test.says)
 		})
 	}
 }
@@ -115,10 +118,10 @@ func TestASplitWithAnEmptyPartIsRefused(t *testing.T) {
 	w := newWorld(t)
 	split := map[string]any{"lengths": []int{17000, 50}}
 	name := w.loadETTh1()
-	w.wantProblem(w.request("POST", "/v1/datasets/"+name+"/plan",
+	w.wantProblem(w.do("POST", "/v1/datasets/"+name+"/plan",
 		map[string]any{"spec": etthSpec, "split": split}), wire.NoWindows,
 		`lengths: got [17000,50], but part "test" has no window: of 50 positions, split rejects 50`)
-	// What is left by cuts may be nothing.
+	// With cuts, there may be no window.
 	cut := map[string]any{"split": split, "part": 1}
 	empty := w.plan(name, map[string]any{"spec": etthSpec, "cuts": []any{cut},
 		"options": map[string]any{"batch_size": 8}})
@@ -130,7 +133,7 @@ func TestASplitWithAnEmptyPartIsRefused(t *testing.T) {
 func TestRunsAreTheIndex(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
-	a := w.request("POST", "/v1/datasets/etth1/runs", map[string]any{"spec": etthSpec})
+	a := w.do("POST", "/v1/datasets/etth1/runs", map[string]any{"spec": etthSpec})
 	if a.status != 200 || a.header.Get("Content-Type") != "application/octet-stream" ||
 		len(a.body) != 24 {
 		t.Fatalf("%d of %s: %d bytes", a.status, a.header.Get("Content-Type"), len(a.body))
@@ -142,7 +145,8 @@ func TestRunsAreTheIndex(t *testing.T) {
 	}
 }
 
-// TestAPlansRanksAreWhatTheyAreServed walks every order and tail and counts.
+// TestAPlansRanksAreWhatTheyAreServed compares plans of every order and tail with the batches of a
+// sampler.
 func TestAPlansRanksAreWhatTheyAreServed(t *testing.T) {
 	w := newWorld(t)
 	source := "id,a\n"
@@ -171,7 +175,7 @@ func TestAPlansRanksAreWhatTheyAreServed(t *testing.T) {
 				for _, size := range []int64{1, 2, 4, 7, 50} {
 					o := sampler.Options{Order: order, Tail: tail, NumReplicas: ranks,
 						BatchSize: size, Seed: 3}
-					a := w.request("POST", "/v1/datasets/few/plan",
+					a := w.do("POST", "/v1/datasets/few/plan",
 						map[string]any{"spec": spec, "options": o})
 					if a.status != 200 {
 						w.wantProblem(a, wire.NoWindows, "drop")
@@ -226,8 +230,8 @@ func comparePlan(t *testing.T, x *window.Index, o sampler.Options, p *wire.Batch
 	}
 }
 
-// TestAPlanOfManyPartsIsBounded: the cut of each part repeats the split, so that an answer could
-// grow with the square of the request.
+// TestAPlanOfManyPartsIsBounded is needed because the cut of each part repeats the split: the size
+// of a response could grow with the square of the request.
 func TestAPlanOfManyPartsIsBounded(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
@@ -239,13 +243,14 @@ func TestAPlanOfManyPartsIsBounded(t *testing.T) {
 		return map[string]any{"spec": etthSpec,
 			"split": map[string]any{"lengths": lengths, "names": names}}
 	}
-	w.wantProblem(w.request("POST", "/v1/datasets/etth1/plan", body(100_000, 6)), wire.InvalidSpec,
+	w.wantProblem(w.do("POST", "/v1/datasets/etth1/plan", body(100_000, 6)), wire.InvalidSpec,
 		`lengths: got "100000 parts", want at most 1000 parts`)
-	w.wantProblem(w.request("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge,
+	w.wantProblem(w.do("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge,
 		"split: the cuts of its 200 parts are over 16777216 bytes")
 }
 
-// TestAPlanForARankThatIsNotListed: of many ranks the first are listed, whichever asks.
+// TestAPlanForARankThatIsNotListed checks that the first ranks are listed, whatever rank the
+// request has.
 func TestAPlanForARankThatIsNotListed(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
@@ -259,8 +264,8 @@ func TestAPlanForARankThatIsNotListed(t *testing.T) {
 	}
 }
 
-// TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes: with tail wrap an epoch is served again and
-// again until a batch is full.
+// TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes uses the tail wrap, which repeats the epoch
+// until a batch is full.
 func TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()

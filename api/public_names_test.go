@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/public/openapi.txt")
 
-// TestPublicDocumentIsInTheGoldenList compares the OpenAPI document, without its prose, with
+// TestPublicDocumentIsInTheGoldenList compares the OpenAPI document, without its descriptions, with
 // testdata/public/openapi.txt.
 func TestPublicDocumentIsInTheGoldenList(t *testing.T) {
 	d := json.NewDecoder(bytes.NewReader(asJSON(fullDocument())))
@@ -35,11 +35,19 @@ func TestPublicDocumentIsInTheGoldenList(t *testing.T) {
 	golden.Check(t, "..", "openapi.txt", lines, *update)
 }
 
-// prose are the keys of the document that describe and do not bind a client.
-var descriptiveKeys = []string{"description", "summary", "title", "version", "example", "examples", "tags"}
+// descriptiveKeys are keys of the document that only describe.
+var descriptiveKeys = []string{
+	"description",
+	"summary",
+	"title",
+	"version",
+	"example",
+	"examples",
+	"tags",
+}
 
-// statements returns one line for each leaf of a JSON value: its path and its value. A list has no
-// order here: the path has the name of a parameter, and the number of another object in a list.
+// flatten returns one line for each leaf of a JSON value: its path and its value. It ignores the
+// order of lists: the path contains the name of a parameter, or the index of another object.
 func flatten(lines []string, path string, value any) []string {
 	switch value := value.(type) {
 	case map[string]any:

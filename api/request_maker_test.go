@@ -12,31 +12,30 @@ import (
 	"strings"
 )
 
-// request is one that was made up.
+// randomRequest is a generated request.
 type randomRequest struct {
 	route          *route
 	method, target string
 	tag            string // If-None-Match
 	body           []byte
 	tcp            bool
-	fields         []string // parameters and fields of the body that it has, by their paths
+	fields         []string // paths of its parameters and of the fields of its body
 }
 
-// maker makes up requests from the OpenAPI document: mostly what it allows, with values that mean
-// something to the datasets that there are, and now and then anything else. Each choice takes a
-// byte of the fuzzer's, so that a mutation changes one choice; behind the last come those of a
-// generator that they seed, so that any bytes make a whole request.
+// requestMaker generates requests from the OpenAPI document. Most are valid, with values that exist
+// in the datasets; some are not. Each choice uses one byte of the fuzz input, so that a mutation
+// changes one choice. When the input is used up, a generator that it seeds makes the choices.
 type requestMaker struct {
 	choices      []byte
 	random       *rand.Rand
-	word         string // of the fuzzer's
+	word         string // from the fuzz input
 	words        map[string][]string
 	fields       []string
 	buf          bytes.Buffer
-	optionalRate int    // of how many optional fields one is given
-	invalid      bool   // there may be anything where something else is wanted
-	focus        string // the path of a field that is given whatever else is
-	notNull      string // the path of a field that is no null
+	optionalRate int    // one in so many optional fields is set
+	invalid      bool   // some values are of the wrong kind
+	focus        string // path of a field that must be set
+	notNull      string // path of a field that must not be null
 }
 
 func newRequestMaker(choices []byte, word string, words map[string][]string) *requestMaker {
@@ -46,7 +45,7 @@ func newRequestMaker(choices []byte, word string, words map[string][]string) *re
 		words: words}
 }
 
-// pick is one of n numbers.
+// choose returns a number below n.
 func (m *requestMaker) choose(n int) int {
 	if n <= 1 {
 		return 0
@@ -65,13 +64,14 @@ func (m *requestMaker) choose(n int) int {
 
 func (m *requestMaker) oneIn(n int) bool { return m.choose(n) == n-1 }
 
-// changed are the routes that make and remove datasets, which others stay away from.
+// changesDatasets reports whether the route makes or removes datasets; such requests get names of
+// their own.
 func (r *route) changesDatasets() bool {
 	return r.path == "/v1/datasets/{name}/load" || r.path == "/v1/datasets/{name}/append" ||
 		r.method == "DELETE" && r.path == "/v1/datasets/{name}"
 }
 
-// request makes one up.
+// request generates a request.
 func (m *requestMaker) request() randomRequest {
 	r := weightedRoutes()[m.choose(len(weightedRoutes()))]
 	q := randomRequest{route: r, method: r.method, tcp: m.oneIn(4)}
@@ -138,7 +138,7 @@ func (m *requestMaker) request() randomRequest {
 	return q
 }
 
-// scalar is a value of a parameter, as text.
+// scalar returns a parameter's value as text.
 func (m *requestMaker) scalar(schema any, name string) string {
 	m.value(schema, name)
 	text := m.buf.String()
@@ -150,7 +150,7 @@ func (m *requestMaker) scalar(schema any, name string) string {
 	return text
 }
 
-// value writes one of a schema; at is its path.
+// value writes a value of a schema; at is its path.
 func (m *requestMaker) value(schema any, at string) {
 	s := resolveRef(schema)
 	if m.invalid && m.oneIn(24) {
@@ -165,7 +165,7 @@ func (m *requestMaker) value(schema any, at string) {
 			}
 			one := list[m.choose(len(list))]
 			if m.onFocusPath(at) && at != m.focus {
-				one = list[0] // the others are null, or a value for all
+				one = list[0] // the others are null, or one value for all
 				for _, l := range list {
 					if r := resolveRef(l); r["properties"] != nil ||
 						r["additionalProperties"] != nil || r["items"] != nil {
@@ -205,7 +205,7 @@ func (m *requestMaker) value(schema any, at string) {
 	}
 }
 
-// within tells whether the field that is to be given is the one at a path, or in it.
+// onFocusPath reports whether the field that must be set is at a path or below it.
 func (m *requestMaker) onFocusPath(at string) bool {
 	rest, ok := strings.CutPrefix(m.focus, at)
 	return ok && m.focus != "" && (at == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
@@ -277,7 +277,8 @@ func (m *requestMaker) object(s spec, at string) {
 		}
 	}
 	if !m.invalid && !m.oneIn(4) {
-		for _, name := range m.words["!"+lastName(at)] { // what others need to mean anything
+		// fields that the document does not require, without which others mean nothing
+		for _, name := range m.words["!"+lastName(at)] {
 			required = append(required, name)
 		}
 	}
@@ -290,7 +291,7 @@ func (m *requestMaker) object(s spec, at string) {
 			!slices.Contains(not, any(name)) {
 			field(name, joinPath(at, name), properties[name])
 		}
-		if m.invalid && m.oneIn(100) { // twice
+		if m.invalid && m.oneIn(100) { // a repeated field
 			field(name, joinPath(at, name), properties[name])
 		}
 	}
@@ -348,7 +349,7 @@ func atoi(n json.Number) int {
 	return i
 }
 
-// integer is mostly a small one.
+// integer returns a number, which is usually small.
 func (m *requestMaker) integer(s spec, at string) string {
 	least, limited := s["minimum"].(json.Number)
 	most, bounded := s["maximum"].(json.Number)
@@ -377,13 +378,13 @@ func (m *requestMaker) integer(s spec, at string) string {
 	return strconv.Itoa(n)
 }
 
-// leaf is the name of the field at a path.
+// lastName returns the name of the field at a path.
 func lastName(at string) string {
-	at = strings.TrimSuffix(at, ".*") // of a dictionary by column
+	at = strings.TrimSuffix(at, ".*") // a dictionary by column
 	return strings.TrimRight(at[strings.LastIndexByte(at, '.')+1:], "[]")
 }
 
-// text is one that means something at the place, mostly.
+// text returns a text, usually one that is valid at this path.
 func (m *requestMaker) text(at string) string {
 	if m.invalid && m.oneIn(12) {
 		return []string{m.word, "", " ", "none", "..", "a/b", "é\u0000\uffff",

@@ -18,21 +18,20 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// asker puts requests that were made up to a daemon with a few small datasets, and holds its
-// answers to the OpenAPI document.
+// requestTester sends generated requests to a daemon with a few small datasets and compares the
+// responses with the OpenAPI document.
 type requestTester struct {
 	*world
-	sourceDir string // with sources
+	sourceDir string // with source files
 	words     map[string][]string
 	coverage  *coverage
 	trains    net.Conn
-	count     atomic.Int64 // of cases begun and ended
-	// want every problem to say what to do, also those that one in a hundred thousand requests
-	// comes to
+	count     atomic.Int64 // number of cases started and ended
+	// check that every problem says what to do; in the rare cases too
 	wantRemedies bool
 }
 
-// The rows of two small sources: items with times, words and missing values; and numbers alone.
+// Two small sources: items with times, words and missing values; and numbers only.
 const (
 	itemsSource = `id,t,x,y,w,flag,s
 1,2020-01-01,1,2,a,true,5
@@ -119,7 +118,7 @@ func newRequestTester(t testing.TB) *requestTester {
 	return a
 }
 
-// fresh loads the datasets anew, so that nothing is kept of what was asked of them.
+// reload loads the datasets again, so that nothing derived from them is cached.
 func (a *requestTester) reload() {
 	a.Helper()
 	for _, i := range a.store.Datasets() {
@@ -146,7 +145,7 @@ func (a *requestTester) reload() {
 	a.attachTrainer()
 }
 
-// attach has a trainer instead of the last one.
+// attachTrainer attaches a new trainer.
 func (a *requestTester) attachTrainer() {
 	if a.trains != nil {
 		a.trains.Close()
@@ -157,7 +156,7 @@ func (a *requestTester) attachTrainer() {
 	a.words["feeds"] = []string{id, id, "f999999"}
 }
 
-// conn tells where a request came from; nothing passes over it.
+// conn is a connection with an address and without data.
 type conn struct {
 	net.Conn
 	local net.Addr
@@ -172,7 +171,7 @@ var (
 	overTCP    = conn{local: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7007}}
 )
 
-// ask answers one request, or says how that went wrong.
+// send sends a request. It returns an error if the response is wrong.
 func (a *requestTester) send(q randomRequest) error {
 	var ctx fasthttp.RequestCtx
 	local := overSocket
@@ -190,7 +189,7 @@ func (a *requestTester) send(q randomRequest) error {
 	a.count.Add(1)
 	defer a.count.Add(1)
 	a.server.serve(&ctx)
-	a.server.stopping.Store(false) // it was told to, perhaps
+	a.server.stopping.Store(false) // the request may have stopped the daemon
 	got := response{status: ctx.Response.StatusCode(),
 		header: map[string][]string{"Content-Type": {string(ctx.Response.Header.ContentType())}}}
 	if tag := ctx.Response.Header.Peek("ETag"); len(tag) > 0 {
@@ -211,8 +210,9 @@ func (a *requestTester) send(q randomRequest) error {
 	return a.waitForJob(q, got)
 }
 
-// bodyOf reads an answer's body to its end; of events that have none, the first.
-func (a *requestTester) readBody(ctx *fasthttp.RequestCtx, q randomRequest) (body []byte, err error) {
+// readBody reads the body of a response to its end; of an event stream, only the first events.
+func (a *requestTester) readBody(ctx *fasthttp.RequestCtx,
+	q randomRequest) (body []byte, err error) {
 	if !ctx.Response.IsBodyStream() {
 		return ctx.Response.Body(), nil
 	}
@@ -221,7 +221,7 @@ func (a *requestTester) readBody(ctx *fasthttp.RequestCtx, q randomRequest) (bod
 		if _, ends := st.source.(*jobEvents); !ends {
 			body = make([]byte, 1<<16)
 			n, err := r.Read(body)
-			// the others come with it
+			// the other events come with the first
 			for a.coverage.cases%64 == 0 && err == nil &&
 				!bytes.Contains(body[:n], []byte("event: machine")) {
 				var more int
@@ -238,16 +238,16 @@ func (a *requestTester) readBody(ctx *fasthttp.RequestCtx, q randomRequest) (bod
 	return body, err
 }
 
-// inside is what no message speaks of: Go, and how the daemon is made.
+// internalWords must not be in a message: they are about Go or the daemon's implementation.
 var internalWords = []string{"%!", "runtime error", "goroutine ", "strconv.", "json: ",
 	"interface conversion", "0xc0", "reflect", "<nil>", "tensorcache/internal"}
 
-// remedies are how a message says what to do about a problem without a hint.
+// remedyWords show that a message without a hint says what to do.
 var remedyWords = []string{"want ", "near: ", "there are: ", "use ", "needs ", "more than once",
 	"the longest item has "}
 
-// remedied wants a problem to say what to do, and one of a body's or query's to name the field,
-// unless it is no JSON.
+// checkRemedy checks that a problem says what to do. A problem with a body or a query must name the
+// field, unless it is not valid JSON.
 func checkRemedy(body []byte) error {
 	var p wire.Problem
 	if err := json.Unmarshal(body, &p); err != nil {
@@ -294,7 +294,7 @@ func (a *requestTester) check(q randomRequest, got response) error {
 		return nil
 	}
 	if q.method == "HEAD" {
-		got.body = nil // which the server leaves out
+		got.body = nil // fasthttp leaves it out
 	}
 	if got.header.Get("Content-Type") == "text/event-stream" && got.status == 200 {
 		return checkEvents(got.body)
@@ -302,7 +302,7 @@ func (a *requestTester) check(q randomRequest, got response) error {
 	return contractError(q.method, "http://localhost"+q.target, q.body, got)
 }
 
-// checkEvents holds events to the bodies that they are documented to have.
+// checkEvents checks the bodies of events against their schemas.
 func checkEvents(body []byte) error {
 	name := ""
 	for line := range strings.Lines(string(body)) {
@@ -319,8 +319,8 @@ func checkEvents(body []byte) error {
 	return nil
 }
 
-// follow waits for the job that an answer speaks of, which must not fail by the daemon's fault, and
-// has a new trainer where one was closed.
+// waitForJob waits for the job of a response; the job must not fail because of the daemon. If a
+// feed was closed, it attaches a new trainer.
 func (a *requestTester) waitForJob(q randomRequest, got response) error {
 	if got.status == 200 && q.method == "DELETE" && q.route.path == "/v1/feeds/{id}" {
 		a.attachTrainer()

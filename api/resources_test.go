@@ -11,14 +11,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/machine"
 )
 
-// The longest that a case may take, in ticks of a clock that stands still with the process, as a
-// stopped one does.
+// The maximum time of a case, in ticks. They are counted, because no ticks occur while the process
+// is stopped.
 const (
 	stuckTick     = 100 * time.Millisecond
 	maxStuckTicks = 600
 )
 
-// watch ends the process with all its stacks where a case hangs.
+// killIfStuck ends the process with the stacks of all goroutines if a case takes too long.
 func (a *requestTester) killIfStuck(t testing.TB) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	tick := time.NewTicker(stuckTick)
@@ -29,7 +29,7 @@ func (a *requestTester) killIfStuck(t testing.TB) {
 			select {
 			case <-end:
 				return
-			case <-tick.C: // those that were missed come as one
+			case <-tick.C: // missed ticks count as one
 			}
 			if n := a.count.Load(); n%2 == 0 || n != last {
 				last, ticks = n, 0
@@ -46,18 +46,19 @@ func (a *requestTester) killIfStuck(t testing.TB) {
 	})
 }
 
-// held is what a process holds.
+// processResources are what a process uses.
 type processResources struct {
 	goroutines  int
 	descriptors int64
 	heap        uint64
 }
 
-// idleWorker is one of fasthttp's that has served, and ends after ten seconds without a connection.
+// idleWorkerStack matches a worker of fasthttp that has served a connection. It ends after ten
+// seconds without another one.
 var idleWorkerStack = regexp.MustCompile(
 	`\[chan receive[^]]*]:\ngithub\.com/valyala/fasthttp\.\(\*workerPool\)\.workerFunc\(`)
 
-// settle has nothing under way and nothing kept of what was asked.
+// waitUntilIdle waits for the end of all jobs and connections and drops cached data.
 func (a *requestTester) waitUntilIdle() {
 	a.reload()
 	a.server.events.runners.Wait()
@@ -67,7 +68,7 @@ func (a *requestTester) waitUntilIdle() {
 	a.client.CloseIdleConnections()
 }
 
-// holds is what the process holds once nothing is under way.
+// resources returns the resources of the idle process.
 func (a *requestTester) resources() processResources {
 	a.waitUntilIdle()
 	return resourcesWhen(func(now, before processResources) bool {
@@ -75,21 +76,25 @@ func (a *requestTester) resources() processResources {
 	})
 }
 
-// heldOnce is what the process holds, once that is as it should be compared with what it held a
-// moment before: what the system and the runtime take away has no event.
+// resourcesWhen measures repeatedly until two consecutive measurements are as wanted, because the
+// system and the runtime release resources without an event.
 func resourcesWhen(is func(now, before processResources) bool) (h processResources) {
 	stacks := make([]byte, 4<<20)
 	for end := time.Now().Add(testTimeout); ; time.Sleep(requestPoll) {
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // pools are emptied by the second
+		runtime.GC() // the second one empties pools
 		runtime.ReadMemStats(&m)
 		open, _ := machine.Descriptors()
 		all := string(stacks[:runtime.Stack(stacks, true)])
-		// of what was published; they end by themselves
+		// syncs of generations, which end by themselves
 		syncing := strings.Count(all, "store.(*Store).syncLater.func1(")
 		idle := len(idleWorkerStack.FindAllString(all, -1))
-		now := processResources{strings.Count(all, "\n\ngoroutine ") + 1 - syncing - idle, open, m.HeapAlloc}
+		now := processResources{
+			strings.Count(all, "\n\ngoroutine ") + 1 - syncing - idle,
+			open,
+			m.HeapAlloc,
+		}
 		if is(now, h) || time.Now().After(end) {
 			return now
 		}
@@ -97,11 +102,11 @@ func resourcesWhen(is func(now, before processResources) bool) (h processResourc
 	}
 }
 
-// noGrowth compares what is held with what was. What is only late to leave, as a file that a slow
-// disk closes, is waited for.
+// checkNoGrowth compares the resources with earlier ones. It waits for resources that are released
+// late, such as a file on a slow disk.
 func (a *requestTester) checkNoGrowth(t testing.TB, before processResources) {
 	t.Helper()
-	const someHeap = 4 << 20 // of counters by route and status, and what the runtime keeps
+	const someHeap = 4 << 20 // for counters by route and status, and for the runtime
 	grown := func(after processResources) bool {
 		return after.goroutines > before.goroutines || after.descriptors > before.descriptors ||
 			after.heap > before.heap+someHeap
@@ -110,7 +115,7 @@ func (a *requestTester) checkNoGrowth(t testing.TB, before processResources) {
 	after := resourcesWhen(func(now, _ processResources) bool { return !grown(now) })
 	if grown(after) {
 		stacks := make([]byte, 1<<20)
-		t.Errorf("after %d cases the daemon holds %+v, before %+v\n%s", a.coverage.cases, after, before,
-			stacks[:runtime.Stack(stacks, true)])
+		t.Errorf("after %d cases the daemon holds %+v, before %+v\n%s", a.coverage.cases, after,
+			before, stacks[:runtime.Stack(stacks, true)])
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// etth is a spec of papers.
+// etthSpec is the window of published benchmarks.
 var etthSpec = map[string]any{"context_length": 336, "prediction_length": 96}
 
 func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
@@ -57,8 +57,10 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/datasets/none/series":     {"GET": {nil, 404}},
 		"/v1/datasets/etth1/stretches": {"POST": {map[string]any{"spec": etthSpec}, 200}},
 		"/v1/datasets/none/stretches":  {"POST": {map[string]any{"spec": etthSpec}, 404}},
-		"/v1/datasets/etth1/windows": {"POST": {map[string]any{"spec": etthSpec, "numbers": []int{0}},
-			200}},
+		"/v1/datasets/etth1/windows": {
+			"POST": {map[string]any{"spec": etthSpec, "numbers": []int{0}},
+				200},
+		},
 		"/v1/datasets/none/windows":  {"POST": {map[string]any{"spec": etthSpec, "row": 0}, 404}},
 		"/v1":                        {},
 		"/v1/":                       {},
@@ -69,7 +71,7 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/datasets/a/b/c":         {},
 		"/metrics":                   {"GET": {nil, 200}},
 	}
-	for _, path := range slices.Sorted(maps.Keys(asked)) { // stop comes last
+	for _, path := range slices.Sorted(maps.Keys(asked)) { // so that stop comes last
 		methods := asked[path]
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH",
 			"DELETE", "OPTIONS"} {
@@ -79,9 +81,9 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 				want, ok := methods[method]
 				if known := slices.Contains([]string{"/v1/datasets/none", "/v1/datasets/etth1"},
 					path); known && method == "DELETE" && !ok {
-					return // removes it: see below
+					return // this would remove the dataset
 				}
-				a := w.request(method, path, want.body)
+				a := w.do(method, path, want.body)
 				switch {
 				case ok && a.status != want.status:
 					t.Errorf("answered %d, want %d: %s", a.status, want.status, a.body)
@@ -110,7 +112,7 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 func TestHealthSaysWhoAnswers(t *testing.T) {
 	w := newWorld(t)
 	var h wire.Health
-	w.decode(w.request("GET", "/v1/health", nil), 200, &h)
+	w.decode(w.do("GET", "/v1/health", nil), 200, &h)
 	if h.Status != "ok" || h.Version != "test" || h.Protocol != wire.Protocol ||
 		h.PID != os.Getpid() || h.Dir != w.dir || h.UptimeS < 0 {
 		t.Errorf("%+v", h)
@@ -121,7 +123,7 @@ func TestADatasetIsListedShownAndRemoved(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
 	var list wire.Datasets
-	w.decode(w.request("GET", "/v1/datasets", nil), 200, &list)
+	w.decode(w.do("GET", "/v1/datasets", nil), 200, &list)
 	if len(list.Datasets) != 1 {
 		t.Fatalf("%+v", list)
 	}
@@ -132,19 +134,19 @@ func TestADatasetIsListedShownAndRemoved(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	var one wire.Dataset
-	w.decode(w.request("GET", "/v1/datasets/etth1", nil), 200, &one)
+	w.decode(w.do("GET", "/v1/datasets/etth1", nil), 200, &one)
 	if one.Manifest == nil || one.Manifest.Digest != d.Digest || len(d.Digest) != 32 ||
 		!slices.Equal(one.Generations, []int64{1}) {
 		t.Errorf("%+v", one)
 	}
-	w.wantProblem(w.request("GET", "/v1/datasets/eth1", nil), wire.DatasetNotFound,
+	w.wantProblem(w.do("GET", "/v1/datasets/eth1", nil), wire.DatasetNotFound,
 		`no dataset is named "eth1"; near: etth1`)
 	var removed wire.Removed
-	w.decode(w.request("DELETE", "/v1/datasets/etth1", nil), 200, &removed)
+	w.decode(w.do("DELETE", "/v1/datasets/etth1", nil), 200, &removed)
 	if removed.Dataset != "etth1" || !slices.Equal(removed.Removed, []int64{1}) {
 		t.Errorf("%+v", removed)
 	}
-	w.wantProblem(w.request("DELETE", "/v1/datasets/etth1", nil), wire.DatasetNotFound,
+	w.wantProblem(w.do("DELETE", "/v1/datasets/etth1", nil), wire.DatasetNotFound,
 		`no dataset is named "etth1"; there are none yet`)
 }
 
@@ -193,22 +195,23 @@ func TestBodiesThatAreNotWhatIsDocumentedAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := *w
 			w.TB = t
-			w.wantProblem(w.request("POST", "/v1/datasets/"+test.path, test.body), test.typ, test.says)
+			w.wantProblem(w.do("POST", "/v1/datasets/"+test.path, test.body), test.typ, test.says)
 		})
 	}
 	for _, ms := range []string{"-1", "30001", "soon", "1.5"} {
-		w.wantProblem(w.request("GET", "/v1/jobs/j1?wait_ms="+ms, nil), wire.InvalidRequest, "wait_ms: got")
+		w.wantProblem(w.do("GET", "/v1/jobs/j1?wait_ms="+ms, nil), wire.InvalidRequest,
+			"wait_ms: got")
 	}
 }
 
 func TestRequestsThatAreTooLargeAreRefused(t *testing.T) {
 	w := newWorld(t)
-	// Before the body is sent: a client that has begun may find the connection closed.
+	// The connection may be closed before a client has sent the whole body.
 	w.wantProblem(w.sendRaw(
 		"POST /v1/datasets/x/load HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n"),
 		wire.TooLarge, "the body is over 16777216 bytes")
-	w.wantProblem(w.request("GET", "/v1/health?"+strings.Repeat("x", maxHeaderBytes), nil), wire.TooLarge,
-		"the headers are over 8192 bytes")
+	w.wantProblem(w.do("GET", "/v1/health?"+strings.Repeat("x", maxHeaderBytes), nil),
+		wire.TooLarge, "the headers are over 8192 bytes")
 }
 
 func TestWhatIsNoHTTPIsAnsweredByAProblem(t *testing.T) {
@@ -216,7 +219,7 @@ func TestWhatIsNoHTTPIsAnsweredByAProblem(t *testing.T) {
 	w.wantProblem(w.sendRaw("what is this\r\n\r\n"), wire.InvalidRequest, "")
 }
 
-// raw sends bytes and reads a response.
+// sendRaw sends bytes and reads a response.
 func (w *world) sendRaw(request string) response {
 	w.Helper()
 	conn, err := w.client.Transport.(*http.Transport).DialContext(w.Context(), "", "")
@@ -237,10 +240,10 @@ func (w *world) sendRaw(request string) response {
 func TestAPanicOfAHandlerIsAProblem(t *testing.T) {
 	w := newWorld(t)
 	w.stopped = func() { panic("as asked") }
-	w.wantProblem(w.request("POST", "/v1/stop", nil), wire.Internal, "the daemon failed: as asked")
+	w.wantProblem(w.do("POST", "/v1/stop", nil), wire.Internal, "the daemon failed: as asked")
 	w.stopped = func() {}
 	var s wire.Stopping
-	w.decode(w.request("POST", "/v1/stop", nil), 202, &s)
+	w.decode(w.do("POST", "/v1/stop", nil), 202, &s)
 	if s.PID != os.Getpid() {
 		t.Errorf("%+v", s)
 	}

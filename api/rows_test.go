@@ -13,7 +13,7 @@ import (
 
 func (w *world) rows(name, query string) (r wire.Rows) {
 	w.Helper()
-	w.decode(w.request("GET", "/v1/datasets/"+name+"/rows"+query, nil), 200, &r)
+	w.decode(w.do("GET", "/v1/datasets/"+name+"/rows"+query, nil), 200, &r)
 	return r
 }
 
@@ -41,8 +41,8 @@ func TestRowsAreThoseOfAPythonSlice(t *testing.T) {
 			}
 			for k, row := range r.Rows {
 				for j, name := range columns {
-					if want := s.values[name][first+r.From+int64(k)]; !reflect.DeepEqual(
-						row[j], want) {
+					want := s.values[name][first+r.From+int64(k)]
+					if !reflect.DeepEqual(row[j], want) {
 						t.Fatalf("row %d, column %q: %v, want %v", k, name, row[j], want)
 					}
 				}
@@ -67,7 +67,7 @@ func TestRowsAreThoseOfAPythonSlice(t *testing.T) {
 func TestRowsOfAnArrowStreamAreAStream(t *testing.T) {
 	w := newWorld(t)
 	w.publishShown("d", "", 30)
-	a := w.request("GET", "/v1/datasets/d/rows?format=arrow&to=9", nil)
+	a := w.do("GET", "/v1/datasets/d/rows?format=arrow&to=9", nil)
 	if a.status != 200 || a.header.Get("Content-Type") != "application/vnd.apache.arrow.stream" ||
 		!bytes.HasPrefix(a.body, []byte{0xff, 0xff, 0xff, 0xff}) {
 		t.Errorf("%d of %s: %.9q", a.status, a.header.Get("Content-Type"), a.body)

@@ -13,11 +13,11 @@ import (
 
 func (w *world) series(name, query string) (s wire.Series) {
 	w.Helper()
-	w.decode(w.request("GET", "/v1/datasets/"+name+"/series"+query, nil), 200, &s)
+	w.decode(w.do("GET", "/v1/datasets/"+name+"/series"+query, nil), 200, &s)
 	return s
 }
 
-// flat are the values of one feature as series have them.
+// featureValues returns the values of one feature.
 func (s *shownDataset) featureValues(column string, lane int) []any {
 	out := slices.Clone(s.values[column])
 	for i, v := range out {
@@ -35,7 +35,7 @@ func (s *shownDataset) featureValues(column string, lane int) []any {
 	return out
 }
 
-// extremes looks at each value by itself.
+// minMax compares all values one by one.
 func minMax(values []any) (least, greatest any, missing int64) {
 	number := func(v any) float64 {
 		switch v {
@@ -68,8 +68,16 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 	names := []string{"f", "w[0]", "w[1]", "w[2]", "b", "s", "i", "w[2]"}
 	for _, layout := range []string{"columns", "packed"} {
 		s := w.publishShown(layout, layout, 900, 1, 2500)
-		values := [][]any{s.featureValues("f", 0), s.featureValues("w", 0), s.featureValues("w", 1), s.featureValues("w", 2),
-			s.featureValues("b", 0), s.featureValues("s", 0), s.featureValues("i", 0), s.featureValues("w", 2)}
+		values := [][]any{
+			s.featureValues("f", 0),
+			s.featureValues("w", 0),
+			s.featureValues("w", 1),
+			s.featureValues("w", 2),
+			s.featureValues("b", 0),
+			s.featureValues("s", 0),
+			s.featureValues("i", 0),
+			s.featureValues("w", 2),
+		}
 		for range 40 {
 			item := r.IntN(3)
 			n, offset := s.rows[item], s.itemOffset(item)
@@ -81,7 +89,9 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 			if got.Rows != n || got.From != from || got.To != to ||
 				int64(len(got.Row)) != min(points, to-from) || got.Unit != "s" ||
 				got.Item != s.items[item] {
-				t.Fatalf("%d rows from %d to %d of %d in %d buckets; want %d rows from %d to %d in %d", got.Rows, got.From, got.To, len(got.Row), len(got.Row), n, from, to, min(points, to-from))
+				t.Fatalf("%d rows from %d to %d of %d in %d buckets; "+
+					"want %d rows from %d to %d in %d", got.Rows, got.From, got.To, len(got.Row),
+					len(got.Row), n, from, to, min(points, to-from))
 			}
 			for k, row := range got.Row {
 				end := to
@@ -99,7 +109,9 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 					least, greatest, missing := minMax(values[j][offset+row : offset+end])
 					if f.Column != names[j] || !reflect.DeepEqual(f.Min[k], least) ||
 						!reflect.DeepEqual(f.Max[k], greatest) || f.Missing[k] != missing {
-						t.Fatalf("%s, rows %d to %d of item %d: %v to %v, %d missing; want %v to %v, %d missing", f.Column, row, end, item, f.Min[k], f.Max[k], f.Missing[k], least, greatest, missing)
+						t.Fatalf("%s, rows %d to %d of item %d: %v to %v, %d missing; "+
+							"want %v to %v, %d missing", f.Column, row, end, item, f.Min[k],
+							f.Max[k], f.Missing[k], least, greatest, missing)
 					}
 				}
 			}
@@ -107,7 +119,7 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 	}
 }
 
-// An item that long is summarised first.
+// The item is long enough to be summarised.
 func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 	w := newWorld(t)
 	s := w.publishShown("d", "", summaryMinRows+777)
@@ -128,7 +140,7 @@ func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 	}
 }
 
-// A long item is read by as many goroutines as there are cores, and what that came to is kept.
+// All cores read a long item, and the result is stored.
 func TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	w := newWorld(t)
 	w.publishShown("d", "", summaryMinRows)
@@ -143,7 +155,7 @@ func TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	}
 	w.truncate("d", c.Offset+summaryMinRows/2*c.DType.Size())
 	for range 2 {
-		w.wantProblem(w.request("GET", "/v1/datasets/d/series?columns=i", nil), wire.Corrupt,
+		w.wantProblem(w.do("GET", "/v1/datasets/d/series?columns=i", nil), wire.Corrupt,
 			"data.arrow: no byte ")
 	}
 }

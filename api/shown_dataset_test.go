@@ -8,13 +8,12 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// shown is a dataset in which whatever may be shown is there, and its values row by row as answers
-// have them.
+// shownDataset is a dataset with columns of all kinds, and its values by row as in responses.
 type shownDataset struct {
 	rows   []int64 // of each item
 	items  []string
 	table  layout.Table
-	values map[string][]any // by column; of a wide one lists
+	values map[string][]any // by column; lists for a wide column
 	times  []int64
 }
 
@@ -25,11 +24,11 @@ func (s *shownDataset) itemOffset(item int) (at int64) {
 	return at
 }
 
-// words are those of the text column.
+// textWords are the values of the text column.
 var textWords = []string{"tech", "<script>alert(1)</script>", "food"}
 
-// publish writes items of so many rows with missing, infinite and large values, and times that
-// jump.
+// publishShown publishes items with these numbers of rows, with missing, infinite and large values,
+// and with jumps in time.
 func (w *world) publishShown(name, layoutName string, rows ...int64) *shownDataset {
 	w.Helper()
 	s := &shownDataset{rows: rows, values: map[string][]any{}}
@@ -120,7 +119,9 @@ func (w *world) publishShown(name, layoutName string, rows ...int64) *shownDatas
 		}
 	}
 	_, err = lw.Finish(layout.Final{
-		ItemID: []string{"id"}, Time: "t", Vocab: map[string][]string{"id": s.items, "s": textWords},
+		ItemID: []string{
+			"id",
+		}, Time: "t", Vocab: map[string][]string{"id": s.items, "s": textWords},
 		Items: layout.Items{Offsets: offsets,
 			Values: []layout.ItemValues{{Name: "id", Texts: s.items}}},
 	})

@@ -13,12 +13,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// TestTwoHundredListenersThatReadNothingKeepNobodyOut: so many streams are served, the others are
-// told so, requests and jobs go on; and once there is more for them than a connection holds they
-// are cut off, and make room for who listens.
+// TestTwoHundredListenersThatReadNothingKeepNobodyOut opens more streams than are served; the
+// others get a problem. Requests and jobs go on. When the connections of the streams are full, the
+// server closes them, so that new clients are served.
 func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 	w := newWorld(t)
-	w.request("GET", "/v1/health", nil) // it serves
+	w.do("GET", "/v1/health", nil) // the server has started
 	w.server.conns.writeTimeout = 500 * time.Millisecond
 	for i := range 200 {
 		conn, err := net.Dial("unix", w.socket)
@@ -32,10 +32,10 @@ func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 		}
 	}
 	w.waitForStreams(maxStreams)
-	w.wantProblem(w.request("GET", "/v1/events", nil), wire.Busy, "64 event streams are open")
+	w.wantProblem(w.do("GET", "/v1/events", nil), wire.Busy, "64 event streams are open")
 	w.loadETTh1()
 	var p wire.PlanReply
-	if w.decode(w.request("POST", "/v1/datasets/etth1/plan",
+	if w.decode(w.do("POST", "/v1/datasets/etth1/plan",
 		`{"spec": {"context_length": 336, "prediction_length": 96}}`), 200,
 		&p); p.Windows != 16989 {
 		t.Errorf("%d windows", p.Windows)
@@ -44,18 +44,18 @@ func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 		t.Errorf("%d requests are served", n)
 	}
 	large := []byte(`{"jobs": [], "next": null` + strings.Repeat(" ", 1<<20) + "}")
-	// again and again: a newer body may take its place before it is sent
+	// repeatedly, because a newer body may replace it before it is sent
 	w.waitForStreamsDoing(0, func() { w.server.events.broadcast(topicJobs, large) })
 	w.listen("/v1/events").next()
 }
 
-// streams waits until so many are open.
+// waitForStreams waits until this many streams are open.
 func (w *world) waitForStreams(n int64) {
 	w.Helper()
 	w.waitForStreamsDoing(n, func() {})
 }
 
-// streamsWhile calls meanwhile until so many are open.
+// waitForStreamsDoing calls meanwhile until this many streams are open.
 func (w *world) waitForStreamsDoing(n int64, meanwhile func()) {
 	w.Helper()
 	end := time.Now().Add(testTimeout)
@@ -66,9 +66,9 @@ func (w *world) waitForStreamsDoing(n int64, meanwhile func()) {
 	}
 }
 
-// TestConnectionsThatComeAndGoWithinRequestsLeaveNothing: clients send requests whole, by halves
-// and several at once, read some of the answers, and are gone, by a reset as often as not, over the
-// socket and TCP; who asks meanwhile is answered.
+// TestConnectionsThatComeAndGoWithinRequestsLeaveNothing has clients that send whole, partial and
+// several requests, read some of the responses and close or reset the connection, over the socket
+// and TCP. Requests of another client are answered meanwhile.
 func TestConnectionsThatComeAndGoWithinRequestsLeaveNothing(t *testing.T) {
 	a := newRequestTester(t)
 	d := a.openTCP()
@@ -108,7 +108,7 @@ func TestConnectionsThatComeAndGoWithinRequestsLeaveNothing(t *testing.T) {
 	gone := make(chan struct{})
 	go func() { all.Wait(); close(gone) }()
 	for n := 0; ; n++ {
-		if answer := a.request("GET", "/v1/datasets/d", nil); answer.status != http.StatusOK {
+		if answer := a.do("GET", "/v1/datasets/d", nil); answer.status != http.StatusOK {
 			t.Fatalf("%d %s", answer.status, answer.body)
 		}
 		select {

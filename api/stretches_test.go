@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// with is a request with one field more.
+// withField returns a copy of a request with one more field.
 func withField(request map[string]any, key string, value any) map[string]any {
 	r := maps.Clone(request)
 	r[key] = value
@@ -20,14 +20,14 @@ func withField(request map[string]any, key string, value any) map[string]any {
 
 func (w *world) stretches(name string, request map[string]any) (s wire.Stretches) {
 	w.Helper()
-	w.decode(w.request("POST", "/v1/datasets/"+name+"/stretches", request), 200, &s)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/stretches", request), 200, &s)
 	return s
 }
 
-// starts are the windows of each item, as the runs have them.
+// windowStarts returns the starts of the windows of each item, from the runs.
 func (w *world) windowStarts(name string, request map[string]any, stride int64) map[int64][]int64 {
 	w.Helper()
-	a := w.request("POST", "/v1/datasets/"+name+"/runs", request)
+	a := w.do("POST", "/v1/datasets/"+name+"/runs", request)
 	if a.status != 200 {
 		w.Fatalf("%s", a.body)
 	}
@@ -182,8 +182,8 @@ func TestStretchesThatCannotBeAreRefused(t *testing.T) {
 			map[string]any{"lengths": []int{5, 5}}),
 		"context_length": {"spec": map[string]any{"context_length": 0}},
 	} {
-		if p := w.decodeProblem(w.request("POST", "/v1/datasets/d/stretches", request)); p.Status/100 != 4 ||
-			!containsText(p.Detail, says) {
+		p := w.decodeProblem(w.do("POST", "/v1/datasets/d/stretches", request))
+		if p.Status/100 != 4 || !containsText(p.Detail, says) {
 			t.Errorf("%+v, want %q", p, says)
 		}
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// patience is how long a test waits for what must happen.
+// testTimeout is the maximum time for what must happen.
 const testTimeout = time.Minute
 
-// door is the control API over TCP.
+// tcpClient is a client of the control API over TCP.
 type tcpClient struct {
 	testing.TB
 	w     *world
@@ -40,7 +40,7 @@ func (w *world) openTCP() *tcpClient {
 	return &tcpClient{w, w, addr, string(token)}
 }
 
-// dial opens a connection, which the test's end closes.
+// dial opens a connection, which is closed when the test ends.
 func (d *tcpClient) dial() net.Conn {
 	d.Helper()
 	conn, err := net.Dial("tcp", d.addr)
@@ -54,8 +54,8 @@ func (d *tcpClient) dial() net.Conn {
 	return conn
 }
 
-// raw sends a request as it stands, on a connection of its own. The body is left unread: it may
-// have no end.
+// sendRaw sends a request on a connection of its own. It does not read the body, which may be
+// endless.
 func (d *tcpClient) sendRaw(request string) *http.Response {
 	d.Helper()
 	conn := d.dial()
@@ -70,15 +70,15 @@ func (d *tcpClient) sendRaw(request string) *http.Response {
 	return res
 }
 
-// lines writes a request's header.
+// headerLines returns a request without a body.
 func headerLines(first string, fields ...string) string {
 	return first + "\r\n" + strings.Join(fields, "\r\n") + "\r\n\r\n"
 }
 
 func (d *tcpClient) bearerHeader() string { return "Authorization: Bearer " + d.token }
 
-// ask asks as a program that has the token.
-func (d *tcpClient) request(method, path, body string, fields ...string) response {
+// do sends a request with the token.
+func (d *tcpClient) do(method, path, body string, fields ...string) response {
 	d.Helper()
 	req, err := http.NewRequestWithContext(d.Context(), method, "http://"+d.addr+path,
 		strings.NewReader(body))
@@ -112,13 +112,13 @@ func TestWhoHasTheTokenIsServedOverTCPAsOverTheSocket(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	var h wire.Health
-	w.decode(d.request("GET", "/v1/health", ""), 200, &h)
+	w.decode(d.do("GET", "/v1/health", ""), 200, &h)
 	if h.Dir != w.dir {
 		t.Errorf("%+v", h)
 	}
 	w.loadETTh1()
 	var plan wire.PlanReply
-	w.decode(d.request("POST", "/v1/datasets/etth1/plan",
+	w.decode(d.do("POST", "/v1/datasets/etth1/plan",
 		`{"spec": {"context_length": 336, "prediction_length": 96}}`), 200, &plan)
 	if plan.Windows != 16989 {
 		t.Errorf("%d windows", plan.Windows)
@@ -186,7 +186,7 @@ func TestATokenThatOthersCouldKnowIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoPlainRequestIsRefused are the requests that proxies and servers have read
+// TestWhatIsNoPlainRequestIsRefused sends requests that proxies and servers are known to interpret
 // differently.
 func TestWhatIsNoPlainRequestIsRefused(t *testing.T) {
 	d := newWorld(t).openTCP()
@@ -304,7 +304,7 @@ func TestAMessageToAStrangerSaysNothingOfTheToken(t *testing.T) {
 	}
 }
 
-// TestWhatTheGuardRefusesIsToldWhatIsWanted by a message for each, with what to do.
+// TestWhatTheGuardRefusesIsToldWhatIsWanted checks the message and the hint of each refusal.
 func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
@@ -339,12 +339,14 @@ func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
 			[]string{host, d.bearerHeader(), "Origin: http://evil.example"}, wire.Forbidden,
 			`origin: got "http://evil.example", want http://127.0.0.1:`,
 			"tensorcache ui", false, ""},
-		"another site": {"/v1/health", []string{host, d.bearerHeader(), "Sec-Fetch-Site: cross-site"},
+		"another site": {"/v1/health",
+			[]string{host, d.bearerHeader(), "Sec-Fetch-Site: cross-site"},
 			wire.Forbidden, `sec-fetch-site: got "cross-site", want same-origin or none`,
 			"tensorcache ui", false, ""},
 		"as to a proxy": {"http://" + d.addr + "/v1/health", []string{host, d.bearerHeader()},
 			wire.Forbidden, "request target: got", "send the path alone", false, ""},
-		"a body in pieces": {"/v1/health", []string{host, d.bearerHeader(), "Transfer-Encoding: chunked"},
+		"a body in pieces": {"/v1/health",
+			[]string{host, d.bearerHeader(), "Transfer-Encoding: chunked"},
 			wire.InvalidRequest, "transfer-encoding: a body in chunks", "Content-Length", false,
 			"0\r\n\r\n"},
 	} {
@@ -353,8 +355,9 @@ func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
 			w.TB = t
 			conn := d.dial()
 			defer conn.Close()
-			if _, err := io.WriteString(conn, headerLines("GET "+test.target+" HTTP/1.1", test.fields...)+
-				test.body); err != nil {
+			if _, err := io.WriteString(conn,
+				headerLines("GET "+test.target+" HTTP/1.1", test.fields...)+
+					test.body); err != nil {
 				t.Fatal(err)
 			}
 			res, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -11,14 +11,14 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// verified is the job of a verify, at its end.
+// verify verifies a dataset and waits for the end of the job.
 func (w *world) verify(name string) (job wire.Job) {
 	w.Helper()
-	w.decode(w.request("POST", "/v1/datasets/"+name+"/verify", nil), 202, &job)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/verify", nil), 202, &job)
 	return w.waitForJob(job.Job, wire.Job.Ended)
 }
 
-// TestVerifyNamesWhatIsDamaged flips bytes and cuts files off, of both layouts.
+// TestVerifyNamesWhatIsDamaged flips bytes and truncates files, in both layouts.
 func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 	w := newWorld(t)
 	path := w.source("a.csv", "id,when,x,y,word\nu,1,1,4,a\nu,2,2,5,b\nv,1,,6,a\nv,2,3,7,c\n")
@@ -71,7 +71,7 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 				return r
 			}, says), "-")
 			dir := load(name)
-			w.verify(name) // it is open, and was good
+			w.verify(name) // it is open and not damaged
 			if err := do(dir); err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 	}
 }
 
-// TestVerifyNamesTheFileThatIsGoneOrCut, both of a dataset that is open and of one that is not yet.
+// TestVerifyNamesTheFileThatIsGoneOrCut damages datasets that are open and datasets that are not.
 func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 	w := newWorld(t)
 	path := w.source("a.csv", "id,x\nu,1\nv,2\n")
@@ -97,7 +97,7 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			// the maps are closed over what they were made of
+			// so that the mapped files have their size again when they are unmapped
 			w.Cleanup(func() { _ = os.Truncate(path, st.Size()) })
 			return os.Truncate(path, st.Size()-1)
 		},
@@ -128,7 +128,7 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 				if err := damage(filepath.Join(dir, file)); err != nil {
 					t.Fatal(err)
 				}
-				// it is as good
+				// the content is the same
 				if what == "another file stands in its place" &&
 					(!open || file == layout.ManifestFile) {
 					if job := w.verify(name); job.State != wire.JobDone {
@@ -137,7 +137,7 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 					continue
 				}
 				var p *wire.Problem
-				if a := w.request("POST", "/v1/datasets/"+name+"/verify", nil); a.status == 202 {
+				if a := w.do("POST", "/v1/datasets/"+name+"/verify", nil); a.status == 202 {
 					p = w.verify(name).Error
 				} else {
 					p = w.decodeProblem(a)
@@ -153,7 +153,8 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 	}
 }
 
-// TestAFileThatWasCutOffIsNotTheDaemonsEnd: a read beyond the end of a map would be.
+// TestAFileThatWasCutOffIsNotTheDaemonsEnd reads beyond the end of a mapped file, which is a memory
+// fault.
 func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
@@ -167,7 +168,7 @@ func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	}
 	for _, path := range []string{"rows?from=-1", "rows?from=-1&format=arrow",
 		"series?columns=OT"} {
-		w.wantProblem(w.request("GET", "/v1/datasets/etth1/"+path, nil), wire.Corrupt,
+		w.wantProblem(w.do("GET", "/v1/datasets/etth1/"+path, nil), wire.Corrupt,
 			"data.arrow: no byte ")
 	}
 	for what, job := range map[string]wire.Job{
@@ -182,12 +183,11 @@ func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 			t.Errorf("%s: %s %+v", what, job.State, job.Error)
 		}
 	}
-	w.wantProblem(w.request("POST", "/v1/datasets/etth1/verify", `{"generation": 7}`), wire.GenerationGone,
-		`generation 7 of "etth1"; the newest is 1`)
+	w.wantProblem(w.do("POST", "/v1/datasets/etth1/verify", `{"generation": 7}`),
+		wire.GenerationGone, `generation 7 of "etth1"; the newest is 1`)
 }
 
-// cutOff shortens the data of a dataset until the test ends: the maps are closed over what they
-// were made of.
+// truncate shortens the data file of a dataset until the test ends.
 func (w *world) truncate(name string, bytes int64) {
 	w.Helper()
 	path := filepath.Join(w.dir, "datasets", name, "1", layout.DataFile)
@@ -205,7 +205,7 @@ func (w *world) truncate(name string, bytes int64) {
 	})
 }
 
-// flip changes one bit of a file.
+// flipBit changes one bit of a file.
 func flipBit(path string, at int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

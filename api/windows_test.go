@@ -14,12 +14,14 @@ func containsText(text, part string) bool { return strings.Contains(text, part) 
 
 func (w *world) windowContents(name string, request map[string]any) (c wire.Windows) {
 	w.Helper()
-	w.decode(w.request("POST", "/v1/datasets/"+name+"/windows", request), 200, &c)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/windows", request), 200, &c)
 	return c
 }
 
-// part is what samples [from, to) of a window hold: rows before the item's first are 0.
-func (s *shownDataset) windowPart(columns []string, item int, start, from, to, dilation int64) (out [][]any) {
+// windowPart returns the values of the samples [from, to) of a window; rows before the item's first
+// are 0.
+func (s *shownDataset) windowPart(columns []string, item int, start, from, to,
+	dilation int64) (out [][]any) {
 	for i := from; i < to; i++ {
 		row := start + i*dilation
 		features := []any{}
@@ -84,16 +86,17 @@ func TestContentsAreTheValuesOfTheWindow(t *testing.T) {
 			target := columns
 			if name == "gaps" {
 				target = []string{"w", "f"}
-				if want := s.windowPart([]string{"i", "b"}, item, start, 0, c+g+p, d); !reflect.DeepEqual(
-					x.Known, want) {
+				if want := s.windowPart([]string{"i", "b"}, item, start, 0, c+g+p,
+					d); !reflect.DeepEqual(x.Known, want) {
 					t.Fatalf("known %v, want %v", x.Known, want)
 				}
 			}
-			if want := s.windowPart(columns, item, start, 0, c, d); !reflect.DeepEqual(x.Context, want) {
+			want := s.windowPart(columns, item, start, 0, c, d)
+			if !reflect.DeepEqual(x.Context, want) {
 				t.Fatalf("%s, window %d: context %v, want %v", name, x.Number, x.Context, want)
 			}
-			if want := s.windowPart(target, item, start, c+g-l, c+g+p, d); !reflect.DeepEqual(
-				x.Target, want) {
+			want = s.windowPart(target, item, start, c+g-l, c+g+p, d)
+			if !reflect.DeepEqual(x.Target, want) {
 				t.Fatalf("%s, window %d: target %v, want %v", name, x.Number, x.Target, want)
 			}
 			for k, real := range x.Mask {
@@ -142,7 +145,8 @@ func TestAWindowSaysItsPartOfTheSplit(t *testing.T) {
 	w := newWorld(t)
 	split := map[string]any{"lengths": []int{8640, 2880, 2880}}
 	request := map[string]any{"spec": etthSpec, "split": split}
-	got := w.windowContents(w.loadETTh1(), withField(request, "numbers", []int{0, 8208, 8209, 8304, 16988}))
+	got := w.windowContents(w.loadETTh1(),
+		withField(request, "numbers", []int{0, 8208, 8209, 8304, 16988}))
 	var names []string
 	for _, x := range got.Windows {
 		if x.Part == nil {
@@ -168,7 +172,8 @@ func TestContentsThatCannotBeAreRefused(t *testing.T) {
 	huge := map[string]any{"spec": map[string]any{"context_length": 8000, "columns": []string{"w"},
 		"max_missing": nil}}
 	for says, request := range map[string]map[string]any{
-		"numbers: got 9008, want numbers from 0 to 9007": withField(plain, "numbers", []int{0, 9008}),
+		"numbers: got 9008, want numbers from 0 to 9007": withField(plain, "numbers",
+			[]int{0, 9008}),
 		"numbers: got -1": withField(plain, "numbers", []int{-1}),
 		"numbers: got 65 of them, want at most 64": withField(plain, "numbers",
 			make([]int, 65)),
@@ -177,12 +182,14 @@ func TestContentsThatCannotBeAreRefused(t *testing.T) {
 			withField(plain, "numbers", []int{0}), "row", 1),
 		"code: got it with numbers": withField(
 			withField(plain, "numbers", []int{0}), "code", 1),
-		"code: got 2, want a number from 0 to 1":            withField(withField(plain, "row", 0), "code", 2),
-		"windows: the content of 64 windows is 1536000 val": withField(huge, "numbers", make([]int, 64)),
+		"code: got 2, want a number from 0 to 1": withField(
+			withField(plain, "row", 0), "code", 2),
+		"windows: the content of 64 windows is 1536000 val": withField(huge, "numbers",
+			make([]int, 64)),
 		"no window exists": {"spec": map[string]any{"context_length": 9999}, "numbers": []int{0}},
 	} {
-		if p := w.decodeProblem(w.request("POST", "/v1/datasets/d/windows", request)); p.Status/100 != 4 ||
-			!containsText(p.Detail, says) {
+		p := w.decodeProblem(w.do("POST", "/v1/datasets/d/windows", request))
+		if p.Status/100 != 4 || !containsText(p.Detail, says) {
 			t.Errorf("%+v, want %q", p, says)
 		}
 	}
