@@ -18,7 +18,7 @@ func newAppend(o *options) *cobra.Command {
 			if a.Sources, err = sourcePaths(args[1:]); err != nil {
 				return err
 			}
-			return o.follow(cmd, args[0], "/append", a)
+			return o.loadAndPrint(cmd, args[0], "/append", a)
 		},
 	}
 	cmd.Flags().BoolVar(&a.HashSources, "hash-sources", false,

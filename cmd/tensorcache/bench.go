@@ -44,7 +44,7 @@ name, to compare the two.`,
 			}{{"context-length", 1, &b.spec.ContextLength},
 				{"prediction-length", 0, &b.spec.PredictionLength}} {
 				if !cmd.Flags().Changed(rows.flag) {
-					*rows.n = usual
+					*rows.n = unsetLength
 				} else if *rows.n < rows.least {
 					return usageError{fmt.Errorf("--%s: got %d, want %d or more", rows.flag,
 						*rows.n, rows.least)}
@@ -73,19 +73,19 @@ type bench struct {
 }
 
 // measured is what bench found.
-type measured struct {
-	CopyBytesPerS float64    `json:"copy_bytes_per_s"` // one core, contiguous
-	Dataset       string     `json:"dataset,omitempty"`
-	Layout        string     `json:"layout,omitempty"`
-	Context       int64      `json:"context_length,omitempty"`
-	Prediction    int64      `json:"prediction_length,omitempty"`
-	Windows       int64      `json:"windows,omitempty"`
-	BatchSize     int64      `json:"batch_size,omitempty"`
-	Feeds         []feedPace `json:"feeds,omitempty"`
+type benchResult struct {
+	CopyBytesPerS float64      `json:"copy_bytes_per_s"` // one core, contiguous
+	Dataset       string       `json:"dataset,omitempty"`
+	Layout        string       `json:"layout,omitempty"`
+	Context       int64        `json:"context_length,omitempty"`
+	Prediction    int64        `json:"prediction_length,omitempty"`
+	Windows       int64        `json:"windows,omitempty"`
+	BatchSize     int64        `json:"batch_size,omitempty"`
+	Feeds         []feedResult `json:"feeds,omitempty"`
 }
 
 // feedPace is how fast one way of delivery is.
-type feedPace struct {
+type feedResult struct {
 	Name        string  `json:"name"`
 	Order       string  `json:"order"`
 	Path        string  `json:"path"` // how a context gets to the loop
@@ -99,7 +99,7 @@ type feedPace struct {
 func (b *bench) run(cmd *cobra.Command, args []string) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	m := measured{CopyBytesPerS: copyPace(b.length())}
+	m := benchResult{CopyBytesPerS: measureCopy(b.duration())}
 	if len(args) > 0 {
 		if err := b.dataset(ctx, args[0], &m); err != nil {
 			return err
@@ -108,16 +108,16 @@ func (b *bench) run(cmd *cobra.Command, args []string) error {
 	if b.asJSON {
 		return printJSON(cmd.OutOrStdout(), m)
 	}
-	return writeMeasured(cmd, m)
+	return writeBenchResult(cmd, m)
 }
 
-func (b *bench) length() time.Duration { return time.Duration(b.seconds * float64(time.Second)) }
+func (b *bench) duration() time.Duration { return time.Duration(b.seconds * float64(time.Second)) }
 
 // copyBytes is more than the caches of most processors hold.
 const copyBytes = 64 << 20
 
 // copyPace is how many bytes a second one core copies, reading and writing counted once.
-func copyPace(length time.Duration) float64 {
+func measureCopy(length time.Duration) float64 {
 	from, to := make([]byte, copyBytes), make([]byte, copyBytes)
 	copy(from, to) // so that all pages are there
 	copy(to, from)
@@ -129,7 +129,7 @@ func copyPace(length time.Duration) float64 {
 }
 
 // ways are the deliveries that are measured.
-var ways = []struct {
+var deliveries = []struct {
 	name string
 	tensorcache.FeedOptions
 }{
@@ -141,7 +141,7 @@ var ways = []struct {
 		tensorcache.FeedOptions{Order: "random_start", Delivery: tensorcache.DeliverView}},
 }
 
-func (b *bench) dataset(ctx context.Context, name string, m *measured) error {
+func (b *bench) dataset(ctx context.Context, name string, m *benchResult) error {
 	c, err := b.connect(true)
 	if err != nil {
 		return err
@@ -163,10 +163,10 @@ func (b *bench) dataset(ctx context.Context, name string, m *measured) error {
 	}
 	m.Dataset, m.Layout, m.Windows, m.BatchSize = name, d.Manifest().Layout, w.Len(), b.batch
 	m.Context, m.Prediction = w.Spec().ContextLength, w.Spec().PredictionLength
-	for _, way := range ways {
+	for _, way := range deliveries {
 		o := way.FeedOptions
 		o.BatchSize = b.batch
-		p, err := pace(ctx, w, o, b.length())
+		p, err := measureFeed(ctx, w, o, b.duration())
 		var refused *tensorcache.Error
 		switch {
 		case errors.As(err, &refused) && refused.Field == "delivery":
@@ -181,21 +181,21 @@ func (b *bench) dataset(ctx context.Context, name string, m *measured) error {
 }
 
 // lengths are those of windows that are tried one after the other, until a dataset has some.
-var lengths = []window.Spec{{ContextLength: 336, PredictionLength: 96},
+var usualSpecs = []window.Spec{{ContextLength: 336, PredictionLength: 96},
 	{ContextLength: 96, PredictionLength: 24}, {ContextLength: 24, PredictionLength: 6},
 	{ContextLength: 4, PredictionLength: 1}, {ContextLength: 1}}
 
 // usual is a length that no flag names.
-const usual = -1
+const unsetLength = -1
 
 // windows are the longest usual ones that there are, but for what the flags name.
 func (b *bench) windows(ctx context.Context,
 	d *tensorcache.Dataset) (w *tensorcache.Windows, err error) {
-	for _, spec := range lengths {
-		if b.spec.ContextLength != usual {
+	for _, spec := range usualSpecs {
+		if b.spec.ContextLength != unsetLength {
 			spec.ContextLength = b.spec.ContextLength
 		}
-		if b.spec.PredictionLength != usual {
+		if b.spec.PredictionLength != unsetLength {
 			spec.PredictionLength = b.spec.PredictionLength
 		}
 		if w, err = d.Windows(ctx, spec); !errors.Is(err, tensorcache.NoWindows) {
@@ -206,8 +206,8 @@ func (b *bench) windows(ctx context.Context,
 }
 
 // pace reads batches for so long, after a first one for which the ring was made.
-func pace(ctx context.Context, w *tensorcache.Windows, o tensorcache.FeedOptions,
-	length time.Duration) (p feedPace, err error) {
+func measureFeed(ctx context.Context, w *tensorcache.Windows, o tensorcache.FeedOptions,
+	length time.Duration) (p feedResult, err error) {
 	f, err := tensorcache.NewFeed[float32](ctx, w, o)
 	if err != nil {
 		return p, err
@@ -222,7 +222,7 @@ func pace(ctx context.Context, w *tensorcache.Windows, o tensorcache.FeedOptions
 				return p, err
 			case began.IsZero():
 				began = time.Now()
-				perWindow = valuesOf(batch.Context.Shape) + valuesOf(batch.Target.Shape)
+				perWindow = valuesPerWindow(batch.Context.Shape) + valuesPerWindow(batch.Target.Shape)
 				continue
 			}
 			if windows += batch.Len(); time.Since(began) >= length {
@@ -242,7 +242,7 @@ func pace(ctx context.Context, w *tensorcache.Windows, o tensorcache.FeedOptions
 }
 
 // valuesOf is how many values of a part are one window's.
-func valuesOf(shape []int) int64 {
+func valuesPerWindow(shape []int) int64 {
 	if len(shape) == 0 {
 		return 0
 	}
@@ -253,7 +253,7 @@ func valuesOf(shape []int) int64 {
 	return n
 }
 
-func writeMeasured(cmd *cobra.Command, m measured) error {
+func writeBenchResult(cmd *cobra.Command, m benchResult) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "one core copies %s/s of contiguous memory\n",
 		humanize.Bytes(uint64(m.CopyBytesPerS)))

@@ -14,7 +14,7 @@ import (
 )
 
 // verbs are all that a user sees, but for cobra's own.
-func verbs(root *cobra.Command) (out []*cobra.Command) {
+func userVerbs(root *cobra.Command) (out []*cobra.Command) {
 	for _, c := range root.Commands() {
 		if !c.Hidden && c.Name() != "help" && c.Name() != "completion" {
 			out = append(out, c)
@@ -27,7 +27,7 @@ func verbs(root *cobra.Command) (out []*cobra.Command) {
 
 // TestEveryVerbHasHelpAndAnExampleThatParses takes each example apart as the program would.
 func TestEveryVerbHasHelpAndAnExampleThatParses(t *testing.T) {
-	for _, c := range verbs(newRoot()) {
+	for _, c := range userVerbs(newRoot()) {
 		t.Run(c.Name(), func(t *testing.T) {
 			if c.Short == "" || strings.HasSuffix(c.Short, ".") {
 				t.Errorf("short: %q", c.Short)
@@ -84,7 +84,7 @@ var update = flag.Bool("update", false, "write docs/CLI.md and testdata/public/c
 // TestTheCommandLinePageIsUpToDate holds docs/CLI.md to the program.
 func TestTheCommandLinePageIsUpToDate(t *testing.T) {
 	const path = "../../docs/CLI.md"
-	want := page(newRoot())
+	want := cliPage(newRoot())
 	if *update {
 		if err := os.WriteFile(path, want, 0o644); err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestTheCommandLinePageIsUpToDate(t *testing.T) {
 }
 
 // page describes the command line in Markdown.
-func page(root *cobra.Command) []byte {
+func cliPage(root *cobra.Command) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# The command line
 
@@ -111,7 +111,7 @@ refused or failed, 2 for wrong usage; every error ends with a ` + "`hint:`" + ` 
 | verb | does |
 | --- | --- |
 `)
-	all := verbs(root)
+	all := userVerbs(root)
 	for _, c := range all {
 		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", c.Use, c.Name(), c.Short)
 	}

@@ -14,11 +14,11 @@ import (
 )
 
 // completeTime is how long who presses TAB waits at most, for a daemon that does not answer.
-const completeTime = 5 * time.Second
+const completionTimeout = 5 * time.Second
 
 // flagWords are what flags take that are one of few words, in whatever verb. A flag that takes more
 // than those, as a number or a list, is begun with one of them.
-var flagWords = map[string][]cobra.Completion{
+var flagValues = map[string][]cobra.Completion{
 	"anchor":     {"start", "end"},
 	"decimal":    {".", ","},
 	"duplicates": {"first", "last", "mean"},
@@ -35,9 +35,9 @@ var flagWords = map[string][]cobra.Completion{
 }
 
 // completeWords makes a verb complete what its flags take.
-func completeWords(c *cobra.Command) {
+func addFlagValues(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if words, ok := flagWords[f.Name]; ok {
+		if words, ok := flagValues[f.Name]; ok {
 			if err := c.RegisterFlagCompletionFunc(f.Name,
 				cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 				panic(err) // it is registered twice
@@ -48,7 +48,7 @@ func completeWords(c *cobra.Command) {
 
 // completeShells makes cobra's verb one as the others are: it refuses a shell that it does not
 // know.
-func completeShells(c *cobra.Command) {
+func changeCompletionVerb(c *cobra.Command) {
 	c.Short, c.Args = "write the script that completes verbs, flags and names in a shell",
 		cobra.ArbitraryArgs
 	c.Example = "  source <(tensorcache completion bash)"
@@ -75,7 +75,7 @@ func (o *options) completeName(cmd *cobra.Command, args []string, _ string) ([]c
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer cancel()
 	c, err := control.ConnectWith(ctx, dir, nil)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 // TestWordsThatShellsCompleteAreThoseOfTheHelp holds both together: each word stands in the flag's
 // help, and each flag is one of a verb's.
 func TestWordsThatShellsCompleteAreThoseOfTheHelp(t *testing.T) {
-	left := maps.Clone(flagWords)
+	left := maps.Clone(flagValues)
 	var look func(c *cobra.Command)
 	look = func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
-			for _, word := range flagWords[f.Name] {
+			for _, word := range flagValues[f.Name] {
 				if !strings.Contains(f.Usage, word) {
 					t.Errorf("%s --%s: the help does not know %q: %s", c.Name(), f.Name,
 						word, f.Usage)

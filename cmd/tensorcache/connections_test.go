@@ -18,7 +18,7 @@ import (
 func TestSilentConnectionsLeaveDescriptorsWhereThereAreFew(t *testing.T) {
 	const few = 256
 	dir := t.TempDir()
-	d := start(t, dir, "", "sh", "-c", `ulimit -n 256 && exec "$@"`, "sh", os.Args[0], "serve",
+	d := startFaulty(t, dir, "", "sh", "-c", `ulimit -n 256 && exec "$@"`, "sh", os.Args[0], "serve",
 		"--dir", dir, "--ready-fd", "3")
 	defer d.stop()
 	cache, err := tensorcache.Connect(t.Context(), tensorcache.Options{Dir: dir, NoStart: true})

@@ -14,7 +14,7 @@ import (
 )
 
 // contributed is a file for systems that start the daemon.
-func contributed(t *testing.T, path string) string {
+func readContrib(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("../..", path))
 	if err != nil {
@@ -24,7 +24,7 @@ func contributed(t *testing.T, path string) string {
 }
 
 // runs holds a command line to what the program takes.
-func runs(t *testing.T, words []string) {
+func checkCommandLine(t *testing.T, words []string) {
 	t.Helper()
 	c, rest, err := newRoot().Find(words)
 	if err != nil || !c.Runnable() || c.Name() != words[0] {
@@ -36,13 +36,13 @@ func runs(t *testing.T, words []string) {
 }
 
 func TestTheSystemdUnitIsOne(t *testing.T) {
-	unit := contributed(t, "contrib/tensorcache.service")
+	unit := readContrib(t, "contrib/tensorcache.service")
 	line := regexp.MustCompile(`(?m)^ExecStart=%h/\.local/bin/tensorcache (.*)$`).
 		FindStringSubmatch(unit)
 	if line == nil {
 		t.Fatal("it starts nothing")
 	}
-	runs(t, strings.Fields(line[1]))
+	checkCommandLine(t, strings.Fields(line[1]))
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("the rest needs systemd-analyze")
@@ -67,7 +67,7 @@ func TestTheSystemdUnitIsOne(t *testing.T) {
 func TestTheLaunchdAgentIsOne(t *testing.T) {
 	var words []string
 	depth, text := 0, ""
-	for d := xml.NewDecoder(strings.NewReader(contributed(t, "contrib/dev.tensorcache.plist"))); ; {
+	for d := xml.NewDecoder(strings.NewReader(readContrib(t, "contrib/dev.tensorcache.plist"))); ; {
 		token, err := d.Token()
 		if err == io.EOF {
 			break
@@ -99,11 +99,11 @@ func TestTheLaunchdAgentIsOne(t *testing.T) {
 	if line == nil {
 		t.Fatalf("it starts %q", words)
 	}
-	runs(t, strings.Fields(line[1]))
+	checkCommandLine(t, strings.Fields(line[1]))
 }
 
 func TestTheImageStartsTheDaemonAndLooksAfterIt(t *testing.T) {
-	text := contributed(t, "Dockerfile")
+	text := readContrib(t, "Dockerfile")
 	var started []string
 	for _, m := range regexp.MustCompile(`(?m)\bCMD (\[.*\])$`).FindAllStringSubmatch(text, -1) {
 		var words []string
@@ -114,7 +114,7 @@ func TestTheImageStartsTheDaemonAndLooksAfterIt(t *testing.T) {
 		if words[0] == "/tensorcache" {
 			words = words[1:]
 		}
-		runs(t, words)
+		checkCommandLine(t, words)
 		started = append(started, words[0])
 	}
 	if strings.Join(started, " ") != "ls serve" ||

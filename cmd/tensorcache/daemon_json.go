@@ -12,7 +12,7 @@ import (
 
 // announcement is what daemon.json says, which changes when the dashboard is first asked for. It is
 // safe for concurrent use.
-type announcement struct {
+type daemonJSON struct {
 	dir   string
 	share bool // other users read it too
 
@@ -20,7 +20,7 @@ type announcement struct {
 	daemon wire.Daemon
 }
 
-func (a *announcement) write() error {
+func (a *daemonJSON) write() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := control.WriteDaemon(a.dir, a.daemon); err != nil || !a.share {
@@ -30,7 +30,7 @@ func (a *announcement) write() error {
 }
 
 // http adds where the control API is served over TCP.
-func (a *announcement) http(addr string, log *slog.Logger) {
+func (a *daemonJSON) setHTTP(addr string, log *slog.Logger) {
 	a.mu.Lock()
 	a.daemon.HTTP = addr
 	a.mu.Unlock()

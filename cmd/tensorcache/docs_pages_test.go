@@ -22,11 +22,11 @@ import (
 func docsPage(t *testing.T, name string) string {
 	t.Helper()
 	// a line that goes on
-	return strings.ReplaceAll(contributed(t, filepath.Join("docs", name)), "\\\n", "")
+	return strings.ReplaceAll(readContrib(t, filepath.Join("docs", name)), "\\\n", "")
 }
 
 // typed are the lines of a page that begin with one of the programs, in turn.
-func typed(page string, programs ...string) (lines []string) {
+func commandLines(page string, programs ...string) (lines []string) {
 	for _, m := range regexp.MustCompile(
 		`(?m)^    (([a-z]+) .*)$`).FindAllStringSubmatch(page, -1) {
 		if slices.Contains(programs, m[2]) {
@@ -64,11 +64,11 @@ func TestTheCommandsOfThePagesRun(t *testing.T) {
 			}
 			for variable, value := range map[string]string{
 				"HOME": home, "TENSORCACHE_DIR": cache, "PATH": bin + ":" + os.Getenv("PATH"),
-				mainVariable: "1", "GORACE": raceSettings, "DISPLAY": "", "WAYLAND_DISPLAY": "",
+				mainEnv: "1", "GORACE": raceOptions, "DISPLAY": "", "WAYLAND_DISPLAY": "",
 			} {
 				t.Setenv(variable, value)
 			}
-			lines := typed(docsPage(t, name), "curl", "tensorcache", "mkdir", "cp", "docker",
+			lines := commandLines(docsPage(t, name), "curl", "tensorcache", "mkdir", "cp", "docker",
 				"systemctl", "launchctl")
 			if len(lines) < least {
 				t.Fatalf("found %q only", lines)
@@ -80,7 +80,7 @@ func TestTheCommandsOfThePagesRun(t *testing.T) {
 					serve = line
 				}
 			}
-			d := start(t, cache, "", "sh", "-c", "exec "+serve+" --http 127.0.0.1:0 --ready-fd 3")
+			d := startFaulty(t, cache, "", "sh", "-c", "exec "+serve+" --http 127.0.0.1:0 --ready-fd 3")
 			defer d.stop()
 			if job, err := d.load("etth1", source); err != nil || job.Error != nil {
 				t.Fatal(err, job.Error)
@@ -91,7 +91,7 @@ func TestTheCommandsOfThePagesRun(t *testing.T) {
 			}
 			for _, line := range lines {
 				if line != serve {
-					typeIn(t, strings.ReplaceAll(line, "127.0.0.1:7007", at.HTTP), home)
+					runLine(t, strings.ReplaceAll(line, "127.0.0.1:7007", at.HTTP), home)
 				}
 			}
 		})
@@ -99,12 +99,12 @@ func TestTheCommandsOfThePagesRun(t *testing.T) {
 }
 
 // typeIn runs one line, and holds what it answers to its shape.
-func typeIn(t *testing.T, line, home string) {
+func runLine(t *testing.T, line, home string) {
 	t.Helper()
 	switch program, rest, _ := strings.Cut(line, " "); program {
 	case "docker":
 		if _, verb, ok := strings.Cut(rest, " tensorcache serve "); ok {
-			runs(t, append([]string{"serve"}, strings.Fields(verb)...))
+			checkCommandLine(t, append([]string{"serve"}, strings.Fields(verb)...))
 		}
 		return
 	case "systemctl", "launchctl":
@@ -190,7 +190,7 @@ func TestCommandsInTheTextOfThePagesAreOnes(t *testing.T) {
 					words = append(words, "name")
 				}
 			}
-			runs(t, words)
+			checkCommandLine(t, words)
 			n++
 		}
 	}

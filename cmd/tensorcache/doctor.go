@@ -13,7 +13,7 @@ import (
 )
 
 // answerTime is how long doctor waits for the answers of a daemon.
-const answerTime = 5 * time.Second
+const daemonTimeout = 5 * time.Second
 
 func newDoctor(o *options) *cobra.Command {
 	var asJSON bool
@@ -29,9 +29,9 @@ where something fails.`,
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), answerTime)
+			ctx, cancel := context.WithTimeout(cmd.Context(), daemonTimeout)
 			defer cancel()
-			found := examine(ctx, dir)
+			found := checkAll(ctx, dir)
 			if asJSON {
 				if err := printJSON(cmd.OutOrStdout(), findings{found}); err != nil {
 					return err
@@ -39,7 +39,7 @@ where something fails.`,
 			} else if err := writeFindings(cmd.OutOrStdout(), found); err != nil {
 				return err
 			}
-			return failure(found)
+			return findingsError(found)
 		},
 	}
 	jsonFlag(cmd, &asJSON)
@@ -48,9 +48,9 @@ where something fails.`,
 
 // States of a finding.
 const (
-	isOK   = "ok"
-	isWarn = "warn"
-	isFail = "fail"
+	stateOK   = "ok"
+	stateWarn = "warn"
+	stateFail = "fail"
 )
 
 // finding is what doctor says of one thing.
@@ -65,17 +65,17 @@ type findings struct {
 	Findings []finding `json:"findings"`
 }
 
-func ok(check, format string, args ...any) finding {
-	return finding{Check: check, State: isOK, Detail: fmt.Sprintf(format, args...)}
+func pass(check, format string, args ...any) finding {
+	return finding{Check: check, State: stateOK, Detail: fmt.Sprintf(format, args...)}
 }
 
 // warns is a finding that something will not go as well as it could, fails that it will not go.
-func warns(check, fix, format string, args ...any) finding {
-	return finding{check, isWarn, fmt.Sprintf(format, args...), fix}
+func warn(check, fix, format string, args ...any) finding {
+	return finding{check, stateWarn, fmt.Sprintf(format, args...), fix}
 }
 
-func fails(check, fix, format string, args ...any) finding {
-	return finding{check, isFail, fmt.Sprintf(format, args...), fix}
+func fail(check, fix, format string, args ...any) finding {
+	return finding{check, stateFail, fmt.Sprintf(format, args...), fix}
 }
 
 func writeFindings(w io.Writer, found []finding) error {
@@ -90,17 +90,17 @@ func writeFindings(w io.Writer, found []finding) error {
 }
 
 // errUnwell is returned where something fails.
-var errUnwell = errors.New("something is wrong")
+var errChecksFailed = errors.New("something is wrong")
 
-func failure(found []finding) error {
+func findingsError(found []finding) error {
 	var failed []string
 	for _, f := range found {
-		if f.State == isFail {
+		if f.State == stateFail {
 			failed = append(failed, f.Check)
 		}
 	}
 	if len(failed) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", errUnwell, joined(failed))
+	return fmt.Errorf("%w: %s", errChecksFailed, joinNames(failed))
 }

@@ -24,57 +24,57 @@ import (
 
 // What is enough, below which doctor warns.
 const (
-	enoughDisk        = 1 << 30
-	enoughMemory      = 1 << 30
-	enoughDescriptors = 1024
+	minDisk        = 1 << 30
+	minMemory      = 1 << 30
+	minDescriptors = 1024
 )
 
 func bytesText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
-func joined(names []string) string { return strings.Join(names, ", ") }
+func joinNames(names []string) string { return strings.Join(names, ", ") }
 
 // examine looks at everything, the daemon where one runs, for whose answers it waits as long as the
 // context says.
-func examine(ctx context.Context, dir string) []finding {
-	found := []finding{ok("program", "tensorcache %s, protocol %d, format %d, on %s", fullVersion(),
+func checkAll(ctx context.Context, dir string) []finding {
+	found := []finding{pass("program", "tensorcache %s, protocol %d, format %d, on %s", fullVersion(),
 		wire.Protocol, layout.FormatVersion, machine.Kernel())}
-	found = append(found, examineUser(os.Geteuid()))
-	found = append(found, examineDir(dir)...)
-	c, daemon := examineDaemon(ctx, dir)
+	found = append(found, checkUser(os.Geteuid()))
+	found = append(found, checkDir(dir)...)
+	c, daemon := checkDaemon(ctx, dir)
 	found = append(found, daemon)
 	var m wire.Machine
 	if c != nil {
 		defer c.Close()
 		if err := c.Get(ctx, "/v1/machine", &m); err != nil {
 			found = append(found,
-				fails("daemon's figures", "look at the end of "+
+				fail("daemon's figures", "look at the end of "+
 					filepath.Join(dir, "daemon.log"), "%s", err))
 			c = nil
 		}
 	}
 	if c == nil {
-		m = own(dir)
+		m = localMachine(dir)
 	}
-	found = append(found, examineMemory(m), examineBudget(m), examineDescriptors(m), examineLock(m))
+	found = append(found, checkMemory(m), checkBudget(m), checkDescriptors(m), checkMemlock(m))
 	if c != nil {
-		found = append(found, examineClients(ctx, c)...)
+		found = append(found, checkClients(ctx, c)...)
 	}
 	private, shared := machine.HugePages()
-	return append(found, examineHugePages(private, shared),
-		examineWatch(machine.Watches(), machine.InPIDNamespace()))
+	return append(found, checkHugePages(private, shared),
+		checkTrainerWatch(machine.Watches(), machine.InPIDNamespace()))
 }
 
-func examineUser(uid int) finding {
+func checkUser(uid int) finding {
 	if uid == 0 {
-		return warns("user", "run it as the user who trains; inside a container root is usual",
+		return warn("user", "run it as the user who trains; inside a container root is usual",
 			"it runs as root")
 	}
-	return ok("user", "uid %d", uid)
+	return pass("user", "uid %d", uid)
 }
 
 // examineDir looks at the cache directory, which need not be there yet: then at where it will be
 // made.
-func examineDir(dir string) []finding {
+func checkDir(dir string) []finding {
 	at := dir
 	st, err := os.Stat(at)
 	for errors.Is(err, fs.ErrNotExist) && filepath.Dir(at) != at {
@@ -82,47 +82,47 @@ func examineDir(dir string) []finding {
 		st, err = os.Stat(at)
 	}
 	if err != nil {
-		return []finding{fails("cache directory",
+		return []finding{fail("cache directory",
 			"name another with --dir or TENSORCACHE_DIR", "%s", err)}
 	}
 	var found []finding
 	owner, _ := st.Sys().(*syscall.Stat_t)
 	switch {
 	case !st.IsDir():
-		return []finding{fails("cache directory", "name another with --dir or TENSORCACHE_DIR",
+		return []finding{fail("cache directory", "name another with --dir or TENSORCACHE_DIR",
 			"%s is no directory", at)}
 	case unix.Access(at, unix.W_OK|unix.X_OK) != nil:
 		found = append(found,
-			fails("cache directory", "name another with --dir or TENSORCACHE_DIR, or make it yours",
+			fail("cache directory", "name another with --dir or TENSORCACHE_DIR, or make it yours",
 				"%s cannot be written to", at))
 	case at != dir:
-		found = append(found, ok("cache directory", "%s, which the first load makes", dir))
+		found = append(found, pass("cache directory", "%s, which the first load makes", dir))
 	case owner != nil && int(owner.Uid) != os.Geteuid():
 		found = append(found,
-			warns("cache directory", "chown it, or name another with --dir or TENSORCACHE_DIR",
+			warn("cache directory", "chown it, or name another with --dir or TENSORCACHE_DIR",
 				"%s belongs to uid %d", dir, owner.Uid))
-	case st.Mode().Perm()&0o077 == 0 && passable(dir):
-		found = append(found, warns("cache directory", "chmod 711 "+dir,
+	case st.Mode().Perm()&0o077 == 0 && allowsOtherUsers(dir):
+		found = append(found, warn("cache directory", "chmod 711 "+dir,
 			"%s keeps the users of --allow-uid out (mode %04o)", dir, st.Mode().Perm()))
-	case st.Mode().Perm()&0o077 == 0o011 && passable(dir):
+	case st.Mode().Perm()&0o077 == 0o011 && allowsOtherUsers(dir):
 		found = append(found,
-			ok("cache directory", "%s (mode %04o: others reach the sockets alone, for --allow-uid)",
+			pass("cache directory", "%s (mode %04o: others reach the sockets alone, for --allow-uid)",
 				dir, st.Mode().Perm()))
 	case st.Mode().Perm()&0o077 != 0:
-		found = append(found, warns("cache directory", "chmod 700 "+dir,
+		found = append(found, warn("cache directory", "chmod 700 "+dir,
 			"%s can be entered by others (mode %04o)", dir, st.Mode().Perm()))
 	default:
-		found = append(found, ok("cache directory", "%s (mode %04o)", dir, st.Mode().Perm()))
+		found = append(found, pass("cache directory", "%s (mode %04o)", dir, st.Mode().Perm()))
 	}
-	found = append(found, examineFilesystem(at)...)
+	found = append(found, checkFilesystem(at)...)
 	if left, _ := os.ReadDir(filepath.Join(dir, "datasets")); dir == at {
-		found = append(found, ok("datasets", "%d on the disk", len(left)))
+		found = append(found, pass("datasets", "%d on the disk", len(left)))
 	}
 	return found
 }
 
 // passable tells whether a daemon lets other users in at a directory, who have to pass it.
-func passable(dir string) bool {
+func allowsOtherUsers(dir string) bool {
 	d, err := control.ReadDaemon(dir)
 	if err != nil {
 		return false
@@ -131,73 +131,73 @@ func passable(dir string) bool {
 	return err == nil && st.Mode().Perm()&0o066 == 0o066
 }
 
-func examineFilesystem(dir string) []finding {
+func checkFilesystem(dir string) []finding {
 	f, err := machine.FilesystemOf(dir)
 	free, total, err2 := machine.Disk(dir)
 	if err := errors.Join(err, err2); err != nil {
-		return []finding{fails("file system",
+		return []finding{fail("file system",
 			"name another directory with --dir or TENSORCACHE_DIR", "%s", err)}
 	}
 	name, kind := cmp.Or(f.Name, "a file system that is not known"),
-		ok("file system", "%s", cmp.Or(f.Name, "not known by name, taken for local"))
+		pass("file system", "%s", cmp.Or(f.Name, "not known by name, taken for local"))
 	switch f.Kind {
 	case machine.Network:
-		kind = fails("file system", "choose a local directory with --dir or TENSORCACHE_DIR",
+		kind = fail("file system", "choose a local directory with --dir or TENSORCACHE_DIR",
 			"%s is on %s, which keeps neither maps nor locks as promised", dir, name)
 	case machine.Memory:
-		kind = warns("file system",
+		kind = warn("file system",
 			"for datasets that can give way to others choose a directory on a disk with --dir",
 			"%s keeps its files in memory: they cannot be unloaded, and are gone after a reboot",
 			name)
 	}
-	space := ok("disk", "%s free of %s", bytesText(free), bytesText(total))
-	if free < enoughDisk {
-		space = warns("disk",
+	space := pass("disk", "%s free of %s", bytesText(free), bytesText(total))
+	if free < minDisk {
+		space = warn("disk",
 			"remove datasets with tensorcache rm, or move the cache directory with --dir or TENSORCACHE_DIR", "%s free of %s", bytesText(free), bytesText(total))
 	}
 	return []finding{kind, space}
 }
 
 // examineDaemon finds the daemon and compares versions. That none runs is no fault.
-func examineDaemon(ctx context.Context, dir string) (*control.Client, finding) {
+func checkDaemon(ctx context.Context, dir string) (*control.Client, finding) {
 	const check = "daemon"
 	d, err := control.ReadDaemon(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !control.IsFree(dir) {
-			return nil, fails(check, "wait a moment; if it stays so, end the process that "+
+			return nil, fail(check, "wait a moment; if it stays so, end the process that "+
 				filepath.Join(dir, "daemon.lock")+" names",
 				"a daemon has %s, but says not where it listens", dir)
 		}
-		return nil, ok(check, "none runs; clients start one")
+		return nil, pass(check, "none runs; clients start one")
 	}
 	if err != nil {
-		return nil, fails(check, "remove "+filepath.Join(dir, control.DaemonFile)+
+		return nil, fail(check, "remove "+filepath.Join(dir, control.DaemonFile)+
 			", or start a daemon, which writes it anew", "%s", err)
 	}
 	c, err := control.ConnectWith(ctx, dir, nil)
 	switch {
 	case errors.Is(err, control.ErrProtocol):
-		return nil, fails(check, "end it, and the next client starts one of this version", "%s",
+		return nil, fail(check, "end it, and the next client starts one of this version", "%s",
 			err)
 	case errors.Is(err, control.ErrNoDaemon) && control.IsFree(dir):
-		return nil, warns(check, "nothing needs to be done: the next daemon writes it anew",
+		return nil, warn(check, "nothing needs to be done: the next daemon writes it anew",
 			"%s is left of a daemon that was killed (pid %d)", control.DaemonFile, d.PID)
 	case errors.Is(err, control.ErrNoDaemon), ctx.Err() != nil:
-		return nil, fails(check, fmt.Sprintf("look at the end of %s; kill %d ends it",
+		return nil, fail(check, fmt.Sprintf("look at the end of %s; kill %d ends it",
 			filepath.Join(dir, "daemon.log"), d.PID),
 			"the daemon (pid %d) has %s but does not answer", d.PID, dir)
 	case err != nil:
-		return nil, fails(check, "look at the end of "+filepath.Join(dir, "daemon.log"), "%s", err)
+		return nil, fail(check, "look at the end of "+filepath.Join(dir, "daemon.log"), "%s", err)
 	case d.Version != version:
-		return c, warns(check, "tensorcache stop, and the next client starts one of this version",
+		return c, warn(check, "tensorcache stop, and the next client starts one of this version",
 			"tensorcache %s runs (pid %d), this program is %s", d.Version, d.PID, version)
 	}
-	return c, ok(check, "tensorcache %s, pid %d, up %s", d.Version, d.PID,
+	return c, pass(check, "tensorcache %s, pid %d, up %s", d.Version, d.PID,
 		time.Since(d.Started).Round(time.Second))
 }
 
 // own is what this process sees of the machine, where no daemon tells.
-func own(dir string) wire.Machine {
+func localMachine(dir string) wire.Machine {
 	m := wire.Machine{Dir: dir, Memory: wire.MachineMemory{Total: machine.Total(),
 		Available: machine.Available(), Limit: machine.Limit(), Budget: machine.Limit() / 2}}
 	m.Descriptors.Open, m.Descriptors.Limit = machine.Descriptors()
@@ -207,65 +207,65 @@ func own(dir string) wire.Machine {
 	return m
 }
 
-func examineMemory(m wire.Machine) finding {
+func checkMemory(m wire.Machine) finding {
 	text := fmt.Sprintf("%s available of %s", bytesText(min(m.Memory.Available, m.Memory.Limit)),
 		bytesText(m.Memory.Total))
 	if m.Memory.Limit < m.Memory.Total {
 		text += fmt.Sprintf(", a control group allows %s", bytesText(m.Memory.Limit))
 	}
-	if m.Memory.Available < enoughMemory {
-		return warns("memory",
+	if m.Memory.Available < minMemory {
+		return warn("memory",
 			"tensorcache unload datasets, end other programs, or raise the group's limit", "%s",
 			text)
 	}
-	return ok("memory", "%s", text)
+	return pass("memory", "%s", text)
 }
 
-func examineBudget(m wire.Machine) finding {
+func checkBudget(m wire.Machine) finding {
 	text := fmt.Sprintf("%s for datasets and rings, %s taken", bytesText(m.Memory.Budget),
 		bytesText(m.Memory.Resident+m.Memory.Rings+m.Memory.Loading))
 	if m.Memory.Budget > m.Memory.Limit {
-		return warns("memory budget", "start the daemon with a smaller --memory",
+		return warn("memory budget", "start the daemon with a smaller --memory",
 			"%s, which is more than the %s there are", text, bytesText(m.Memory.Limit))
 	}
-	return ok("memory budget", "%s", text)
+	return pass("memory budget", "%s", text)
 }
 
-func examineDescriptors(m wire.Machine) finding {
+func checkDescriptors(m wire.Machine) finding {
 	const fix = "raise it: ulimit -n 4096, or LimitNOFILE= of a systemd unit"
 	text := fmt.Sprintf("%d open of %d", max(m.Descriptors.Open, 0), m.Descriptors.Limit)
 	switch {
 	case m.Descriptors.Open > m.Descriptors.Limit*9/10:
-		return fails("descriptors", fix, "%s: new trainers are not let in once none is left", text)
-	case m.Descriptors.Limit < enoughDescriptors:
-		return warns("descriptors", fix, "%s; each trainer takes about four", text)
+		return fail("descriptors", fix, "%s: new trainers are not let in once none is left", text)
+	case m.Descriptors.Limit < minDescriptors:
+		return warn("descriptors", fix, "%s; each trainer takes about four", text)
 	}
-	return ok("descriptors", "%s", text)
+	return pass("descriptors", "%s", text)
 }
 
-func examineLock(m wire.Machine) finding {
-	return ok("pinning", "%s may be locked in memory",
+func checkMemlock(m wire.Machine) finding {
+	return pass("pinning", "%s may be locked in memory",
 		sizeOr(m.Memory.MemlockLimit, "as much as there is"))
 }
 
 // examineClients looks at the programs that have feeds.
-func examineClients(ctx context.Context, c *control.Client) []finding {
+func checkClients(ctx context.Context, c *control.Client) []finding {
 	feeds, err := control.List[wire.Feeds](ctx, c, "/v1/feeds")
 	if err != nil {
-		return []finding{fails("clients",
+		return []finding{fail("clients",
 			"tensorcache stop ends the daemon; the next client starts another", "%s", err)}
 	}
 	clients := map[string]int{}
 	for _, f := range feeds {
 		clients[f.Client]++
 	}
-	return []finding{judgeClients(clients)}
+	return []finding{checkClientVersions(clients)}
 }
 
 // judgeClients compares the versions of programs that are attached, each so many times.
-func judgeClients(clients map[string]int) finding {
+func checkClientVersions(clients map[string]int) finding {
 	if len(clients) == 0 {
-		return ok("clients", "no trainer is attached")
+		return pass("clients", "no trainer is attached")
 	}
 	var names []string
 	other := false
@@ -277,22 +277,22 @@ func judgeClients(clients map[string]int) finding {
 	}
 	slices.Sort(names)
 	if other {
-		return warns("clients",
+		return warn("clients",
 			"pip install -U tensorcache, so that client and daemon are of one version",
-			"%s attached; this program is %s", joined(names), version)
+			"%s attached; this program is %s", joinNames(names), version)
 	}
-	return ok("clients", "%s attached", joined(names))
+	return pass("clients", "%s attached", joinNames(names))
 }
 
-func examineHugePages(private, shared string) finding {
+func checkHugePages(private, shared string) finding {
 	if private == "" {
-		return ok("huge pages", "none that can be set")
+		return pass("huge pages", "none that can be set")
 	}
-	return ok("huge pages",
+	return pass("huge pages",
 		"transparent ones are %s for private memory, %s for rings; page cache takes what the file system gives", private, cmp.Or(shared, "never"))
 }
 
-func examineWatch(w machine.Watch, inside bool) finding {
+func checkTrainerWatch(w machine.Watch, inside bool) finding {
 	where := "in the machine's pid namespace"
 	if inside {
 		where = "in a pid namespace of its own, as in a container"
@@ -300,11 +300,11 @@ func examineWatch(w machine.Watch, inside bool) finding {
 	const fix = "Linux 6.5 or newer tells the daemon of the end of every trainer"
 	switch w {
 	case machine.WatchPeer:
-		return ok("trainers' end", "told by the system, also from other pid namespaces; %s", where)
+		return pass("trainers' end", "told by the system, also from other pid namespaces; %s", where)
 	case machine.WatchPID:
-		return warns("trainers' end", fix,
+		return warn("trainers' end", fix,
 			"told by the system for trainers of one pid namespace; of others only the end of their connection tells (%s)", where)
 	}
-	return warns("trainers' end", fix,
+	return warn("trainers' end", fix,
 		"only the end of a connection tells: a child that a killed trainer has forked holds its memory up (%s)", where)
 }

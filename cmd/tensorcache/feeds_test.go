@@ -13,7 +13,7 @@ import (
 // TestFeedsAndTopSayWhoWaitsForWhom looks at a trainer after a pass: both shares, and the verdict.
 func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 	dir := t.TempDir()
-	d := start(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
+	d := startFaulty(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
 	defer d.stop()
 	cache, err := tensorcache.Connect(t.Context(), tensorcache.Options{Dir: dir, NoStart: true})
 	if err != nil {
@@ -57,7 +57,7 @@ func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 		{[]string{"feeds", "--json"}, `"slots": 5,(.*\n)*.*"verdict": "(trainer|input)-bound`},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], append(test.args, "--dir", dir)...)
-		cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings)
+		cmd.Env = append(os.Environ(), mainEnv+"=1", "GORACE="+raceOptions)
 		out, err := cmd.CombinedOutput()
 		if err != nil || !regexp.MustCompile(test.row).Match(out) {
 			t.Errorf("%s: %v, no %q in\n%s", test.args, err, test.row, out)

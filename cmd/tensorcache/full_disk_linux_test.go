@@ -37,7 +37,7 @@ func TestALoadThatDoesNotFitSaysNeedAndHaveAndLeavesNothing(t *testing.T) {
 		}
 	}
 	cmd := exec.Command(unshare[0], unshare[1], "sh", "-e", "-c", onTmpfs, os.Args[0])
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings,
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), mainEnv+"=1", "GORACE="+raceOptions,
 		"TENSORCACHE_DIR="+cache, "TENSORCACHE_FAULT=")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -40,7 +40,7 @@ func newHead(o *options) *cobra.Command {
 				if err := c.Get(cmd.Context(), control.Dataset(args[0], ""), &d); err != nil {
 					return err
 				}
-				q.Set("item", itemAsJSON(d.Manifest, item))
+				q.Set("item", itemJSON(d.Manifest, item))
 			}
 			var b []byte
 			if err := c.Get(cmd.Context(), control.Dataset(args[0], "/rows?"+q.Encode()),
@@ -69,7 +69,7 @@ func newHead(o *options) *cobra.Command {
 }
 
 // itemAsJSON is an item's name as JSON: text in quotes, where the items are not numbers.
-func itemAsJSON(m *layout.Manifest, item string) string {
+func itemJSON(m *layout.Manifest, item string) string {
 	if len(m.Items.Values) > 1 && strings.HasPrefix(item, "[") || len(m.Items.Values) == 1 &&
 		m.Items.Values[0].DType != layout.Text && json.Valid([]byte(item)) {
 		return item
@@ -86,7 +86,7 @@ func showRows(cmd *cobra.Command, r wire.Rows) error {
 	for _, row := range r.Rows {
 		line := make([]any, len(row))
 		for i, v := range row {
-			line[i] = shownCell(v)
+			line[i] = cellText(v)
 		}
 		lines = append(lines, line)
 	}
@@ -94,20 +94,20 @@ func showRows(cmd *cobra.Command, r wire.Rows) error {
 		return err
 	}
 	if r.To < r.Count {
-		fmt.Fprintf(cmd.OutOrStdout(), "of %s\n", counted(r.Count, "row"))
+		fmt.Fprintf(cmd.OutOrStdout(), "of %s\n", plural(r.Count, "row"))
 	}
 	return nil
 }
 
 // shownCell is a value in a table: "-" where it is missing, and lists without spaces.
-func shownCell(v any) string {
+func cellText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "-"
 	case []any:
 		parts := make([]string, len(v))
 		for i, x := range v {
-			parts[i] = shownCell(x)
+			parts[i] = cellText(x)
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	case string:

@@ -15,7 +15,7 @@ import (
 )
 
 // say prints the error of a verb and, on a line of its own, what to do about it.
-func say(w io.Writer, verb string, err error) {
+func printError(w io.Writer, verb string, err error) {
 	text := err.Error()
 	// which says its hint itself
 	if refused := (*tensorcache.Error)(nil); errors.As(err, &refused) {
@@ -51,7 +51,7 @@ func hintFor(verb string, err error) string {
 		return "tensorcache serve starts one, and tensorcache doctor says what may keep it from starting"
 	case errors.Is(err, control.ErrProtocol):
 		return "tensorcache stop, by the version that started it, or end that process"
-	case errors.Is(err, errUnwell):
+	case errors.Is(err, errChecksFailed):
 		return "mend what fails first, as the lines that begin with fix: say"
 	case errors.Is(err, api.ErrToken):
 		return api.HintToken

@@ -86,7 +86,7 @@ func newLoad(o *options) *cobra.Command {
 			if in.Sources, err = sourcePaths(args[1:]); err != nil {
 				return err
 			}
-			return o.follow(cmd, args[0], "/load", in)
+			return o.loadAndPrint(cmd, args[0], "/load", in)
 		},
 	}
 	f.add(cmd)
@@ -126,8 +126,8 @@ func sourcePaths(args []string) ([]string, error) {
 }
 
 // follow does a load, or more of one, and prints what it led to.
-func (o *options) follow(cmd *cobra.Command, name, route string, body any) error {
-	job, err := o.do(cmd, name, route, body)
+func (o *options) loadAndPrint(cmd *cobra.Command, name, route string, body any) error {
+	job, err := o.runJob(cmd, name, route, body)
 	if err != nil {
 		return err
 	}
@@ -137,13 +137,13 @@ func (o *options) follow(cmd *cobra.Command, name, route string, body any) error
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows, %s\n", job.Dataset, job.Generation,
 		job.Rows, how)
-	sayLost(cmd, job.DTypeError)
+	printDTypeErrors(cmd, job.DTypeError)
 	return nil
 }
 
 // sayLost prints what narrowing the columns' floats has lost.
-func sayLost(cmd *cobra.Command, lost map[string]layout.DTypeError) {
+func printDTypeErrors(cmd *cobra.Command, lost map[string]layout.DTypeError) {
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
-		fmt.Fprintln(cmd.OutOrStdout(), narrowed(name, lost[name]))
+		fmt.Fprintln(cmd.OutOrStdout(), dtypeErrorText(name, lost[name]))
 	}
 }

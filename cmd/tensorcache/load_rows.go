@@ -31,7 +31,7 @@ func (f *rowFlags) add(cmd *cobra.Command, o *ingest.Options) {
 }
 
 // into puts into the options what was given.
-func (f *rowFlags) into(o *ingest.Options) error {
+func (f *rowFlags) apply(o *ingest.Options) error {
 	if f.where != nil {
 		if len(f.where) != 2 {
 			return fmt.Errorf("--where: got %q, want two times as 2016-07-01,2017-07-01",

@@ -34,7 +34,7 @@ func newLs(o *options) *cobra.Command {
 			for _, d := range list {
 				rows = append(rows, []any{d.Dataset, d.Generation, humanize.Comma(d.Rows),
 					humanize.Comma(d.Items), len(d.Columns), humanize.IBytes(uint64(d.Bytes)),
-					inMemory(d), d.Created.Local().Format(time.DateTime), d.Readers})
+					memoryText(d), d.Created.Local().Format(time.DateTime), d.Readers})
 			}
 			return table(cmd.OutOrStdout(), rows)
 		},
@@ -44,7 +44,7 @@ func newLs(o *options) *cobra.Command {
 }
 
 // inMemory is the share of a dataset that is in memory, and how much of it is pinned.
-func inMemory(d wire.Dataset) string {
+func memoryText(d wire.Dataset) string {
 	if d.ResidentBytes == nil {
 		return "unknown"
 	}

@@ -47,7 +47,7 @@ func run() int {
 	if cmd != root {
 		verb = strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
 	}
-	say(root.ErrOrStderr(), verb, err)
+	printError(root.ErrOrStderr(), verb, err)
 	var usage usageError
 	if errors.As(err, &usage) {
 		return exitUsage
@@ -68,7 +68,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{noVerb(cmd, args[0])}
+				return usageError{unknownVerb(cmd, args[0])}
 			}
 			return cmd.Help()
 		},
@@ -95,18 +95,18 @@ func newRoot() *cobra.Command {
 			c.ValidArgsFunction = o.completeName
 		}
 		if c.Name() == "completion" {
-			completeShells(c)
+			changeCompletionVerb(c)
 		}
-		completeWords(c)
-		sayArgs(c)
+		addFlagValues(c)
+		useArgsErrors(c)
 	}
 	return root
 }
 
 // sayArgs makes a verb, and those below it, say what they want where they get something else.
-func sayArgs(c *cobra.Command) {
+func useArgsErrors(c *cobra.Command) {
 	for _, sub := range c.Commands() {
-		sayArgs(sub)
+		useArgsErrors(sub)
 	}
 	check := c.Args
 	if check == nil {
@@ -121,12 +121,12 @@ func sayArgs(c *cobra.Command) {
 }
 
 // noVerb says that there is none of that name, and which may have been meant.
-func noVerb(root *cobra.Command, name string) error {
-	var all []string
+func unknownVerb(root *cobra.Command, name string) error {
+	var names []string
 	for _, c := range root.Commands() {
-		all = append(all, c.Name())
+		names = append(names, c.Name())
 	}
-	if meant := near.Names(name, all); len(meant) > 0 {
+	if meant := near.Names(name, names); len(meant) > 0 {
 		return fmt.Errorf("there is no verb %q; near: %s", name, strings.Join(meant, ", "))
 	}
 	return fmt.Errorf("there is no verb %q", name)

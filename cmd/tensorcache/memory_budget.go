@@ -11,32 +11,32 @@ import (
 )
 
 // memoryVariable says the budget where no flag does: a daemon that a client starts is given none.
-const memoryVariable = "TENSORCACHE_MEMORY"
+const memoryEnv = "TENSORCACHE_MEMORY"
 
 // leastBudget is what a daemon cannot do without: a ring of small batches and a small dataset.
-const leastBudget = 1 << 20
+const minBudget = 1 << 20
 
 // size is a flag of bytes as people write them; 0 is one that was not given.
-type size int64
+type sizeFlag int64
 
-func (s *size) String() string {
+func (s *sizeFlag) String() string {
 	if *s == 0 {
 		return ""
 	}
 	return humanize.IBytes(uint64(*s))
 }
 
-func (s *size) Set(text string) error {
+func (s *sizeFlag) Set(text string) error {
 	n, err := humanize.ParseBytes(text)
-	if err != nil || n < leastBudget || n > math.MaxInt64 {
+	if err != nil || n < minBudget || n > math.MaxInt64 {
 		return fmt.Errorf("want a size of %s or more, as 8GiB or 500MB",
-			humanize.IBytes(leastBudget))
+			humanize.IBytes(minBudget))
 	}
-	*s = size(n)
+	*s = sizeFlag(n)
 	return nil
 }
 
-func (s *size) Type() string { return "size" }
+func (s *sizeFlag) Type() string { return "size" }
 
 // budget is what datasets and rings may take together: as told, else half of what this process may
 // take.

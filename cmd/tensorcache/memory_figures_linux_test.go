@@ -27,7 +27,7 @@ const groupLimit = 512 << 20
 
 // newGroup makes a control group, where that is allowed, and says how it counts file pages: in
 // which field of memory.stat.
-func newGroup(t *testing.T) (dir, field string) {
+func newControlGroup(t *testing.T) (dir, field string) {
 	t.Helper()
 	for _, v := range []struct{ root, limit, field string }{
 		{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "cache"},
@@ -50,7 +50,7 @@ func newGroup(t *testing.T) (dir, field string) {
 }
 
 // in reads a number behind a name in a file of such lines.
-func in(t *testing.T, file, name string) int64 {
+func readField(t *testing.T, file, name string) int64 {
 	t.Helper()
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -70,7 +70,7 @@ func in(t *testing.T, file, name string) int64 {
 }
 
 // mapped sums a figure of the kernel's about a process's maps whose names hold a text.
-func mapped(t *testing.T, pid int, of, figure string) (sum int64) {
+func sumMapped(t *testing.T, pid int, of, figure string) (sum int64) {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps", pid))
 	if err != nil {
@@ -93,7 +93,7 @@ func mapped(t *testing.T, pid int, of, figure string) (sum int64) {
 }
 
 // inCore is how much of a folder's files mincore(2) finds in memory, through maps of our own.
-func inCore(t *testing.T, dir string) (sum int64) {
+func residentFiles(t *testing.T, dir string) (sum int64) {
 	t.Helper()
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -128,7 +128,7 @@ func inCore(t *testing.T, dir string) (sum int64) {
 }
 
 // shared is what the kernel holds for a process's memory files of a name.
-func shared(t *testing.T, pid int, name string) (sum int64) {
+func sharedBytes(t *testing.T, pid int, name string) (sum int64) {
 	t.Helper()
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
 	open, err := os.ReadDir(dir)
@@ -147,9 +147,9 @@ func shared(t *testing.T, pid int, name string) (sum int64) {
 }
 
 // until waits for what has no event of its own.
-func until(t *testing.T, is func() bool) {
+func waitUntil(t *testing.T, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(testTimeout); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it does not come")
 		}
@@ -163,13 +163,13 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 	if f, err := machine.FilesystemOf(dir); err != nil || f.Kind == machine.Memory {
 		t.Skip("the file system keeps its files in memory", err)
 	}
-	group, field := newGroup(t)
+	group, field := newControlGroup(t)
 	command := []string{os.Args[0], "serve", "--dir", dir, "--ready-fd", "3"}
 	if group != "" {
 		command = append([]string{"sh", "-c", `echo $$ > "$0" && exec "$@"`,
 			filepath.Join(group, "cgroup.procs")}, command...)
 	}
-	d := start(t, dir, "", command...)
+	d := startFaulty(t, dir, "", command...)
 	defer d.stop()
 	cache, err := tensorcache.Connect(t.Context(), tensorcache.Options{Dir: dir, NoStart: true})
 	if err != nil {
@@ -197,7 +197,7 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 	if err = errors.Join(err, data.Close()); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool { _, x := ask(); return x.Readers == 0 })
+	waitUntil(t, func() bool { _, x := ask(); return x.Readers == 0 })
 	var unloaded wire.Unloaded
 	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil,
 		&unloaded); err != nil || *unloaded.ResidentBytes != 0 {
@@ -213,12 +213,12 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 			t.Fatal(err)
 		}
 		in.Close()
-		until(t, func() bool { // no figure is older than a second
+		waitUntil(t, func() bool { // no figure is older than a second
 			m, x := ask()
 			return m.Memory.Resident >= part && m.Memory.Resident == *x.ResidentBytes &&
 				*x.ResidentBytes < x.Bytes
 		})
-		kernels := inCore(t, filepath.Join(dir, "datasets/x/1"))
+		kernels := residentFiles(t, filepath.Join(dir, "datasets/x/1"))
 		m, x := ask()
 		agree("resident in part", *x.ResidentBytes, kernels)
 		agree("resident in part of the machine", m.Memory.Resident, kernels)
@@ -229,7 +229,7 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 	}
 	before := int64(0)
 	if group != "" {
-		before = in(t, filepath.Join(group, "memory.stat"), field)
+		before = readField(t, filepath.Join(group, "memory.stat"), field)
 	}
 	var pinned wire.Pinned
 	if err := d.client.Put(t.Context(), control.Dataset("x", "/pin"), nil, &pinned); err != nil {
@@ -237,13 +237,13 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 	}
 	m, x := ask()
 	files := filepath.Join(dir, "datasets")
-	agree("pinned", m.Memory.Pinned, mapped(t, d.Process.Pid, files, "Locked"))
+	agree("pinned", m.Memory.Pinned, sumMapped(t, d.Process.Pid, files, "Locked"))
 	if pinned.Limited == "" {
 		agree("resident", m.Memory.Resident, x.Bytes)
-		agree("resident and mapped", *x.ResidentBytes, mapped(t, d.Process.Pid, files, "Rss"))
+		agree("resident and mapped", *x.ResidentBytes, sumMapped(t, d.Process.Pid, files, "Rss"))
 		if group != "" {
 			agree("resident in the group", m.Memory.Resident,
-				in(t, filepath.Join(group, "memory.stat"), field)-before)
+				readField(t, filepath.Join(group, "memory.stat"), field)-before)
 		}
 	}
 	if group != "" && (m.Memory.Limit != groupLimit || m.Memory.Budget != groupLimit/2 ||
@@ -273,11 +273,11 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 	if m.Memory.Rings == 0 {
 		t.Error("a feed has no ring")
 	}
-	agree("rings", m.Memory.Rings, mapped(t, d.Process.Pid, "memfd:tensorcache-ring", "Size"))
-	until(t, func() bool { // the first slots are reserved at once, the others soon
-		return shared(t, d.Process.Pid, "tensorcache-ring") >= m.Memory.Rings*99/100
+	agree("rings", m.Memory.Rings, sumMapped(t, d.Process.Pid, "memfd:tensorcache-ring", "Size"))
+	waitUntil(t, func() bool { // the first slots are reserved at once, the others soon
+		return sharedBytes(t, d.Process.Pid, "tensorcache-ring") >= m.Memory.Rings*99/100
 	})
-	agree("rings in memory", m.Memory.Rings, shared(t, d.Process.Pid, "tensorcache-ring"))
+	agree("rings in memory", m.Memory.Rings, sharedBytes(t, d.Process.Pid, "tensorcache-ring"))
 	if err := d.client.Delete(t.Context(), control.Dataset("x", "/pin"), &pinned); err != nil ||
 		pinned.PinnedBytes != 0 {
 		t.Errorf("%+v, %v", pinned, err)

@@ -24,7 +24,7 @@ func TestAServiceManagerIsToldThatTheDaemonListens(t *testing.T) {
 	defer manager.Close()
 	t.Setenv("NOTIFY_SOCKET", path)
 	dir := t.TempDir()
-	d := start(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
+	d := startFaulty(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
 	said := make([]byte, 64)
 	if err := manager.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestAServiceManagerIsToldThatTheDaemonListens(t *testing.T) {
 	}
 
 	other := t.TempDir()
-	start(t, other, "", os.Args[0], "serve", "--dir", other, "--ready-fd", "3", "--auto").stop()
+	startFaulty(t, other, "", os.Args[0], "serve", "--dir", other, "--ready-fd", "3", "--auto").stop()
 	// Not now: with a deadline that is past nothing is read, even what is there.
 	if err := manager.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 		t.Fatal(err)

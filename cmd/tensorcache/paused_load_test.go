@@ -14,24 +14,24 @@ import (
 )
 
 // held is a daemon whose loads wait at a point until let go of.
-type held struct {
+type pausedDaemon struct {
 	*daemon
 	pipe string
 }
 
-func holding(t *testing.T, dir, point string) *held {
+func holding(t *testing.T, dir, point string) *pausedDaemon {
 	t.Helper()
 	pipe := filepath.Join(t.TempDir(), "hold")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TENSORCACHE_HOLD", pipe)
-	return &held{serve(t, dir, "HOLD@"+point), pipe}
+	return &pausedDaemon{startServe(t, dir, "HOLD@"+point), pipe}
 }
 
 // begin starts a job and waits until it is held. What letGo does to it, it does to those after it
 // too.
-func (h *held) begin(action, source string) (job wire.Job, letGo func()) {
+func (h *pausedDaemon) startPaused(action, source string) (job wire.Job, letGo func()) {
 	h.Helper()
 	if err := h.client.Post(h.Context(), action, map[string]any{"sources": []string{source}},
 		&job); err != nil {
@@ -71,7 +71,7 @@ func (h *held) begin(action, source string) (job wire.Job, letGo func()) {
 	}
 }
 
-func (h *held) end(job wire.Job, cancel bool) (ended wire.Job) {
+func (h *pausedDaemon) end(job wire.Job, cancel bool) (ended wire.Job) {
 	h.Helper()
 	ask := h.client.Get
 	if cancel {
@@ -88,7 +88,7 @@ func (h *held) end(job wire.Job, cancel bool) (ended wire.Job) {
 }
 
 func TestAJobCancelledInAnyPhaseLeavesNothingAndTheNextWorks(t *testing.T) {
-	dir, source := faults(t)
+	dir, source := newFaultTest(t)
 	for _, test := range []struct{ point, action string }{
 		{"ingest.count", "d/load"}, {"create", "d/load"}, {"reserve", "d/load"},
 		{"ingest.fill", "d/load"}, {"ingest.order", "d/load"}, {"ingest.finish", "d/load"},
@@ -102,12 +102,12 @@ func TestAJobCancelledInAnyPhaseLeavesNothingAndTheNextWorks(t *testing.T) {
 			if err := os.WriteFile(more, []byte("a\n4.5\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			job, letGo := h.begin("/v1/datasets/"+test.action, more)
+			job, letGo := h.startPaused("/v1/datasets/"+test.action, more)
 			if ended := h.end(job, true); ended.State != wire.JobCancelled ||
 				ended.Error.Type != wire.Cancelled {
 				t.Errorf("%+v (%+v)", ended, ended.Error)
 			}
-			h.holds()
+			h.checkOnlyKeep()
 			letGo()
 			if job, err := h.load("d", source); err != nil || job.State != wire.JobDone {
 				t.Errorf("the next load: %+v (%+v), %v", job, job.Error, err)
@@ -116,7 +116,7 @@ func TestAJobCancelledInAnyPhaseLeavesNothingAndTheNextWorks(t *testing.T) {
 			if err := h.client.Delete(t.Context(), control.Dataset("d", ""), &gone); err != nil {
 				t.Fatal(err)
 			}
-			h.holds()
+			h.checkOnlyKeep()
 			h.stop()
 		})
 	}
@@ -124,9 +124,9 @@ func TestAJobCancelledInAnyPhaseLeavesNothingAndTheNextWorks(t *testing.T) {
 
 // TestAJobCancelledWhileItIsPublishedIsDone: the rename is all or nothing.
 func TestAJobCancelledWhileItIsPublishedIsDone(t *testing.T) {
-	dir, source := faults(t)
+	dir, source := newFaultTest(t)
 	h := holding(t, dir, "publish")
-	job, letGo := h.begin("/v1/datasets/d/load", source)
+	job, letGo := h.startPaused("/v1/datasets/d/load", source)
 	cancelled := make(chan wire.Job)
 	go func() { cancelled <- h.end(job, true) }()
 	letGo()
@@ -137,7 +137,7 @@ func TestAJobCancelledWhileItIsPublishedIsDone(t *testing.T) {
 	if err := h.client.Delete(t.Context(), control.Dataset("d", ""), &gone); err != nil {
 		t.Fatal(err)
 	}
-	h.holds()
+	h.checkOnlyKeep()
 	h.stop()
 }
 
@@ -145,13 +145,13 @@ func TestAJobCancelledWhileItIsPublishedIsDone(t *testing.T) {
 func TestADatasetRemovedUnderAnAppendIsNotFound(t *testing.T) {
 	for _, point := range []string{"ingest.count", "ingest.join", "publish"} {
 		t.Run(point, func(t *testing.T) {
-			dir, source := faults(t)
+			dir, source := newFaultTest(t)
 			h := holding(t, dir, point)
 			more := filepath.Join(t.TempDir(), "b.csv")
 			if err := os.WriteFile(more, []byte("a\n4.5\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			job, letGo := h.begin("/v1/datasets/keep/append", more)
+			job, letGo := h.startPaused("/v1/datasets/keep/append", more)
 			var gone wire.Removed
 			if err := h.client.Delete(t.Context(), control.Dataset("keep", ""), &gone); err != nil {
 				t.Fatal(err)
@@ -165,7 +165,7 @@ func TestADatasetRemovedUnderAnAppendIsNotFound(t *testing.T) {
 				job.Generation != 1 {
 				t.Errorf("loaded again: %+v (%+v), %v", job, job.Error, err)
 			}
-			h.holds()
+			h.checkOnlyKeep()
 			h.stop()
 		})
 	}

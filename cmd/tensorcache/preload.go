@@ -15,7 +15,7 @@ func newPreload(o *options) *cobra.Command {
 			"the pages of datasets that nobody reads are given up first; where that is not enough it is refused. The system may take the pages again when it is short of memory: pin keeps them.",
 		Example: "  tensorcache preload etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job, err := o.do(cmd, args[0], "/preload", struct{}{})
+			job, err := o.runJob(cmd, args[0], "/preload", struct{}{})
 			if err != nil {
 				return err
 			}

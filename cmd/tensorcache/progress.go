@@ -14,20 +14,20 @@ import (
 )
 
 // bar draws a job's progress on a terminal, and nothing anywhere else.
-type bar struct {
-	out   *os.File
-	drawn bool
+type progressBar struct {
+	out     *os.File
+	isDrawn bool
 }
 
-func newBar(w io.Writer) *bar {
+func newProgressBar(w io.Writer) *progressBar {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return &bar{out: f}
+		return &progressBar{out: f}
 	}
-	return &bar{}
+	return &progressBar{}
 }
 
 // waitMS is how long to wait for a job's end before drawing again.
-func (b *bar) waitMS() string {
+func (b *progressBar) waitMS() string {
 	if b.out == nil {
 		return "10000"
 	}
@@ -36,28 +36,28 @@ func (b *bar) waitMS() string {
 
 const barWidth = 30
 
-func (b *bar) show(j wire.Job) {
+func (b *progressBar) show(j wire.Job) {
 	if b.out == nil {
 		return
 	}
-	full := int(j.Progress * barWidth)
-	so := fmt.Sprintf("%s of %s rows", humanize.Comma(j.Rows), humanize.Comma(j.RowsTotal))
+	filled := int(j.Progress * barWidth)
+	text := fmt.Sprintf("%s of %s rows", humanize.Comma(j.Rows), humanize.Comma(j.RowsTotal))
 	switch {
 	case j.State == wire.JobQueued:
-		so = "waits for other loads"
+		text = "waits for other loads"
 	case j.RowsTotal == 0: // they are being counted
-		so = humanize.IBytes(uint64(j.Bytes)) + " of " + humanize.IBytes(uint64(j.BytesTotal))
+		text = humanize.IBytes(uint64(j.Bytes)) + " of " + humanize.IBytes(uint64(j.BytesTotal))
 	}
 	if j.EtaS != nil {
-		so += ", " + left(*j.EtaS)
+		text += ", " + formatRemaining(*j.EtaS)
 	}
 	fmt.Fprintf(b.out, "\r\x1b[K%s %-7s [%s%s] %3.0f %%  %s", j.Dataset, j.Phase,
-		strings.Repeat("#", full), strings.Repeat(".", barWidth-full), j.Progress*100, so)
-	b.drawn = true
+		strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), j.Progress*100, text)
+	b.isDrawn = true
 }
 
 // left says how long something takes yet, no finer than it can be known.
-func left(seconds float64) string {
+func formatRemaining(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
 	case d < time.Second:
@@ -71,9 +71,9 @@ func left(seconds float64) string {
 }
 
 // end clears the line. It is idempotent.
-func (b *bar) end() {
-	if b.drawn {
+func (b *progressBar) clear() {
+	if b.isDrawn {
 		fmt.Fprint(b.out, "\r\x1b[K")
-		b.drawn = false
+		b.isDrawn = false
 	}
 }

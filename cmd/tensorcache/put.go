@@ -13,7 +13,7 @@ import (
 
 func newPut(o *options) *cobra.Command {
 	f := &loadFlags{}
-	var behind bool
+	var appendRows bool
 	cmd := &cobra.Command{
 		Use: "put NAME", Short: "load an Arrow stream from standard input as a dataset",
 		Args:    cobra.ExactArgs(1),
@@ -32,8 +32,8 @@ func newPut(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if behind {
-				if options = nil; !optionless(cmd) {
+			if appendRows {
+				if options = nil; !hasOnlyAppend(cmd) {
 					return usageError{errors.New(
 						"--append takes the options of the dataset, want no others")}
 				}
@@ -43,25 +43,25 @@ func newPut(o *options) *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			reply, err := c.PutArrow(args[0], options, behind, cmd.InOrStdin())
+			reply, err := c.PutArrow(args[0], options, appendRows, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows\n", reply.Dataset,
 				reply.Generation, reply.Rows)
-			sayLost(cmd, reply.DTypeError)
+			printDTypeErrors(cmd, reply.DTypeError)
 			return nil
 		},
 	}
 	f.add(cmd)
 	f.addRecipe(cmd)
-	cmd.Flags().BoolVar(&behind, "append", false,
+	cmd.Flags().BoolVar(&appendRows, "append", false,
 		"put the rows behind those of the dataset, with its options")
 	return cmd
 }
 
 // optionless tells whether no flag of the command itself was given but --append.
-func optionless(cmd *cobra.Command) bool {
+func hasOnlyAppend(cmd *cobra.Command) bool {
 	other := false
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		other = other || f.Name != "append" &&

@@ -40,7 +40,7 @@ func (f *loadFlags) addRecipe(cmd *cobra.Command) {
 
 // recipeOptions gives the options of these flags, and those of the recipe's file.
 func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err error) {
-	if err := f.rows.into(&f.Options); err != nil {
+	if err := f.rows.apply(&f.Options); err != nil {
 		return o, usageError{err}
 	}
 	o = f.Options
@@ -78,7 +78,7 @@ func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err err
 			return o, usageError{fmt.Errorf("--%s: %s has %s too", flag.Name, f.recipe, field)}
 		}
 	}
-	if err := takeRecipe(fields, &o); err != nil {
+	if err := applyRecipe(fields, &o); err != nil {
 		return o, recipeError{fmt.Errorf("%s: %w", f.recipe, err)}
 	}
 	return o, nil
@@ -91,7 +91,7 @@ func (e recipeError) Unwrap() error { return e.error }
 
 // takeRecipe puts the fields of a recipe into the options. One name may stand without a list, as in
 // Python.
-func takeRecipe(fields map[string]any, o *ingest.Options) error {
+func applyRecipe(fields map[string]any, o *ingest.Options) error {
 	lists := []string{"calendar", "columns", "item_id", "na"}
 	for _, step := range ingest.StepFlags(o) {
 		if step.NamesColumns {

@@ -13,7 +13,7 @@ import (
 )
 
 // arrows FILE writes an Arrow stream of two series, each of three rows in two batches.
-func arrows(ts *testscript.TestScript, _ bool, args []string) {
+func writeArrowStream(ts *testscript.TestScript, _ bool, args []string) {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "id", Type: arrow.BinaryTypes.String}, {Name: "t", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "a", Type: arrow.PrimitiveTypes.Float32},

@@ -13,7 +13,7 @@ import (
 )
 
 // npyTo writes an array of four rows as np.save does.
-func npyTo(w io.Writer, descr, shape string, values any) error {
+func writeNPY(w io.Writer, descr, shape string, values any) error {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)
 	header += strings.Repeat(" ", 117-len(header)) + "\n"
 	_, err := fmt.Fprintf(w, "\x93NUMPY\x01\x00%c\x00%s", len(header), header)
@@ -27,10 +27,10 @@ func npz(ts *testscript.TestScript, _ bool, args []string) {
 	z := zip.NewWriter(f)
 	a, err := z.Create("a.npy")
 	ts.Check(err)
-	ts.Check(npyTo(a, "<f4", "(4,)", []float32{1, 2, 3, 4}))
+	ts.Check(writeNPY(a, "<f4", "(4,)", []float32{1, 2, 3, 4}))
 	b, err := z.Create("b.npy")
 	ts.Check(err)
-	ts.Check(npyTo(b, "<i8", "(4, 2)", make([]int64, 8)))
+	ts.Check(writeNPY(b, "<i8", "(4, 2)", make([]int64, 8)))
 	ts.Check(errors.Join(z.Close(), f.Close()))
 }
 
@@ -38,5 +38,5 @@ func npz(ts *testscript.TestScript, _ bool, args []string) {
 func npy(ts *testscript.TestScript, _ bool, args []string) {
 	f, err := os.Create(ts.MkAbs(args[0]))
 	ts.Check(err)
-	ts.Check(errors.Join(npyTo(f, "<f8", "(4, 2)", make([]float64, 8)), f.Close()))
+	ts.Check(errors.Join(writeNPY(f, "<f8", "(4, 2)", make([]float64, 8)), f.Close()))
 }

@@ -25,14 +25,14 @@ import (
 
 // mainVariable makes the test binary the program itself, whatever it is called: its daemon and its
 // load child start it again.
-const mainVariable = "TENSORCACHE_TEST_MAIN"
+const mainEnv = "TENSORCACHE_TEST_MAIN"
 
 // raceSettings are those of its race detector: it sleeps for a second at each end else, and what is
 // written there of a race in a load that was done is seen by nobody.
-const raceSettings = "atexit_sleep_ms=0 halt_on_error=1"
+const raceOptions = "atexit_sleep_ms=0 halt_on_error=1"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(mainVariable) == "1" {
+	if os.Getenv(mainEnv) == "1" {
 		os.Exit(run())
 	}
 	testscript.Main(m, map[string]func(){"tensorcache": func() { os.Exit(run()) }})
@@ -45,10 +45,10 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, Setup: setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":       exits,
-			"gone":        gone,
+			"gone":        checkGone,
 			"kill-daemon": killDaemon,
 			"ready":       ready,
-			"arrows":      arrows,
+			"arrows":      writeArrowStream,
 			"parquet":     parquetFile,
 			"npy":         npy,
 			"npz":         npz,
@@ -59,21 +59,21 @@ func TestScripts(t *testing.T) {
 			"empty":       empty,
 			"damage":      damage,
 			"tcp":         overTCP,
-			"draining":    draining,
+			"draining":    waitUntilDraining,
 		},
 	})
 }
 
 // patience is how long a test waits for what must happen.
-const patience = time.Minute
+const testTimeout = time.Minute
 
 func setup(env *testscript.Env) error {
 	repo, err := filepath.Abs("../..")
 	if err != nil {
 		return err
 	}
-	env.Setenv(mainVariable, "1")
-	env.Setenv("GORACE", raceSettings)
+	env.Setenv(mainEnv, "1")
+	env.Setenv("GORACE", raceOptions)
 	env.Setenv("TENSORCACHE_DIR", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("ETTH1", filepath.Join(repo, "examples/data/ETTh1.csv"))
 	env.Setenv("PARQUET", filepath.Join(repo, "internal/ingest/load/testdata/flat-v2-zstd.parquet"))
@@ -110,7 +110,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // gone holds the cache directory to what may be there without a daemon.
-func gone(ts *testscript.TestScript, _ bool, _ []string) {
+func checkGone(ts *testscript.TestScript, _ bool, _ []string) {
 	entries, err := os.ReadDir(cacheDir(ts))
 	ts.Check(err)
 	for _, e := range entries {
@@ -141,7 +141,7 @@ func killDaemon(ts *testscript.TestScript, _ bool, _ []string) {
 	d, err := control.ReadDaemon(cacheDir(ts))
 	ts.Check(err)
 	ts.Check(syscall.Kill(d.PID, syscall.SIGKILL))
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	ts.Check(control.WaitGone(ctx, cacheDir(ts), d))
 }
@@ -159,10 +159,10 @@ func ready(ts *testscript.TestScript, _ bool, _ []string) {
 
 // wait is for what has no event of its own.
 func wait(ts *testscript.TestScript, what string, is func() bool) {
-	end := time.Now().Add(patience)
+	end := time.Now().Add(testTimeout)
 	for tick := time.NewTicker(5 * time.Millisecond); !is(); <-tick.C {
 		if time.Now().After(end) {
-			ts.Fatalf("after %s: no %s", patience, what)
+			ts.Fatalf("after %s: no %s", testTimeout, what)
 		}
 	}
 }

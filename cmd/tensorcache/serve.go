@@ -26,20 +26,20 @@ import (
 )
 
 // idleExit is how long a daemon that a client started stays without clients.
-const idleExit = time.Hour
+const autoIdleTime = time.Hour
 
 // longestEnd is when a daemon that was told to stop gives up waiting for whatever does not end: it
 // is promised to be gone within five seconds.
-const longestEnd = 4500 * time.Millisecond
+const shutdownTimeout = 4500 * time.Millisecond
 
 type serveOptions struct {
 	*options
 	auto     bool
 	readyFD  int
-	allowUID uids
+	allowUID uidsFlag
 	http     string
 	roots    []string
-	memory   size
+	memory   sizeFlag
 
 	idleAfter time.Duration
 	logOptions
@@ -60,9 +60,9 @@ func newServe(o *options) *cobra.Command {
 			if err := s.logOptions.check(); err != nil {
 				return usageError{err}
 			}
-			if text := os.Getenv(memoryVariable); text != "" && !cmd.Flags().Changed("memory") {
+			if text := os.Getenv(memoryEnv); text != "" && !cmd.Flags().Changed("memory") {
 				if err := s.memory.Set(text); err != nil {
-					return usageError{fmt.Errorf("%s: got %q, %w", memoryVariable, text, err)}
+					return usageError{fmt.Errorf("%s: got %q, %w", memoryEnv, text, err)}
 				}
 			}
 			if s.idleAfter < time.Millisecond {
@@ -82,7 +82,7 @@ func newServe(o *options) *cobra.Command {
 		"serve the control API and the dashboard on this loopback `address` too, for who has the token; port 0 is any (127.0.0.1:7007)")
 	cmd.Flags().StringArrayVar(&s.roots, "root", nil,
 		"let sources below this `folder` be loaded over TCP and by the users of --allow-uid; may be given several times (default none)")
-	cmd.Flags().DurationVar(&s.idleAfter, "idle-after", idleExit,
+	cmd.Flags().DurationVar(&s.idleAfter, "idle-after", autoIdleTime,
 		"with --auto, leave after so `long` without clients")
 	_ = cmd.Flags().MarkHidden("idle-after") // for tests
 	s.logOptions.register(cmd.Flags())
@@ -128,18 +128,18 @@ func (o *serveOptions) run(ctx context.Context) error {
 	stopping, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	whenIdle := make(chan struct{})
-	manager := jobs.New(jobs.Config{Store: st, Exe: executable(), Log: log})
+	manager := jobs.New(jobs.Config{Store: st, Exe: childProgram(), Log: log})
 	defer manager.Close()
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID,
 		Put: manager.Put})
 	defer feeds.Close()
-	told := announcement{dir: dir, share: len(o.allowUID) > 0,
+	daemonFile := daemonJSON{dir: dir, share: len(o.allowUID) > 0,
 		daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol,
 			Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
 	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: manager, Log: log, Version: version,
 		AllowUID: o.allowUID, Stop: stop, StopWhenIdle: sync.OnceFunc(func() { close(whenIdle) }),
-		Roots: roots, Opened: func(addr string) { told.http(addr, log) }})
-	if err := told.write(); err != nil {
+		Roots: roots, Opened: func(addr string) { daemonFile.setHTTP(addr, log) }})
+	if err := daemonFile.write(); err != nil {
 		return fmt.Errorf("announce the daemon: %w", err)
 	}
 	if o.http != "" {
@@ -156,23 +156,23 @@ func (o *serveOptions) run(ctx context.Context) error {
 	}
 	log.Info("serving", "version", fullVersion(), "pid", os.Getpid(), "dir", dir)
 
-	leaves := ending{
-		dir: dir, asked: whenIdle,
+	watch := shutdownWatch{
+		dir: dir, whenIdle: whenIdle,
 		isUnused: func() bool {
 			return o.auto && time.Since(http.LastRequest()) > o.idleAfter &&
 				feeds.Connections() == 0 && manager.Running() == 0
 		},
-		isIdle: func() bool { return feeds.Attached() == 0 && manager.Running() == 0 },
-		every:  min(time.Minute, o.idleAfter/4),
+		isIdle:   func() bool { return feeds.Attached() == 0 && manager.Running() == 0 },
+		interval: min(time.Minute, o.idleAfter/4),
 	}
-	lock := leaves.wait(stopping)
+	lock := watch.wait(stopping)
 	defer lock.release()
 	log.Info("stopping")
 	// who starts the service now waits for its end first
 	if err := o.notify(sd.SdNotifyStopping); err != nil {
 		log.Warn("the service manager is not told that the daemon stops", "error", err)
 	}
-	time.AfterFunc(longestEnd, func() { giveUp(log, sockets) })
+	time.AfterFunc(shutdownTimeout, func() { forceExit(log, sockets) })
 	http.Refuse()
 	feeds.Refuse()
 	manager.Close() // first: whoever waits for a load is told, and does not hold up the rest
@@ -208,7 +208,7 @@ func (o *serveOptions) ready() error {
 
 // executable is what a load's child runs: this very program, also where its file was replaced
 // since.
-func executable() string {
+func childProgram() string {
 	if runtime.GOOS == "linux" {
 		return "/proc/self/exe"
 	}

@@ -46,9 +46,9 @@ func newShow(o *options) *cobra.Command {
 func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%s, generation %d (digest %s)\n", d.Dataset, d.Generation, d.Digest)
-	fmt.Fprintf(out, "%s, %s, layout %s, %s (%s in memory), %s\n", counted(d.Rows, "row"),
-		counted(d.Items, "item"), d.Layout, humanize.IBytes(uint64(d.Bytes)), inMemory(d),
-		counted(int64(d.Readers), "reader"))
+	fmt.Fprintf(out, "%s, %s, layout %s, %s (%s in memory), %s\n", plural(d.Rows, "row"),
+		plural(d.Items, "item"), d.Layout, humanize.IBytes(uint64(d.Bytes)), memoryText(d),
+		plural(int64(d.Readers), "reader"))
 	if s := d.Manifest.TimeStep; s != nil {
 		fmt.Fprintln(out, stepText(d.Manifest, *s))
 	}
@@ -70,7 +70,7 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 	}
 	for _, c := range d.Manifest.Columns {
 		if c.DTypeError != nil {
-			fmt.Fprintln(out, narrowed(c.Name, *c.DTypeError))
+			fmt.Fprintln(out, dtypeErrorText(c.Name, *c.DTypeError))
 		}
 	}
 	return showStatistics(out, d.Manifest.Columns)
@@ -123,12 +123,12 @@ func stepText(m *layout.Manifest, s layout.TimeStep) string {
 }
 
 // narrowed says what storing a column's floats as narrower ones has lost.
-func narrowed(name string, e layout.DTypeError) string {
+func dtypeErrorText(name string, e layout.DTypeError) string {
 	return fmt.Sprintf("%s: stored with an error of at most %.2g, %.2g of a value", name,
 		e.Abs, e.Rel)
 }
 
 // counted is a number of things.
-func counted(n int64, thing string) string {
+func plural(n int64, thing string) string {
 	return humanize.Comma(n) + " " + english.PluralWord(int(n), thing, "")
 }

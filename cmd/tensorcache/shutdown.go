@@ -21,31 +21,31 @@ func (l startLock) release() {
 // Idle is who has nothing to do for so long, which is looked up so often: a trainer that attaches
 // anew, or its next feed after the last, is no end.
 const (
-	idleSettled = time.Second
-	idleEvery   = 50 * time.Millisecond
+	minIdle      = time.Second
+	idleInterval = 50 * time.Millisecond
 )
 
 // ending is when a daemon leaves without being told to at once.
-type ending struct {
+type shutdownWatch struct {
 	dir      string
-	asked    <-chan struct{} // closed once it shall leave as soon as it is idle
+	whenIdle <-chan struct{} // closed once it shall leave as soon as it is idle
 	isIdle   func() bool     // nobody needs it: whoever comes is served until then
 	isUnused func() bool     // nobody has used it for long
-	every    time.Duration   // how often that is looked up
+	interval time.Duration   // how often that is looked up
 }
 
 // wait returns when the daemon is to end, because it was told to or by itself.
-func (e *ending) wait(stopping context.Context) startLock {
-	tick := time.NewTicker(e.every)
+func (e *shutdownWatch) wait(stopping context.Context) startLock {
+	tick := time.NewTicker(e.interval)
 	defer tick.Stop()
-	asked, since := e.asked, time.Now()
+	asked, since := e.whenIdle, time.Now()
 	for {
 		select {
 		case <-stopping.Done():
 			return startLock{}
 		case <-asked:
 			asked = nil
-			tick.Reset(idleEvery)
+			tick.Reset(idleInterval)
 		case <-tick.C:
 		}
 		if asked != nil || !e.isIdle() {
@@ -53,7 +53,7 @@ func (e *ending) wait(stopping context.Context) startLock {
 		}
 		leaves := e.isUnused
 		if asked == nil {
-			leaves = func() bool { return e.isIdle() && time.Since(since) >= idleSettled }
+			leaves = func() bool { return e.isIdle() && time.Since(since) >= minIdle }
 		}
 		if !leaves() {
 			continue
@@ -71,8 +71,8 @@ func (e *ending) wait(stopping context.Context) startLock {
 
 // giveUp ends a daemon in which something does not end. Nothing is lost by that: what was published
 // is whole.
-func giveUp(log *slog.Logger, s *sockets) {
-	log.Error("gave up waiting for the end", "seconds", longestEnd.Seconds())
+func forceExit(log *slog.Logger, s *sockets) {
+	log.Error("gave up waiting for the end", "seconds", shutdownTimeout.Seconds())
 	s.remove()
 	os.Exit(exitFailed)
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // draining waits until the daemon was told to leave when it is idle: its stop's message has come.
-func draining(ts *testscript.TestScript, _ bool, _ []string) {
+func waitUntilDraining(ts *testscript.TestScript, _ bool, _ []string) {
 	c, err := control.Connect(cacheDir(ts), false)
 	ts.Check(err)
 	defer c.Close()
@@ -158,7 +158,7 @@ func startDaemon(t *testing.T, args ...string) (*exec.Cmd, *strings.Builder) {
 	cmd := exec.Command(os.Args[0], append(args, "--ready-fd", "3")...)
 	log := &strings.Builder{}
 	cmd.Stderr = log
-	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings)
+	cmd.Env = append(os.Environ(), mainEnv+"=1", "GORACE="+raceOptions)
 	cmd.ExtraFiles = []*os.File{report}
 	err = cmd.Start()
 	report.Close()

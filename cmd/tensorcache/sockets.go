@@ -12,23 +12,23 @@ import (
 
 // longestPath is that of a cache directory whose sockets lie in it: a socket's path has at most 104
 // bytes on macOS and 108 on Linux.
-const longestPath = 90
+const maxSocketDir = 90
 
 // shortPrefix begins the name of the sockets' own directory, below the system's temporary one.
-const shortPrefix = "tensorcache-"
+const socketDirPrefix = "tensorcache-"
 
 // listen makes both sockets. Whoever holds the directory's lock owns what an earlier daemon left
 // there.
 func listen(dir string) (*sockets, error) {
 	s := &sockets{daemonFile: filepath.Join(dir, control.DaemonFile)}
-	removeShort(dir)
+	removeStaleSocketDir(dir)
 	at := dir
-	if len(dir) > longestPath {
-		short, err := os.MkdirTemp("", shortPrefix) // 0700
+	if len(dir) > maxSocketDir {
+		socketDir, err := os.MkdirTemp("", socketDirPrefix) // 0700
 		if err != nil {
 			return nil, err
 		}
-		s.dir, at = short, short
+		s.dir, at = socketDir, socketDir
 	}
 	s.controlPath, s.feedPath = filepath.Join(at, "control.sock"), filepath.Join(at, "feed.sock")
 	err := withUmask(func() (err error) {
@@ -58,15 +58,15 @@ func listenAt(path string) (*net.UnixListener, error) {
 }
 
 // removeShort removes the sockets' own directory that a killed daemon of this cache directory left.
-func removeShort(dir string) {
+func removeStaleSocketDir(dir string) {
 	d, err := control.ReadDaemon(dir)
 	if err != nil {
 		return
 	}
-	if short := filepath.Dir(d.Control); short != dir &&
-		filepath.Dir(short) == filepath.Clean(os.TempDir()) &&
-		strings.HasPrefix(filepath.Base(short), shortPrefix) {
-		_ = os.RemoveAll(short)
+	if socketDir := filepath.Dir(d.Control); socketDir != dir &&
+		filepath.Dir(socketDir) == filepath.Clean(os.TempDir()) &&
+		strings.HasPrefix(filepath.Base(socketDir), socketDirPrefix) {
+		_ = os.RemoveAll(socketDir)
 	}
 }
 

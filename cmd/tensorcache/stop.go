@@ -13,7 +13,7 @@ import (
 )
 
 // longestStop is how long stop waits for the daemon to be gone.
-const longestStop = 30 * time.Second
+const stopTimeout = 30 * time.Second
 
 func newStop(o *options) *cobra.Command {
 	var whenIdle bool
@@ -46,7 +46,7 @@ attached but those with reconnect=True, which go on with the next daemon where t
 			ctx := cmd.Context()
 			if !whenIdle {
 				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, longestStop)
+				ctx, cancel = context.WithTimeout(ctx, stopTimeout)
 				defer cancel()
 			} else if stopping.Feeds+stopping.Jobs > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(),

@@ -16,7 +16,7 @@ import (
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l" // the alternate screen, without a cursor
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
-	toTop       = "\x1b[H"
+	cursorHome  = "\x1b[H"
 	clearLine   = "\x1b[K"
 	clearRest   = "\x1b[J"
 )
@@ -42,7 +42,7 @@ func newScreen(out, in *os.File, quit func()) (*screen, error) {
 		go waitForQuit(in, quit)
 	}
 	if _, err := out.WriteString(enterScreen); err != nil {
-		return nil, errors.Join(err, s.end())
+		return nil, errors.Join(err, s.restore())
 	}
 	return s, nil
 }
@@ -61,7 +61,7 @@ func waitForQuit(in io.Reader, quit func()) {
 }
 
 // end gives the terminal back as it was.
-func (s *screen) end() error {
+func (s *screen) restore() error {
 	_, err := s.out.WriteString(leaveScreen)
 	if s.mode != nil {
 		err = errors.Join(err, term.Restore(s.in, s.mode))
@@ -79,29 +79,29 @@ func (s *screen) draw(write func(io.Writer) error) error {
 	if err != nil || width <= 0 || height <= 0 {
 		width, height = 80, 24
 	}
-	_, err = s.out.WriteString(picture(text.String(), width, height))
+	_, err = s.out.WriteString(renderFrame(text.String(), width, height))
 	return err
 }
 
 // picture is text as it is written on a screen of that size: from the top, lines cut off at the
 // edge, the rest cleared, and what to press in the last line.
-func picture(text string, width, height int) string {
+func renderFrame(text string, width, height int) string {
 	var b strings.Builder
-	b.WriteString(toTop)
+	b.WriteString(cursorHome)
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for _, line := range lines[:min(len(lines), max(height-1, 0))] {
 		// behind the last column there is nothing to clear
-		if line = cut(line, width); utf8.RuneCountInString(line) < width {
+		if line = truncate(line, width); utf8.RuneCountInString(line) < width {
 			line += clearLine
 		}
 		b.WriteString(line + "\r\n")
 	}
-	b.WriteString(clearRest + cut("q quits", width))
+	b.WriteString(clearRest + truncate("q quits", width))
 	return b.String()
 }
 
 // cut takes the first runes of a line.
-func cut(line string, width int) string {
+func truncate(line string, width int) string {
 	if utf8.RuneCountInString(line) <= width {
 		return line
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // leastInterval keeps top from being what the daemon is busy with.
-const leastInterval = 50 * time.Millisecond
+const minInterval = 50 * time.Millisecond
 
 func newTop(o *options) *cobra.Command {
 	t := &top{options: o}
@@ -32,9 +32,9 @@ WAITS is the share of its passes that a trainer waited for data; IDLE the share 
 that the daemon waited for the trainer. No daemon is started.`,
 		Example: "  tensorcache top --count 1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if t.interval < leastInterval {
+			if t.interval < minInterval {
 				return usageError{fmt.Errorf("--interval: got %s, want %s or more", t.interval,
-					leastInterval)}
+					minInterval)}
 			}
 			if t.count < 0 {
 				return usageError{fmt.Errorf(
@@ -57,7 +57,7 @@ type top struct {
 }
 
 // look is what top shows at one moment.
-type look struct {
+type snapshot struct {
 	Time     time.Time      `json:"time"`
 	Machine  wire.Machine   `json:"machine"`
 	Datasets []wire.Dataset `json:"datasets"`
@@ -81,7 +81,7 @@ func (t *top) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer c.Close()
-	show, end, err := t.shower(cmd, stop)
+	show, end, err := t.view(cmd, stop)
 	if err != nil {
 		return err
 	}
@@ -91,9 +91,9 @@ func (t *top) run(cmd *cobra.Command) (err error) {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	var last *look
+	var last *snapshot
 	for n := 1; ; n++ {
-		now, err := take(ctx, c, last)
+		now, err := takeSnapshot(ctx, c, last)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -101,7 +101,7 @@ func (t *top) run(cmd *cobra.Command) (err error) {
 			return err
 		}
 		if err := show(now); err != nil {
-			return ignoreGone(err)
+			return ignoreBrokenPipe(err)
 		}
 		if last = now; n == t.count {
 			return nil
@@ -112,7 +112,7 @@ func (t *top) run(cmd *cobra.Command) (err error) {
 				return nil
 			case <-resized:
 				if err := show(now); err != nil {
-					return ignoreGone(err)
+					return ignoreBrokenPipe(err)
 				}
 			case <-tick.C:
 				waits = false
@@ -122,7 +122,7 @@ func (t *top) run(cmd *cobra.Command) (err error) {
 }
 
 // ignoreGone takes a reader that had enough for no error.
-func ignoreGone(err error) error {
+func ignoreBrokenPipe(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
@@ -130,8 +130,8 @@ func ignoreGone(err error) error {
 }
 
 // take asks the daemon for all that is shown.
-func take(ctx context.Context, c *control.Client, last *look) (*look, error) {
-	l := &look{Time: time.Now(), Feeds: []feedRate{}, Jobs: []wire.Job{}}
+func takeSnapshot(ctx context.Context, c *control.Client, last *snapshot) (*snapshot, error) {
+	l := &snapshot{Time: time.Now(), Feeds: []feedRate{}, Jobs: []wire.Job{}}
 	if err := c.Get(ctx, "/v1/machine", &l.Machine); err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func take(ctx context.Context, c *control.Client, last *look) (*look, error) {
 		return nil, err
 	}
 	for _, f := range feeds {
-		l.Feeds = append(l.Feeds, feedRate{f, rateOf(f, l.Time, last)})
+		l.Feeds = append(l.Feeds, feedRate{f, batchRate(f, l.Time, last)})
 	}
 	for _, state := range []string{wire.JobRunning, wire.JobQueued} {
 		jobs, err := listJobs(ctx, c, state, "")
@@ -157,7 +157,7 @@ func take(ctx context.Context, c *control.Client, last *look) (*look, error) {
 }
 
 // rateOf is how many batches a second a feed has made.
-func rateOf(f wire.Feed, now time.Time, last *look) float64 {
+func batchRate(f wire.Feed, now time.Time, last *snapshot) float64 {
 	batches, seconds := f.Batches, f.Seconds
 	if last != nil {
 		for _, before := range last.Feeds {
@@ -170,23 +170,23 @@ func rateOf(f wire.Feed, now time.Time, last *look) float64 {
 }
 
 // shower is how looks are shown: as JSON, on the whole of a terminal, or in lines.
-func (t *top) shower(cmd *cobra.Command, quit func()) (show func(*look) error,
+func (t *top) view(cmd *cobra.Command, quit func()) (show func(*snapshot) error,
 	end func() error, err error) {
 	out := cmd.OutOrStdout()
 	if t.asJSON {
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
-		return func(l *look) error { return e.Encode(l) }, func() error { return nil }, nil
+		return func(l *snapshot) error { return e.Encode(l) }, func() error { return nil }, nil
 	}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		s, err := newScreen(f, os.Stdin, quit)
 		if err != nil {
 			return nil, nil, err
 		}
-		return func(l *look) error {
+		return func(l *snapshot) error {
 			return s.draw(
-				func(w io.Writer) error { return writeLook(w, l) })
-		}, s.end, nil
+				func(w io.Writer) error { return writeSnapshot(w, l) })
+		}, s.restore, nil
 	}
-	return func(l *look) error { return writeLook(out, l) }, func() error { return nil }, nil
+	return func(l *snapshot) error { return writeSnapshot(out, l) }, func() error { return nil }, nil
 }

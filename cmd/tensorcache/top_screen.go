@@ -13,7 +13,7 @@ import (
 
 // writeLook writes a look as lines: memory, jobs, feeds, datasets. What there is none of has no
 // lines.
-func writeLook(w io.Writer, l *look) error {
+func writeSnapshot(w io.Writer, l *snapshot) error {
 	size := func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 	m := l.Machine.Memory
 	fmt.Fprintf(w, "%s  %s\n", l.Time.Format(time.DateTime), l.Machine.Dir)
@@ -52,7 +52,7 @@ func jobRows(jobs []wire.Job) [][]any {
 	for _, j := range jobs {
 		rest := "-"
 		if j.EtaS != nil {
-			rest = strings.TrimSuffix(left(*j.EtaS), " left")
+			rest = strings.TrimSuffix(formatRemaining(*j.EtaS), " left")
 		}
 		rows = append(rows, []any{j.Job, j.Kind, j.Dataset, j.State, j.Phase,
 			"[" + gauge(j.Progress) + "] " + percent(j.Progress), rest})
@@ -82,7 +82,7 @@ func datasetRows(datasets []wire.Dataset) [][]any {
 			bar = "[" + gauge(float64(*d.ResidentBytes)/float64(max(d.Bytes, 1))) + "] "
 		}
 		rows = append(rows, []any{d.Dataset, d.Generation, humanize.IBytes(uint64(d.Bytes)),
-			bar + inMemory(d), d.Readers})
+			bar + memoryText(d), d.Readers})
 	}
 	return rows
 }
@@ -91,6 +91,6 @@ const gaugeWidth = 20
 
 // gauge draws a share.
 func gauge(share float64) string {
-	full := int(min(max(share, 0), 1)*gaugeWidth + 0.5)
-	return strings.Repeat("#", full) + strings.Repeat(".", gaugeWidth-full)
+	filled := int(min(max(share, 0), 1)*gaugeWidth + 0.5)
+	return strings.Repeat("#", filled) + strings.Repeat(".", gaugeWidth-filled)
 }

@@ -41,7 +41,7 @@ The address works once, within a minute: it logs the browser in, and no other. O
 			address := ui.URL + shown
 			fmt.Fprintln(cmd.OutOrStdout(), address)
 			if !onlyPrint && hasDisplay() {
-				if err := open(address); err != nil {
+				if err := openBrowser(address); err != nil {
 					fmt.Fprintf(cmd.ErrOrStderr(),
 						"no browser was opened (%s); open the address yourself\n", err)
 				}
@@ -63,7 +63,7 @@ func hasDisplay() bool {
 }
 
 // open hands an address to the system's browser, and does not wait for its end.
-func open(address string) error {
+func openBrowser(address string) error {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		opener = "open"

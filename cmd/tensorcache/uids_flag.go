@@ -9,9 +9,9 @@ import (
 
 // uids is a flag of user ids, which adds to those that it was given before. The greatest number is
 // no user's.
-type uids []int
+type uidsFlag []int
 
-func (u *uids) String() string {
+func (u *uidsFlag) String() string {
 	words := make([]string, len(*u))
 	for i, id := range *u {
 		words[i] = strconv.Itoa(id)
@@ -19,7 +19,7 @@ func (u *uids) String() string {
 	return strings.Join(words, ",")
 }
 
-func (u *uids) Set(text string) error {
+func (u *uidsFlag) Set(text string) error {
 	for _, word := range strings.Split(text, ",") {
 		id, err := strconv.ParseUint(strings.TrimSpace(word), 10, 32)
 		if err != nil || id == math.MaxUint32 {
@@ -30,4 +30,4 @@ func (u *uids) Set(text string) error {
 	return nil
 }
 
-func (u *uids) Type() string { return "ids" }
+func (u *uidsFlag) Type() string { return "ids" }

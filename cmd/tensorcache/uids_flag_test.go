@@ -6,13 +6,13 @@ import (
 )
 
 func TestUserIDsAddUp(t *testing.T) {
-	var ids uids
+	var ids uidsFlag
 	for _, text := range []string{"1000, 1001", "0", "4294967294"} {
 		if err := ids.Set(text); err != nil {
 			t.Error(err)
 		}
 	}
-	if !slices.Equal(ids, uids{1000, 1001, 0, 4294967294}) ||
+	if !slices.Equal(ids, uidsFlag{1000, 1001, 0, 4294967294}) ||
 		ids.String() != "1000,1001,0,4294967294" {
 		t.Error(ids)
 	}

@@ -19,7 +19,7 @@ func newVerify(o *options) *cobra.Command {
 at its load. Where one differs it exits with 1 and names it: remove the dataset and load it again.`,
 		Example: "  tensorcache verify etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job, err := o.do(cmd, args[0], "/verify", wire.Verify{Generation: generation})
+			job, err := o.runJob(cmd, args[0], "/verify", wire.Verify{Generation: generation})
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 // do has the daemon do a job on a dataset and follows it to its end.
-func (o *options) do(cmd *cobra.Command, name, route string, body any) (wire.Job, error) {
+func (o *options) runJob(cmd *cobra.Command, name, route string, body any) (wire.Job, error) {
 	c, err := o.connect(true)
 	if err != nil {
 		return wire.Job{}, err
@@ -24,16 +24,16 @@ func (o *options) do(cmd *cobra.Command, name, route string, body any) (wire.Job
 	if err := c.Post(cmd.Context(), control.Dataset(name, route), body, &job); err != nil {
 		return job, err
 	}
-	return await(cmd, c, job)
+	return waitForJob(cmd, c, job)
 }
 
 // await follows a job that this command asked for to its end; an interrupt cancels it, unless
 // others wait for it too. A job that failed is an error.
-func await(cmd *cobra.Command, c *control.Client, job wire.Job) (wire.Job, error) {
+func waitForJob(cmd *cobra.Command, c *control.Client, job wire.Job) (wire.Job, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	bar := newBar(cmd.ErrOrStderr())
-	defer bar.end()
+	bar := newProgressBar(cmd.ErrOrStderr())
+	defer bar.clear()
 	owner := job.Owner
 	for !job.Ended() {
 		bar.show(job)
