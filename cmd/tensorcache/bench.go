@@ -72,7 +72,7 @@ type bench struct {
 	asJSON  bool
 }
 
-// measured is what bench found.
+// benchResult is what bench has measured.
 type benchResult struct {
 	CopyBytesPerS float64      `json:"copy_bytes_per_s"` // one core, contiguous
 	Dataset       string       `json:"dataset,omitempty"`
@@ -84,16 +84,16 @@ type benchResult struct {
 	Feeds         []feedResult `json:"feeds,omitempty"`
 }
 
-// feedPace is how fast one way of delivery is.
+// feedResult is the speed of one delivery.
 type feedResult struct {
 	Name        string  `json:"name"`
 	Order       string  `json:"order"`
-	Path        string  `json:"path"` // how a context gets to the loop
+	Path        string  `json:"path"` // how a batch's context is delivered
 	WindowsPerS float64 `json:"windows_per_s"`
 	BytesPerS   float64 `json:"bytes_per_s"` // of the batches' contexts and targets
-	Ratio       float64 `json:"ratio"`       // to the copy
-	WaitShare   float64 `json:"wait_share"`  // of the passes, in wait for data
-	Reason      string  `json:"reason"`      // why there is none, "" where there is
+	Ratio       float64 `json:"ratio"`       // of BytesPerS to CopyBytesPerS
+	WaitShare   float64 `json:"wait_share"`  // waiting for data, of the time inside passes
+	Reason      string  `json:"reason"`      // why it could not be measured, else ""
 }
 
 func (b *bench) run(cmd *cobra.Command, args []string) error {
@@ -113,13 +113,13 @@ func (b *bench) run(cmd *cobra.Command, args []string) error {
 
 func (b *bench) duration() time.Duration { return time.Duration(b.seconds * float64(time.Second)) }
 
-// copyBytes is more than the caches of most processors hold.
+// copyBytes is larger than the caches of most processors.
 const copyBytes = 64 << 20
 
-// copyPace is how many bytes a second one core copies, reading and writing counted once.
+// measureCopy returns how many bytes one core copies in a second. Each byte counts once.
 func measureCopy(length time.Duration) float64 {
 	from, to := make([]byte, copyBytes), make([]byte, copyBytes)
-	copy(from, to) // so that all pages are there
+	copy(from, to) // to allocate all pages
 	copy(to, from)
 	began, n := time.Now(), 0
 	for ; n == 0 || time.Since(began) < length; n++ {
@@ -128,7 +128,7 @@ func measureCopy(length time.Duration) float64 {
 	return float64(n) * copyBytes / time.Since(began).Seconds()
 }
 
-// ways are the deliveries that are measured.
+// deliveries are the feeds that are measured.
 var deliveries = []struct {
 	name string
 	tensorcache.FeedOptions
@@ -180,15 +180,16 @@ func (b *bench) dataset(ctx context.Context, name string, m *benchResult) error 
 	return nil
 }
 
-// lengths are those of windows that are tried one after the other, until a dataset has some.
+// usualSpecs are tried in this order until the dataset has windows.
 var usualSpecs = []window.Spec{{ContextLength: 336, PredictionLength: 96},
 	{ContextLength: 96, PredictionLength: 24}, {ContextLength: 24, PredictionLength: 6},
 	{ContextLength: 4, PredictionLength: 1}, {ContextLength: 1}}
 
-// usual is a length that no flag names.
+// unsetLength marks a length that no flag sets.
 const unsetLength = -1
 
-// windows are the longest usual ones that there are, but for what the flags name.
+// windows returns the windows of the first usual spec that has some, with the lengths that the
+// flags set.
 func (b *bench) windows(ctx context.Context,
 	d *tensorcache.Dataset) (w *tensorcache.Windows, err error) {
 	for _, spec := range usualSpecs {
@@ -205,7 +206,7 @@ func (b *bench) windows(ctx context.Context,
 	return w, err
 }
 
-// pace reads batches for so long, after a first one for which the ring was made.
+// measureFeed reads batches for this long, after a first batch, for which the ring is allocated.
 func measureFeed(ctx context.Context, w *tensorcache.Windows, o tensorcache.FeedOptions,
 	length time.Duration) (p feedResult, err error) {
 	f, err := tensorcache.NewFeed[float32](ctx, w, o)
@@ -222,7 +223,8 @@ func measureFeed(ctx context.Context, w *tensorcache.Windows, o tensorcache.Feed
 				return p, err
 			case began.IsZero():
 				began = time.Now()
-				perWindow = valuesPerWindow(batch.Context.Shape) + valuesPerWindow(batch.Target.Shape)
+				perWindow = valuesPerWindow(batch.Context.Shape) +
+					valuesPerWindow(batch.Target.Shape)
 				continue
 			}
 			if windows += batch.Len(); time.Since(began) >= length {
@@ -241,7 +243,7 @@ func measureFeed(ctx context.Context, w *tensorcache.Windows, o tensorcache.Feed
 	return p, nil
 }
 
-// valuesOf is how many values of a part are one window's.
+// valuesPerWindow returns how many values of a part one window has.
 func valuesPerWindow(shape []int) int64 {
 	if len(shape) == 0 {
 		return 0
@@ -283,7 +285,8 @@ func writeBenchResult(cmd *cobra.Command, m benchResult) error {
 		fmt.Fprintln(out, n)
 	}
 	fmt.Fprintf(out,
-		"\nthis is layout %s alone; to compare, load the sources by another name with --layout %s\n", m.Layout, otherLayout(m.Layout))
+		"\nthis is layout %s alone; to compare, load the sources by another name with --layout "+
+			"%s\n", m.Layout, otherLayout(m.Layout))
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// verbs are all that a user sees, but for cobra's own.
+// userVerbs returns the verbs that users see, without cobra's own.
 func userVerbs(root *cobra.Command) (out []*cobra.Command) {
 	for _, c := range root.Commands() {
 		if !c.Hidden && c.Name() != "help" && c.Name() != "completion" {
@@ -25,7 +25,7 @@ func userVerbs(root *cobra.Command) (out []*cobra.Command) {
 	return out
 }
 
-// TestEveryVerbHasHelpAndAnExampleThatParses takes each example apart as the program would.
+// TestEveryVerbHasHelpAndAnExampleThatParses parses each example as the program does.
 func TestEveryVerbHasHelpAndAnExampleThatParses(t *testing.T) {
 	for _, c := range userVerbs(newRoot()) {
 		t.Run(c.Name(), func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestEveryVerbHasHelpAndAnExampleThatParses(t *testing.T) {
 	}
 }
 
-// TestWhatListsAndShowsTakesJSON holds the verbs to design.md.
+// TestWhatListsAndShowsTakesJSON checks that verbs that list or show something have --json.
 func TestWhatListsAndShowsTakesJSON(t *testing.T) {
 	root := newRoot()
 	for _, name := range []string{"ls", "show", "plan", "verify", "top", "doctor", "version",
@@ -81,7 +81,7 @@ func TestWhatListsAndShowsTakesJSON(t *testing.T) {
 
 var update = flag.Bool("update", false, "write docs/CLI.md and testdata/public/cli.txt")
 
-// TestTheCommandLinePageIsUpToDate holds docs/CLI.md to the program.
+// TestTheCommandLinePageIsUpToDate compares docs/CLI.md with the program.
 func TestTheCommandLinePageIsUpToDate(t *testing.T) {
 	const path = "../../docs/CLI.md"
 	want := cliPage(newRoot())
@@ -95,11 +95,12 @@ func TestTheCommandLinePageIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("docs/CLI.md is not what the program says: go test ./cmd/tensorcache -run CommandLinePage -update")
+		t.Error("docs/CLI.md is not what the program says: go test ./cmd/tensorcache -run " +
+			"CommandLinePage -update")
 	}
 }
 
-// page describes the command line in Markdown.
+// cliPage returns the description of the command line in Markdown.
 func cliPage(root *cobra.Command) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# The command line

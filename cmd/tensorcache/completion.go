@@ -13,11 +13,11 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// completeTime is how long who presses TAB waits at most, for a daemon that does not answer.
+// completionTimeout limits how long a completion waits for the daemon.
 const completionTimeout = 5 * time.Second
 
-// flagWords are what flags take that are one of few words, in whatever verb. A flag that takes more
-// than those, as a number or a list, is begun with one of them.
+// flagValues are the values of flags that take one of a few words, in all verbs. A flag that also
+// takes other values, such as numbers or lists, has those that can begin one.
 var flagValues = map[string][]cobra.Completion{
 	"anchor":     {"start", "end"},
 	"decimal":    {".", ","},
@@ -34,20 +34,20 @@ var flagValues = map[string][]cobra.Completion{
 	"tail": {sampler.Short, sampler.Wrap, sampler.Drop},
 }
 
-// completeWords makes a verb complete what its flags take.
+// addFlagValues makes a verb complete the values of its flags.
 func addFlagValues(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if words, ok := flagValues[f.Name]; ok {
 			if err := c.RegisterFlagCompletionFunc(f.Name,
 				cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-				panic(err) // it is registered twice
+				panic(err) // it was registered before
 			}
 		}
 	})
 }
 
-// completeShells makes cobra's verb one as the others are: it refuses a shell that it does not
-// know.
+// changeCompletionVerb makes cobra's verb refuse an unknown shell, as the other verbs do with
+// unknown arguments.
 func changeCompletionVerb(c *cobra.Command) {
 	c.Short, c.Args = "write the script that completes verbs, flags and names in a shell",
 		cobra.ArbitraryArgs
@@ -61,8 +61,8 @@ func changeCompletionVerb(c *cobra.Command) {
 	}
 }
 
-// completeName completes the name of a dataset from the daemon that runs; none is started for it.
-// What follows the name is files, where the verb takes any.
+// completeName completes the name of a dataset if a daemon runs; it does not start one. Arguments
+// after the name are completed as files if the verb takes any.
 func (o *options) completeName(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion,
 	cobra.ShellCompDirective) {
 	if len(args) > 0 {

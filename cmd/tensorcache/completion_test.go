@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestWordsThatShellsCompleteAreThoseOfTheHelp holds both together: each word stands in the flag's
-// help, and each flag is one of a verb's.
+// TestWordsThatShellsCompleteAreThoseOfTheHelp checks that each completed value is in the help of
+// its flag, and that a verb has each flag.
 func TestWordsThatShellsCompleteAreThoseOfTheHelp(t *testing.T) {
 	left := maps.Clone(flagValues)
 	var look func(c *cobra.Command)

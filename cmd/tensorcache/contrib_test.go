@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// contributed is a file for systems that start the daemon.
+// readContrib returns a file for service managers and containers.
 func readContrib(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("../..", path))
@@ -23,7 +23,7 @@ func readContrib(t *testing.T, path string) string {
 	return string(b)
 }
 
-// runs holds a command line to what the program takes.
+// checkCommandLine checks that the program accepts a command line.
 func checkCommandLine(t *testing.T, words []string) {
 	t.Helper()
 	c, rest, err := newRoot().Find(words)
@@ -47,7 +47,7 @@ func TestTheSystemdUnitIsOne(t *testing.T) {
 	if err != nil {
 		t.Skip("the rest needs systemd-analyze")
 	}
-	exe, err := os.Executable() // which stands for the program that is to be installed
+	exe, err := os.Executable() // in place of the installed program
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestTheImageStartsTheDaemonAndLooksAfterIt(t *testing.T) {
 		if err := json.Unmarshal([]byte(m[1]), &words); err != nil {
 			t.Fatal(err)
 		}
-		// the health check names the program, what is started by default follows the entry point
+		// the health check names the program; the default command follows the entry point
 		if words[0] == "/tensorcache" {
 			words = words[1:]
 		}

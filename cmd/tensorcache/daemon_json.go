@@ -10,11 +10,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// announcement is what daemon.json says, which changes when the dashboard is first asked for. It is
-// safe for concurrent use.
+// daemonJSON writes the daemon's file daemon.json, again when the control API is opened over TCP.
+// It is safe for concurrent use.
 type daemonJSON struct {
 	dir   string
-	share bool // other users read it too
+	share bool // other users may read it
 
 	mu     sync.Mutex
 	daemon wire.Daemon
@@ -29,7 +29,7 @@ func (a *daemonJSON) write() error {
 	return os.Chmod(filepath.Join(a.dir, control.DaemonFile), 0o644)
 }
 
-// http adds where the control API is served over TCP.
+// setHTTP adds the address of the control API over TCP.
 func (a *daemonJSON) setHTTP(addr string, log *slog.Logger) {
 	a.mu.Lock()
 	a.daemon.HTTP = addr

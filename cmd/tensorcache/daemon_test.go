@@ -21,8 +21,8 @@ type daemon struct {
 	client *control.Client
 }
 
-// start runs a daemon, with a planted fault or none, by a command that inherits descriptor 3 to say
-// that it is ready.
+// startFaulty starts a daemon, with a planted fault unless planted is empty, by a command that
+// inherits descriptor 3 as the ready descriptor.
 func startFaulty(t *testing.T, dir, planted string, command ...string) *daemon {
 	t.Helper()
 	ready, report, err := os.Pipe()
@@ -61,8 +61,8 @@ func (d *daemon) stop() {
 	}
 }
 
-// halt stops all of its threads. A signal is only sent when kill returns: another thread may answer
-// meanwhile.
+// halt stops all threads of the daemon. kill returns when the signal is sent: for a moment, another
+// thread may still answer.
 func (d *daemon) halt() {
 	d.Helper()
 	if err := unix.Kill(d.Process.Pid, unix.SIGSTOP); err != nil {
@@ -75,13 +75,13 @@ func (d *daemon) halt() {
 	}
 }
 
-// load runs a load to its end.
+// load loads a source and waits for the end of the job.
 func (d *daemon) load(name, source string) (wire.Job, error) {
 	d.Helper()
 	return d.runJob(control.Dataset(name, "/load"), source)
 }
 
-// take runs a job that reads a source to its end.
+// runJob starts a job that reads a source and waits for its end.
 func (d *daemon) runJob(path, source string) (wire.Job, error) {
 	d.Helper()
 	var job wire.Job

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Every command of docs/LOADING.md is one that a script runs.
+// TestCommandsOfTheLoadingPageAreRun checks that scripts run every command of docs/LOADING.md.
 func TestCommandsOfTheLoadingPageAreRun(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil {

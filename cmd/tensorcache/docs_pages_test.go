@@ -18,14 +18,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// docsPage is one of docs.
+// docsPage returns a page of docs.
 func docsPage(t *testing.T, name string) string {
 	t.Helper()
-	// a line that goes on
+	// join continued lines
 	return strings.ReplaceAll(readContrib(t, filepath.Join("docs", name)), "\\\n", "")
 }
 
-// typed are the lines of a page that begin with one of the programs, in turn.
+// commandLines returns the lines of a page that begin with one of the programs.
 func commandLines(page string, programs ...string) (lines []string) {
 	for _, m := range regexp.MustCompile(
 		`(?m)^    (([a-z]+) .*)$`).FindAllStringSubmatch(page, -1) {
@@ -36,9 +36,9 @@ func commandLines(page string, programs ...string) (lines []string) {
 	return lines
 }
 
-// TestTheCommandsOfThePagesRun types what each page says, in turn, where ETTh1 is loaded, in a home
-// of its own; the page's daemon is the one that it says to start. Commands of systems that are not
-// here are held to the files and the verbs that they name.
+// TestTheCommandsOfThePagesRun runs the commands of each page in a new home directory in which
+// ETTh1 is loaded, with the daemon that the page starts. For commands of programs that are not
+// installed, it checks only the files and verbs that they name.
 func TestTheCommandsOfThePagesRun(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -51,7 +51,8 @@ func TestTheCommandsOfThePagesRun(t *testing.T) {
 	for name, least := range map[string]int{"HTTP.md": 2, "MEMORY.md": 6, "DASHBOARD.md": 2,
 		"OPERATIONS.md": 8} {
 		t.Run(name, func(t *testing.T) {
-			home, err := os.MkdirTemp("", "page") // t.TempDir may be too long for a socket
+			// the path of t.TempDir may be too long for a socket
+			home, err := os.MkdirTemp("", "page")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +81,8 @@ func TestTheCommandsOfThePagesRun(t *testing.T) {
 					serve = line
 				}
 			}
-			d := startFaulty(t, cache, "", "sh", "-c", "exec "+serve+" --http 127.0.0.1:0 --ready-fd 3")
+			d := startFaulty(t, cache, "", "sh", "-c", "exec "+serve+" --http 127.0.0.1:0 "+
+				"--ready-fd 3")
 			defer d.stop()
 			if job, err := d.load("etth1", source); err != nil || job.Error != nil {
 				t.Fatal(err, job.Error)
@@ -98,7 +100,7 @@ func TestTheCommandsOfThePagesRun(t *testing.T) {
 	}
 }
 
-// typeIn runs one line, and holds what it answers to its shape.
+// runLine runs a line and checks the form of its output.
 func runLine(t *testing.T, line, home string) {
 	t.Helper()
 	switch program, rest, _ := strings.Cut(line, " "); program {
@@ -133,8 +135,8 @@ func runLine(t *testing.T, line, home string) {
 	}
 }
 
-// curl does what the program of this name would, which is not on every machine, and wants the list
-// of datasets.
+// curl does what the program curl would do, which need not be installed, and wants the list of
+// datasets.
 func curl(t *testing.T, line string) {
 	t.Helper()
 	words, err := exec.Command("sh", "-c", `curl() { printf '%s\n' "$@"; }; `+line).Output()
@@ -172,7 +174,8 @@ func curl(t *testing.T, line string) {
 	}
 }
 
-// TestCommandsInTheTextOfThePagesAreOnes: those that name a verb, with flags that it takes.
+// TestCommandsInTheTextOfThePagesAreOnes checks that commands in the text have a verb and flags
+// that exist.
 func TestCommandsInTheTextOfThePagesAreOnes(t *testing.T) {
 	n := 0
 	for _, name := range []string{"HTTP.md", "MEMORY.md", "DASHBOARD.md", "OPERATIONS.md"} {
@@ -180,11 +183,11 @@ func TestCommandsInTheTextOfThePagesAreOnes(t *testing.T) {
 		for _, m := range regexp.MustCompile(
 			"`(?:tensorcache |(?:serve|stop|pin|ls) --)[^`…]*`").FindAllString(text, -1) {
 			words := strings.Fields(strings.TrimPrefix(strings.Trim(m, "`"), "tensorcache "))
-			for i, w := range words { // what a word in capitals stands for
+			for i, w := range words { // values for words in capitals
 				words[i] = strings.NewReplacer("SIZE", "8GiB", "PORT", "7007", "[NAME]", "name").
 					Replace(w)
 			}
-			for range 2 { // the verb alone is spoken of
+			for range 2 { // the text may name the verb without arguments
 				if c, rest, err := newRoot().Find(words); err == nil && c.ParseFlags(rest) == nil &&
 					c.ValidateArgs(c.Flags().Args()) != nil {
 					words = append(words, "name")

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 )
 
-// answerTime is how long doctor waits for the answers of a daemon.
+// daemonTimeout limits how long doctor waits for the daemon's responses.
 const daemonTimeout = 5 * time.Second
 
 func newDoctor(o *options) *cobra.Command {
@@ -53,12 +53,12 @@ const (
 	stateFail = "fail"
 )
 
-// finding is what doctor says of one thing.
+// finding is the result of one check.
 type finding struct {
 	Check  string `json:"check"`
 	State  string `json:"state"`
 	Detail string `json:"detail"`
-	Fix    string `json:"fix"` // "" where all is well
+	Fix    string `json:"fix"` // "" if the state is ok
 }
 
 type findings struct {
@@ -69,7 +69,8 @@ func pass(check, format string, args ...any) finding {
 	return finding{Check: check, State: stateOK, Detail: fmt.Sprintf(format, args...)}
 }
 
-// warns is a finding that something will not go as well as it could, fails that it will not go.
+// warn returns a finding about something that may cause problems, fail about something that does
+// not work.
 func warn(check, fix, format string, args ...any) finding {
 	return finding{check, stateWarn, fmt.Sprintf(format, args...), fix}
 }
@@ -89,7 +90,7 @@ func writeFindings(w io.Writer, found []finding) error {
 	return table(w, rows)
 }
 
-// errUnwell is returned where something fails.
+// errChecksFailed is returned if a check fails.
 var errChecksFailed = errors.New("something is wrong")
 
 func findingsError(found []finding) error {

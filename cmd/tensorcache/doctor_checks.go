@@ -22,7 +22,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// What is enough, below which doctor warns.
+// Doctor warns below these values.
 const (
 	minDisk        = 1 << 30
 	minMemory      = 1 << 30
@@ -33,10 +33,10 @@ func bytesText(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
 func joinNames(names []string) string { return strings.Join(names, ", ") }
 
-// examine looks at everything, the daemon where one runs, for whose answers it waits as long as the
-// context says.
+// checkAll makes all checks. If a daemon runs, it waits for its responses until the context ends.
 func checkAll(ctx context.Context, dir string) []finding {
-	found := []finding{pass("program", "tensorcache %s, protocol %d, format %d, on %s", fullVersion(),
+	found := []finding{pass("program", "tensorcache %s, protocol %d, format %d, on %s",
+		fullVersion(),
 		wire.Protocol, layout.FormatVersion, machine.Kernel())}
 	found = append(found, checkUser(os.Geteuid()))
 	found = append(found, checkDir(dir)...)
@@ -72,8 +72,8 @@ func checkUser(uid int) finding {
 	return pass("user", "uid %d", uid)
 }
 
-// examineDir looks at the cache directory, which need not be there yet: then at where it will be
-// made.
+// checkDir checks the cache directory. If it does not exist, it checks the nearest existing parent,
+// in which it would be made.
 func checkDir(dir string) []finding {
 	at := dir
 	st, err := os.Stat(at)
@@ -106,7 +106,8 @@ func checkDir(dir string) []finding {
 			"%s keeps the users of --allow-uid out (mode %04o)", dir, st.Mode().Perm()))
 	case st.Mode().Perm()&0o077 == 0o011 && allowsOtherUsers(dir):
 		found = append(found,
-			pass("cache directory", "%s (mode %04o: others reach the sockets alone, for --allow-uid)",
+			pass("cache directory", "%s (mode %04o: others reach the sockets alone, for "+
+				"--allow-uid)",
 				dir, st.Mode().Perm()))
 	case st.Mode().Perm()&0o077 != 0:
 		found = append(found, warn("cache directory", "chmod 700 "+dir,
@@ -121,7 +122,8 @@ func checkDir(dir string) []finding {
 	return found
 }
 
-// passable tells whether a daemon lets other users in at a directory, who have to pass it.
+// allowsOtherUsers reports whether a daemon has opened its sockets for other users, who must be
+// able to enter the directory.
 func allowsOtherUsers(dir string) bool {
 	d, err := control.ReadDaemon(dir)
 	if err != nil {
@@ -153,12 +155,13 @@ func checkFilesystem(dir string) []finding {
 	space := pass("disk", "%s free of %s", bytesText(free), bytesText(total))
 	if free < minDisk {
 		space = warn("disk",
-			"remove datasets with tensorcache rm, or move the cache directory with --dir or TENSORCACHE_DIR", "%s free of %s", bytesText(free), bytesText(total))
+			"remove datasets with tensorcache rm, or move the cache directory with --dir or "+
+				"TENSORCACHE_DIR", "%s free of %s", bytesText(free), bytesText(total))
 	}
 	return []finding{kind, space}
 }
 
-// examineDaemon finds the daemon and compares versions. That none runs is no fault.
+// checkDaemon finds the daemon and compares versions. It is no problem if none runs.
 func checkDaemon(ctx context.Context, dir string) (*control.Client, finding) {
 	const check = "daemon"
 	d, err := control.ReadDaemon(dir)
@@ -196,7 +199,7 @@ func checkDaemon(ctx context.Context, dir string) (*control.Client, finding) {
 		time.Since(d.Started).Round(time.Second))
 }
 
-// own is what this process sees of the machine, where no daemon tells.
+// localMachine returns the machine's figures as this process sees them, for use without a daemon.
 func localMachine(dir string) wire.Machine {
 	m := wire.Machine{Dir: dir, Memory: wire.MachineMemory{Total: machine.Total(),
 		Available: machine.Available(), Limit: machine.Limit(), Budget: machine.Limit() / 2}}
@@ -248,7 +251,7 @@ func checkMemlock(m wire.Machine) finding {
 		sizeOr(m.Memory.MemlockLimit, "as much as there is"))
 }
 
-// examineClients looks at the programs that have feeds.
+// checkClients checks the programs that have feeds.
 func checkClients(ctx context.Context, c *control.Client) []finding {
 	feeds, err := control.List[wire.Feeds](ctx, c, "/v1/feeds")
 	if err != nil {
@@ -262,7 +265,7 @@ func checkClients(ctx context.Context, c *control.Client) []finding {
 	return []finding{checkClientVersions(clients)}
 }
 
-// judgeClients compares the versions of programs that are attached, each so many times.
+// checkClientVersions compares the versions of attached programs; clients counts them by name.
 func checkClientVersions(clients map[string]int) finding {
 	if len(clients) == 0 {
 		return pass("clients", "no trainer is attached")
@@ -289,7 +292,8 @@ func checkHugePages(private, shared string) finding {
 		return pass("huge pages", "none that can be set")
 	}
 	return pass("huge pages",
-		"transparent ones are %s for private memory, %s for rings; page cache takes what the file system gives", private, cmp.Or(shared, "never"))
+		"transparent ones are %s for private memory, %s for rings; page cache takes what the "+
+			"file system gives", private, cmp.Or(shared, "never"))
 }
 
 func checkTrainerWatch(w machine.Watch, inside bool) finding {
@@ -300,11 +304,14 @@ func checkTrainerWatch(w machine.Watch, inside bool) finding {
 	const fix = "Linux 6.5 or newer tells the daemon of the end of every trainer"
 	switch w {
 	case machine.WatchPeer:
-		return pass("trainers' end", "told by the system, also from other pid namespaces; %s", where)
+		return pass("trainers' end",
+			"told by the system, also from other pid namespaces; %s", where)
 	case machine.WatchPID:
 		return warn("trainers' end", fix,
-			"told by the system for trainers of one pid namespace; of others only the end of their connection tells (%s)", where)
+			"told by the system for trainers of one pid namespace; of others only the end of "+
+				"their connection tells (%s)", where)
 	}
 	return warn("trainers' end", fix,
-		"only the end of a connection tells: a child that a killed trainer has forked holds its memory up (%s)", where)
+		"only the end of a connection tells: a child that a killed trainer has forked holds its "+
+			"memory up (%s)", where)
 }

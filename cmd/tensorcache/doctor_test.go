@@ -17,7 +17,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// finds holds a finding to its state, and to a remedy where it is not ok.
+// checkFinding wants a finding with this state, and with a fix if it is not ok.
 func checkFinding(t *testing.T, f finding, state, says string) {
 	t.Helper()
 	if f.State != state || !strings.Contains(f.Detail, says) || f.Fix == "" != (state == stateOK) {
@@ -44,7 +44,8 @@ func TestEachThingThatMayBeWrongIsFound(t *testing.T) {
 	small.Descriptors.Open = 250
 	checkFinding(t, checkDescriptors(small), stateFail, "250 open of 256")
 
-	checkFinding(t, checkTrainerWatch(machine.WatchPeer, false), stateOK, "also from other pid namespaces")
+	checkFinding(t, checkTrainerWatch(machine.WatchPeer, false), stateOK, "also from other pid "+
+		"namespaces")
 	checkFinding(t, checkTrainerWatch(machine.WatchPID, true), stateWarn, "as in a container")
 	checkFinding(t, checkTrainerWatch(machine.WatchNothing, false), stateWarn,
 		"only the end of a connection tells")
@@ -61,7 +62,8 @@ func TestEachThingThatMayBeWrongIsFound(t *testing.T) {
 
 func TestTheCacheDirectoryIsExamined(t *testing.T) {
 	dir := t.TempDir()
-	checkFinding(t, checkDir(filepath.Join(dir, "not", "yet"))[0], stateOK, "which the first load makes")
+	checkFinding(t, checkDir(filepath.Join(dir, "not", "yet"))[0], stateOK,
+		"which the first load makes")
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}

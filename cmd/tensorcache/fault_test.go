@@ -12,13 +12,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// serve starts a daemon with a planted fault.
+// startServe starts a daemon with a planted fault.
 func startServe(t *testing.T, dir, planted string) *daemon {
 	t.Helper()
 	return startFaulty(t, dir, planted, os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
 }
 
-// holds fails unless the daemon serves exactly the dataset keep, and nothing is left of a load.
+// checkOnlyKeep checks that the daemon has exactly the dataset keep, and no files of an unfinished
+// load.
 func (d *daemon) checkOnlyKeep() {
 	d.Helper()
 	var list wire.Datasets
@@ -43,11 +44,13 @@ func (d *daemon) checkOnlyKeep() {
 	}
 }
 
-// points are where a load touches the disk: all but publish in the child.
-var faultPoints = []string{"ingest.count", "create", "write", "write#2", "reserve", "map", "ingest.fill",
+// faultPoints are where a load writes to the disk; publish is in the daemon, all others are in the
+// child.
+var faultPoints = []string{"ingest.count", "create", "write", "write#2", "reserve", "map",
+	"ingest.fill",
 	"ingest.order", "ingest.finish", "create#2", "manifest", "publish"}
 
-// faults is a cache directory with the dataset keep, and a source for another.
+// newFaultTest returns a cache directory with the dataset keep, and a source.
 func newFaultTest(t *testing.T) (dir, source string) {
 	t.Helper()
 	dir, source = t.TempDir(), filepath.Join(t.TempDir(), "a.csv")
@@ -67,7 +70,7 @@ func TestAFullDiskAnywhereInALoadIsItsErrorAndLeavesNothing(t *testing.T) {
 	for _, point := range faultPoints {
 		t.Run(point, func(t *testing.T) {
 			d := startServe(t, dir, "ENOSPC@"+point)
-			for range 2 { // the daemon lives on
+			for range 2 { // the daemon must still run
 				job, err := d.load("d", source)
 				if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.NoSpace ||
 					job.Error.Status != 507 || !strings.Contains(job.Error.Hint, "--dir") {
@@ -84,8 +87,8 @@ func TestAFullDiskAnywhereInALoadIsItsErrorAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas: in the new rows, in the join of both, and in
-// its publishing.
+// TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas plants the fault in loading the new rows, in
+// joining them with the others, and in publishing.
 func TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas(t *testing.T) {
 	dir, source := newFaultTest(t)
 	more := filepath.Join(t.TempDir(), "b.csv")
@@ -110,7 +113,7 @@ func TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas(t *testing.T) {
 	}
 	d := startServe(t, dir, "")
 	defer d.stop()
-	// in this order: after more, source would be a hit of both
+	// in this order: after an append of more, source would be a hit
 	for i, path := range []string{source, more} {
 		job, err := d.runJob(control.Dataset("keep", "/append"), path)
 		if err != nil || job.State != wire.JobDone || job.Rows != int64(3+i) ||

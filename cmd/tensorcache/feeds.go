@@ -66,7 +66,8 @@ the feed's life that the daemon waited for the trainer.`,
 	return cmd
 }
 
-// pidText is a trainer's process, of which another pid namespace than the daemon's shows no number.
+// pidText returns the pid of a trainer, or a word if the trainer is in another pid namespace than
+// the daemon.
 func pidText(pid int) string {
 	if pid == 0 {
 		return "elsewhere"

@@ -10,7 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// TestFeedsAndTopSayWhoWaitsForWhom looks at a trainer after a pass: both shares, and the verdict.
+// TestFeedsAndTopSayWhoWaitsForWhom checks both shares of waiting and the verdict after a pass.
 func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 	dir := t.TempDir()
 	d := startFaulty(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
@@ -42,7 +42,7 @@ func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// the daemon has heard of the pass
+	// the daemon has received the times of the pass
 	if s, err := feed.Stats(t.Context()); err != nil || s.Verdict == "" {
 		t.Fatal(s, err)
 	}

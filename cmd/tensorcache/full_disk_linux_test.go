@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// onTmpfs is what happens on a file system of 4 MiB, in a namespace of its own.
+// onTmpfs is a shell script that uses a file system of 4 MiB in a new mount namespace.
 const onTmpfs = `
 mount -t tmpfs -o size=4m tmpfs "$TENSORCACHE_DIR"
 "$0" load small small.csv
@@ -26,7 +26,8 @@ func TestALoadThatDoesNotFitSaysNeedAndHaveAndLeavesNothing(t *testing.T) {
 	unshare := []string{"unshare", "-Urm"}
 	if exec.Command(unshare[0], unshare[1], "true").Run() != nil {
 		if unshare[1] = "-m"; exec.Command(unshare[0], unshare[1], "true").Run() != nil {
-			t.Skip("this kernel gives no mount namespace, neither to users (unshare -Urm) nor to us (unshare -m): no full disk to test on")
+			t.Skip("this kernel gives no mount namespace, neither to users (unshare -Urm) nor " +
+				"to us (unshare -m): no full disk to test on")
 		}
 	}
 	dir, cache := t.TempDir(), t.TempDir()
@@ -55,7 +56,7 @@ func TestALoadThatDoesNotFitSaysNeedAndHaveAndLeavesNothing(t *testing.T) {
 	if strings.Contains(stdout.String(), "large") {
 		t.Errorf("a part of the load was kept:\n%s", stdout.String())
 	}
-	// 8 MiB of float64 and the rest of the file, of less than the 4 MiB.
+	// 8 MiB of float64 and the rest of the file; less than 4 MiB are free
 	says := regexp.MustCompile(
 		`(?m)^tensorcache: no space left in .*: need 8\d{6} bytes, have [34]\d{6}: .*\nhint: free some space`)
 	if !says.Match(stderr.Bytes()) {

@@ -49,7 +49,7 @@ func newHead(o *options) *cobra.Command {
 			}
 			var r wire.Rows
 			d := json.NewDecoder(bytes.NewReader(b))
-			d.UseNumber() // integers stay as they are
+			d.UseNumber() // so that integers stay exact
 			if err := d.Decode(&r); err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func newHead(o *options) *cobra.Command {
 	return cmd
 }
 
-// itemAsJSON is an item's name as JSON: text in quotes, where the items are not numbers.
+// itemJSON returns an item's name as JSON: a text in quotes unless the items are numbers.
 func itemJSON(m *layout.Manifest, item string) string {
 	if len(m.Items.Values) > 1 && strings.HasPrefix(item, "[") || len(m.Items.Values) == 1 &&
 		m.Items.Values[0].DType != layout.Text && json.Valid([]byte(item)) {
@@ -99,7 +99,7 @@ func showRows(cmd *cobra.Command, r wire.Rows) error {
 	return nil
 }
 
-// shownCell is a value in a table: "-" where it is missing, and lists without spaces.
+// cellText returns a value as the table shows it: "-" if it is missing, lists without spaces.
 func cellText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -112,7 +112,7 @@ func cellText(v any) string {
 		return "[" + strings.Join(parts, ",") + "]"
 	case string:
 		return strings.Map(func(r rune) rune {
-			if r < ' ' || r == 0x7f { // what would break the table, or steer the terminal
+			if r < ' ' || r == 0x7f { // would break the table or control the terminal
 				return ' '
 			}
 			return r

@@ -14,17 +14,17 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// say prints the error of a verb and, on a line of its own, what to do about it.
+// printError prints the error of a verb and its hint on a line of its own.
 func printError(w io.Writer, verb string, err error) {
 	text := err.Error()
-	// which says its hint itself
+	// its text has the hint, too
 	if refused := (*tensorcache.Error)(nil); errors.As(err, &refused) {
 		text = refused.Detail
 	}
 	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", text, hintFor(verb, err))
 }
 
-// hintFor is the one thing to try: what the daemon advises, else what goes with the error.
+// hintFor returns the hint of an error: that of the daemon if it has one.
 func hintFor(verb string, err error) string {
 	var p *wire.Problem
 	var refused *tensorcache.Error
@@ -48,7 +48,8 @@ func hintFor(verb string, err error) string {
 	case errors.Is(err, control.ErrNoDaemon) && os.Getenv("TENSORCACHE_AUTOSTART") == "0":
 		return "start one with tensorcache serve, or unset TENSORCACHE_AUTOSTART"
 	case errors.Is(err, control.ErrNoDaemon):
-		return "tensorcache serve starts one, and tensorcache doctor says what may keep it from starting"
+		return "tensorcache serve starts one, and tensorcache doctor says what may keep it from " +
+			"starting"
 	case errors.Is(err, control.ErrProtocol):
 		return "tensorcache stop, by the version that started it, or end that process"
 	case errors.Is(err, errChecksFailed):
@@ -56,7 +57,8 @@ func hintFor(verb string, err error) string {
 	case errors.Is(err, api.ErrToken):
 		return api.HintToken
 	case errors.Is(err, fs.ErrPermission):
-		return "tensorcache doctor tells who may use the cache directory; --dir or TENSORCACHE_DIR names another"
+		return "tensorcache doctor tells who may use the cache directory; --dir or " +
+			"TENSORCACHE_DIR names another"
 	case errors.Is(err, store.ErrLocked):
 		return "tensorcache stop ends the daemon that has it; --dir names another directory"
 	}

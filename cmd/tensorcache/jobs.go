@@ -73,7 +73,7 @@ func listJobs(ctx context.Context, c *control.Client, state, dataset string) ([]
 	return control.List[wire.Jobs](ctx, c, path)
 }
 
-// cancelJob ends a job. One that had ended before is left as it is.
+// cancelJob cancels a job. A job that has ended stays as it is.
 func cancelJob(cmd *cobra.Command, c *control.Client, id string, asJSON bool) error {
 	var job wire.Job
 	if err := c.Delete(cmd.Context(), "/v1/jobs/"+url.PathEscape(id), &job); err != nil {

@@ -21,7 +21,7 @@ func (o *logOptions) register(f *pflag.FlagSet) {
 		"least level of what is logged: debug, info, warn or error")
 }
 
-// check refuses what no log can be opened with.
+// check refuses unknown formats and levels.
 func (o *logOptions) check() error {
 	if o.format != "text" && o.format != "json" {
 		return fmt.Errorf("--log-format: got %q, want text or json", o.format)
@@ -33,8 +33,8 @@ func (o *logOptions) check() error {
 	return fmt.Errorf("--log-level: got %q, want debug, info, warn or error", o.level)
 }
 
-// open makes the logger, which writes to the file where one is named. The caller calls done once
-// nothing is logged any more.
+// open returns the logger, which writes to the file if there is one. The caller must call done
+// after the last message.
 func (o *logOptions) open(standard io.Writer) (log *slog.Logger, done func() error, err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(o.level)); err != nil {

@@ -43,7 +43,7 @@ func newLs(o *options) *cobra.Command {
 	return cmd
 }
 
-// inMemory is the share of a dataset that is in memory, and how much of it is pinned.
+// memoryText returns which share of a dataset is in memory, and which is pinned.
 func memoryText(d wire.Dataset) string {
 	if d.ResidentBytes == nil {
 		return "unknown"
@@ -55,7 +55,8 @@ func memoryText(d wire.Dataset) string {
 	return text
 }
 
-// percentOf is a share that says 100 % of the whole alone, and 0 % of nothing.
+// percentOf formats a share. It rounds to 100 % only if all is there, and to 0 % only if nothing
+// is.
 func percentOf(part, whole int64) string {
 	n := 100 * float64(part) / float64(max(whole, 1))
 	switch {

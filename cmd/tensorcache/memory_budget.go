@@ -10,13 +10,13 @@ import (
 	"github.com/tensorcache/tensorcache/internal/machine"
 )
 
-// memoryVariable says the budget where no flag does: a daemon that a client starts is given none.
+// memoryEnv is the budget if no flag is given. It is needed for daemons that clients start.
 const memoryEnv = "TENSORCACHE_MEMORY"
 
-// leastBudget is what a daemon cannot do without: a ring of small batches and a small dataset.
+// minBudget is what a ring of small batches and a small dataset need.
 const minBudget = 1 << 20
 
-// size is a flag of bytes as people write them; 0 is one that was not given.
+// sizeFlag is a flag of bytes with a unit. It is 0 if it is not given.
 type sizeFlag int64
 
 func (s *sizeFlag) String() string {
@@ -38,8 +38,8 @@ func (s *sizeFlag) Set(text string) error {
 
 func (s *sizeFlag) Type() string { return "size" }
 
-// budget is what datasets and rings may take together: as told, else half of what this process may
-// take.
+// budget returns how much memory datasets and rings may use: the flag, else half of the memory that
+// this process may use.
 func (o *serveOptions) budget(log *slog.Logger) int64 {
 	limit := machine.Limit()
 	if o.memory == 0 {

@@ -25,8 +25,8 @@ import (
 // groupLimit is the memory of the control group that the daemon runs in.
 const groupLimit = 512 << 20
 
-// newGroup makes a control group, where that is allowed, and says how it counts file pages: in
-// which field of memory.stat.
+// newControlGroup makes a control group if that is allowed. It also returns the field of
+// memory.stat that counts file pages.
 func newControlGroup(t *testing.T) (dir, field string) {
 	t.Helper()
 	for _, v := range []struct{ root, limit, field string }{
@@ -49,7 +49,7 @@ func newControlGroup(t *testing.T) (dir, field string) {
 	return "", ""
 }
 
-// in reads a number behind a name in a file of such lines.
+// readField returns the number after a name in a file such as /proc/PID/status.
 func readField(t *testing.T, file, name string) int64 {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -69,7 +69,7 @@ func readField(t *testing.T, file, name string) int64 {
 	return 0
 }
 
-// mapped sums a figure of the kernel's about a process's maps whose names hold a text.
+// sumMapped sums a figure of the maps of a process whose names contain a text.
 func sumMapped(t *testing.T, pid int, of, figure string) (sum int64) {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps", pid))
@@ -92,7 +92,8 @@ func sumMapped(t *testing.T, pid int, of, figure string) (sum int64) {
 	return sum
 }
 
-// inCore is how much of a folder's files mincore(2) finds in memory, through maps of our own.
+// residentFiles returns how many bytes of a directory's files are in memory, by mincore(2) on maps
+// of this process.
 func residentFiles(t *testing.T, dir string) (sum int64) {
 	t.Helper()
 	files, err := os.ReadDir(dir)
@@ -127,7 +128,7 @@ func residentFiles(t *testing.T, dir string) (sum int64) {
 	return sum
 }
 
-// shared is what the kernel holds for a process's memory files of a name.
+// sharedBytes returns the memory of a process's memory files with a name.
 func sharedBytes(t *testing.T, pid int, name string) (sum int64) {
 	t.Helper()
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
@@ -146,7 +147,7 @@ func sharedBytes(t *testing.T, pid int, name string) (sum int64) {
 	return sum
 }
 
-// until waits for what has no event of its own.
+// waitUntil waits for something that has no event.
 func waitUntil(t *testing.T, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(testTimeout); !is(); time.Sleep(5 * time.Millisecond) {
@@ -156,8 +157,8 @@ func waitUntil(t *testing.T, is func() bool) {
 	}
 }
 
-// TestTheMachinesFiguresAreTheKernels holds what the daemon says of its memory to what the kernel
-// counts, within one in a hundred: of its maps, and of its control group where one can be made.
+// TestTheMachinesFiguresAreTheKernels compares the daemon's memory figures with the kernel's,
+// within 1 %: those of its maps and, if one can be made, of its control group.
 func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 	dir := t.TempDir()
 	if f, err := machine.FilesystemOf(dir); err != nil || f.Kind == machine.Memory {
@@ -203,7 +204,7 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 		&unloaded); err != nil || *unloaded.ResidentBytes != 0 {
 		t.Fatalf("%+v, %v", unloaded, err)
 	}
-	// somebody reads a part: some of it is in memory, and some is not
+	// read a part, so that some pages are in memory
 	for _, part := range []int64{8 << 20, 40 << 20} {
 		in, err := os.Open(filepath.Join(dir, "datasets/x/1/data.arrow"))
 		if err != nil {
@@ -213,7 +214,7 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 			t.Fatal(err)
 		}
 		in.Close()
-		waitUntil(t, func() bool { // no figure is older than a second
+		waitUntil(t, func() bool { // figures may be a second old
 			m, x := ask()
 			return m.Memory.Resident >= part && m.Memory.Resident == *x.ResidentBytes &&
 				*x.ResidentBytes < x.Bytes
@@ -274,7 +275,7 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 		t.Error("a feed has no ring")
 	}
 	agree("rings", m.Memory.Rings, sumMapped(t, d.Process.Pid, "memfd:tensorcache-ring", "Size"))
-	waitUntil(t, func() bool { // the first slots are reserved at once, the others soon
+	waitUntil(t, func() bool { // the first slots are reserved at once, the others later
 		return sharedBytes(t, d.Process.Pid, "tensorcache-ring") >= m.Memory.Rings*99/100
 	})
 	agree("rings in memory", m.Memory.Rings, sharedBytes(t, d.Process.Pid, "tensorcache-ring"))
@@ -287,7 +288,7 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 		"mapped by ") {
 		t.Errorf("%+v while a trainer reads, %v", unloaded, err)
 	}
-	for batch, err := range feed.Epoch(t.Context()) { // the pages come back
+	for batch, err := range feed.Epoch(t.Context()) { // reading brings the pages back
 		if err != nil || batch.Len() != 64 {
 			t.Fatal(batch, err)
 		}

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// TestAServiceManagerIsToldThatTheDaemonListens stands in for systemd, which keeps such a socket
-// for each service of Type=notify.
+// TestAServiceManagerIsToldThatTheDaemonListens listens on a socket as systemd does for services of
+// Type=notify.
 func TestAServiceManagerIsToldThatTheDaemonListens(t *testing.T) {
-	short, err := os.MkdirTemp("", "notify") // t.TempDir may be too long for a socket
+	short, err := os.MkdirTemp("", "notify") // the path of t.TempDir may be too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,10 @@ func TestAServiceManagerIsToldThatTheDaemonListens(t *testing.T) {
 	}
 
 	other := t.TempDir()
-	startFaulty(t, other, "", os.Args[0], "serve", "--dir", other, "--ready-fd", "3", "--auto").stop()
-	// Not now: with a deadline that is past nothing is read, even what is there.
+	startFaulty(t, other, "", os.Args[0], "serve", "--dir", other, "--ready-fd", "3", "--auto").
+		stop()
+	// The deadline is not in the past: then a read would return nothing, even if there is a
+	// message.
 	if err := manager.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}

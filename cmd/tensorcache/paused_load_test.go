@@ -13,7 +13,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// held is a daemon whose loads wait at a point until let go of.
+// pausedDaemon is a daemon whose loads wait at a point until they are released.
 type pausedDaemon struct {
 	*daemon
 	pipe string
@@ -29,8 +29,8 @@ func holding(t *testing.T, dir, point string) *pausedDaemon {
 	return &pausedDaemon{startServe(t, dir, "HOLD@"+point), pipe}
 }
 
-// begin starts a job and waits until it is held. What letGo does to it, it does to those after it
-// too.
+// startPaused starts a job and waits until it is paused. letGo continues it, or kills it; later
+// jobs are treated in the same way.
 func (h *pausedDaemon) startPaused(action, source string) (job wire.Job, letGo func()) {
 	h.Helper()
 	if err := h.client.Post(h.Context(), action, map[string]any{"sources": []string{source}},
@@ -41,10 +41,11 @@ func (h *pausedDaemon) startPaused(action, source string) (job wire.Job, letGo f
 	var end *os.File
 	go func() {
 		var err error
-		end, err = os.OpenFile(h.pipe, os.O_WRONLY, 0) // once somebody reads
+		// blocks until the load opens the pipe for reading
+		end, err = os.OpenFile(h.pipe, os.O_WRONLY, 0)
 		arrived <- err
 	}()
-	go func() { // a job that ends was not held: nobody else would read
+	go func() { // a job that ends early never opens the pipe
 		ended, err := job, error(nil)
 		for err == nil && !ended.Ended() {
 			err = h.client.Get(h.Context(), "/v1/jobs/"+job.Job+"?wait_ms=10000", &ended)
@@ -122,7 +123,7 @@ func TestAJobCancelledInAnyPhaseLeavesNothingAndTheNextWorks(t *testing.T) {
 	}
 }
 
-// TestAJobCancelledWhileItIsPublishedIsDone: the rename is all or nothing.
+// TestAJobCancelledWhileItIsPublishedIsDone is needed because the rename is atomic.
 func TestAJobCancelledWhileItIsPublishedIsDone(t *testing.T) {
 	dir, source := newFaultTest(t)
 	h := holding(t, dir, "publish")
@@ -141,7 +142,7 @@ func TestAJobCancelledWhileItIsPublishedIsDone(t *testing.T) {
 	h.stop()
 }
 
-// TestADatasetRemovedUnderAnAppendIsNotFound, whenever that is.
+// TestADatasetRemovedUnderAnAppendIsNotFound removes the dataset at several points of the append.
 func TestADatasetRemovedUnderAnAppendIsNotFound(t *testing.T) {
 	for _, point := range []string{"ingest.count", "ingest.join", "publish"} {
 		t.Run(point, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// bar draws a job's progress on a terminal, and nothing anywhere else.
+// progressBar shows the progress of a job on a terminal. On anything else it shows nothing.
 type progressBar struct {
 	out     *os.File
 	isDrawn bool
@@ -26,7 +26,7 @@ func newProgressBar(w io.Writer) *progressBar {
 	return &progressBar{}
 }
 
-// waitMS is how long to wait for a job's end before drawing again.
+// waitMS returns how long to wait for the job until the bar is drawn again.
 func (b *progressBar) waitMS() string {
 	if b.out == nil {
 		return "10000"
@@ -45,7 +45,7 @@ func (b *progressBar) show(j wire.Job) {
 	switch {
 	case j.State == wire.JobQueued:
 		text = "waits for other loads"
-	case j.RowsTotal == 0: // they are being counted
+	case j.RowsTotal == 0: // the rows are being counted
 		text = humanize.IBytes(uint64(j.Bytes)) + " of " + humanize.IBytes(uint64(j.BytesTotal))
 	}
 	if j.EtaS != nil {
@@ -56,7 +56,7 @@ func (b *progressBar) show(j wire.Job) {
 	b.isDrawn = true
 }
 
-// left says how long something takes yet, no finer than it can be known.
+// formatRemaining formats a remaining time, as precisely as it can be known.
 func formatRemaining(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
@@ -70,7 +70,7 @@ func formatRemaining(seconds float64) string {
 	return fmt.Sprintf("%.1f h left", d.Hours())
 }
 
-// end clears the line. It is idempotent.
+// clear clears the line. It is idempotent.
 func (b *progressBar) clear() {
 	if b.isDrawn {
 		fmt.Fprint(b.out, "\r\x1b[K")

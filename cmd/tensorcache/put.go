@@ -16,8 +16,9 @@ func newPut(o *options) *cobra.Command {
 	var appendRows bool
 	cmd := &cobra.Command{
 		Use: "put NAME", Short: "load an Arrow stream from standard input as a dataset",
-		Args:    cobra.ExactArgs(1),
-		Long:    "Put reads an Arrow IPC stream, as pyarrow, Polars and DuckDB write it, from standard input. From Python, cache.put takes arrays.",
+		Args: cobra.ExactArgs(1),
+		Long: "Put reads an Arrow IPC stream, as pyarrow, Polars and DuckDB write it, from " +
+			"standard input. From Python, cache.put takes arrays.",
 		Example: "  python export.py | tensorcache put mine --item-id id --time t",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
@@ -60,7 +61,7 @@ func newPut(o *options) *cobra.Command {
 	return cmd
 }
 
-// optionless tells whether no flag of the command itself was given but --append.
+// hasOnlyAppend reports whether no flag of the verb is given except --append.
 func hasOnlyAppend(cmd *cobra.Command) bool {
 	other := false
 	cmd.Flags().Visit(func(f *pflag.Flag) {

@@ -12,7 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// arrows FILE writes an Arrow stream of two series, each of three rows in two batches.
+// writeArrowStream is the command arrows FILE, which writes an Arrow stream of two series, each of
+// three rows in two batches.
 func writeArrowStream(ts *testscript.TestScript, _ bool, args []string) {
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "id", Type: arrow.BinaryTypes.String}, {Name: "t", Type: arrow.PrimitiveTypes.Int64},

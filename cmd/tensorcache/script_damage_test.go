@@ -9,7 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// damage DATASET COLUMN changes a bit of the column's first value, in generation 1.
+// damage is the command damage DATASET COLUMN, which flips a bit of the column's first value in
+// generation 1.
 func damage(ts *testscript.TestScript, _ bool, args []string) {
 	dir := filepath.Join(cacheDir(ts), "datasets", args[0], "1")
 	m, err := layout.ReadManifest(dir)

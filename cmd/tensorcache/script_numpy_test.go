@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// npyTo writes an array of four rows as np.save does.
+// writeNPY writes an array of four rows as np.save does.
 func writeNPY(w io.Writer, descr, shape string, values any) error {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)
 	header += strings.Repeat(" ", 117-len(header)) + "\n"
@@ -20,7 +20,8 @@ func writeNPY(w io.Writer, descr, shape string, values any) error {
 	return errors.Join(err, binary.Write(w, binary.LittleEndian, values))
 }
 
-// npz FILE writes an archive of two arrays of four rows: a of shape [4] and b of shape [4, 2].
+// npz is the command npz FILE, which writes an archive of two arrays of four rows: a of shape [4]
+// and b of shape [4, 2].
 func npz(ts *testscript.TestScript, _ bool, args []string) {
 	f, err := os.Create(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -34,7 +35,7 @@ func npz(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(errors.Join(z.Close(), f.Close()))
 }
 
-// npy FILE writes one array of shape [4, 2].
+// npy is the command npy FILE, which writes an array of shape [4, 2].
 func npy(ts *testscript.TestScript, _ bool, args []string) {
 	f, err := os.Create(ts.MkAbs(args[0]))
 	ts.Check(err)

@@ -13,8 +13,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 )
 
-// tcp STATUS [-token] METHOD PATH asks over TCP, with the token, and holds the answer to a status.
-// A path may be a whole address, which ADDRESS stands for: what the last command printed.
+// overTCP is the command tcp STATUS [-token] METHOD PATH, which sends a request over TCP, with the
+// token if wanted, and checks the status. PATH may be an address; ADDRESS stands for the one that
+// the last command printed.
 func overTCP(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)

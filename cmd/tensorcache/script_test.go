@@ -23,12 +23,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest"
 )
 
-// mainVariable makes the test binary the program itself, whatever it is called: its daemon and its
-// load child start it again.
+// mainEnv makes the test binary behave as the program. The daemon and the children of loads are
+// started from it.
 const mainEnv = "TENSORCACHE_TEST_MAIN"
 
-// raceSettings are those of its race detector: it sleeps for a second at each end else, and what is
-// written there of a race in a load that was done is seen by nobody.
+// raceOptions are for the race detector: no sleep at the end of a process, and a data race ends a
+// child, which then fails its load.
 const raceOptions = "atexit_sleep_ms=0 halt_on_error=1"
 
 func TestMain(m *testing.M) {
@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tensorcache": func() { os.Exit(run()) }})
 }
 
-// TestScripts runs what a user would type: each file in testdata/script is one feature. The
-// commands beside testscript's own are listed below.
+// TestScripts runs the files in testdata/script, one for each feature. Commands besides those of
+// testscript are listed below.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, Setup: setup,
@@ -64,7 +64,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// patience is how long a test waits for what must happen.
+// testTimeout is the maximum time for what must happen.
 const testTimeout = time.Minute
 
 func setup(env *testscript.Env) error {
@@ -92,7 +92,7 @@ func setup(env *testscript.Env) error {
 
 func cacheDir(ts *testscript.TestScript) string { return ts.Getenv("TENSORCACHE_DIR") }
 
-// exits CODE COMMAND... holds a command to its exit code.
+// exits is the command exits CODE COMMAND..., which checks an exit code.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -109,7 +109,8 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// gone holds the cache directory to what may be there without a daemon.
+// checkGone is the command gone, which checks that only files remain that may exist without a
+// daemon.
 func checkGone(ts *testscript.TestScript, _ bool, _ []string) {
 	entries, err := os.ReadDir(cacheDir(ts))
 	ts.Check(err)
@@ -127,7 +128,7 @@ func checkGone(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// empty tells whether nothing is in the directory of unfinished loads.
+// empty is a condition: the directory of unfinished loads is empty.
 func empty(ts *testscript.TestScript, neg bool, _ []string) {
 	entries, err := os.ReadDir(filepath.Join(cacheDir(ts), "tmp"))
 	ts.Check(err)
@@ -136,7 +137,7 @@ func empty(ts *testscript.TestScript, neg bool, _ []string) {
 	}
 }
 
-// kill-daemon is kill -9, and waits until it is gone.
+// killDaemon is the command kill-daemon, which sends SIGKILL and waits for the daemon's end.
 func killDaemon(ts *testscript.TestScript, _ bool, _ []string) {
 	d, err := control.ReadDaemon(cacheDir(ts))
 	ts.Check(err)
@@ -157,7 +158,7 @@ func ready(ts *testscript.TestScript, _ bool, _ []string) {
 	})
 }
 
-// wait is for what has no event of its own.
+// wait waits for something that has no event.
 func wait(ts *testscript.TestScript, what string, is func() bool) {
 	end := time.Now().Add(testTimeout)
 	for tick := time.NewTicker(5 * time.Millisecond); !is(); <-tick.C {
@@ -167,7 +168,7 @@ func wait(ts *testscript.TestScript, what string, is func() bool) {
 	}
 }
 
-// socket FILE makes one.
+// socket is the command socket FILE, which makes a socket.
 func socket(ts *testscript.TestScript, _ bool, args []string) {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: ts.MkAbs(args[0]), Net: "unix"})
 	ts.Check(err)
@@ -175,13 +176,14 @@ func socket(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(l.Close())
 }
 
-// half FROM TO cuts a file in half.
+// half is the command half FROM TO, which writes the first half of a file.
 func half(ts *testscript.TestScript, _ bool, args []string) {
 	b := []byte(ts.ReadFile(args[0]))
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b[:len(b)/2], 0o600))
 }
 
-// half-put NAME sends half of what a put promises, and names the load's child in $CHILD.
+// halfPut is the command half-put NAME, which sends half of the bytes of a put, and sets $CHILD to
+// the pid of its child process.
 func halfPut(ts *testscript.TestScript, _ bool, args []string) {
 	d, err := control.ReadDaemon(cacheDir(ts))
 	ts.Check(err)
@@ -193,18 +195,18 @@ func halfPut(ts *testscript.TestScript, _ bool, args []string) {
 	frame := append([]byte{byte(len(request)), 0, 0, 0, 1, 0, 0, 0}, request...)
 	_, err = conn.Write(append(frame, make([]byte, 2000)...))
 	ts.Check(err)
-	// of /proc/PID/stat: the parent
+	// the parent is a field of /proc/PID/stat
 	child := regexp.MustCompile(`(?s)^(\d+) .*\) . ` + strconv.Itoa(d.PID) + ` `)
 	wait(ts, "child", func() bool {
 		stats, err := filepath.Glob("/proc/[0-9]*/stat")
 		ts.Check(err)
 		for _, path := range stats {
-			b, _ := os.ReadFile(path) // it may have ended
+			b, _ := os.ReadFile(path) // the process may have ended
 			m := child.FindSubmatch(b)
 			if m == nil {
 				continue
 			}
-			// os/exec has other, short-lived children: before exec, and to find out about pidfds.
+			// os/exec has other, short-lived children: before exec, and to find out about pidfds
 			if command, _ := os.ReadFile(
 				filepath.Join(filepath.Dir(path), "cmdline")); bytes.HasSuffix(command,
 				[]byte("\x00"+ingest.Verb+"\x00")) {
@@ -221,7 +223,7 @@ func halfPut(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// ended PID waits for the end of a process.
+// ended is the command ended PID, which waits for the end of a process.
 func ended(ts *testscript.TestScript, _ bool, args []string) {
 	wait(ts, "end of process "+args[0], func() bool {
 		b, err := os.ReadFile("/proc/" + args[0] + "/stat")

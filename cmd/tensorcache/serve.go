@@ -25,11 +25,11 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// idleExit is how long a daemon that a client started stays without clients.
+// autoIdleTime is how long a daemon that a client has started runs without clients.
 const autoIdleTime = time.Hour
 
-// longestEnd is when a daemon that was told to stop gives up waiting for whatever does not end: it
-// is promised to be gone within five seconds.
+// shutdownTimeout is when a daemon that was told to stop ends in any case. It must have ended
+// within five seconds.
 const shutdownTimeout = 4500 * time.Millisecond
 
 type serveOptions struct {
@@ -49,7 +49,8 @@ func newServe(o *options) *cobra.Command {
 	s := &serveOptions{options: o}
 	cmd := &cobra.Command{
 		Use: "serve", Short: "run the daemon in the foreground", Args: cobra.NoArgs,
-		Long:    "Serve runs the daemon of a cache directory until it is stopped. Clients start one by themselves when none runs.",
+		Long: "Serve runs the daemon of a cache directory until it is stopped. Clients start " +
+			"one by themselves when none runs.",
 		Example: "  tensorcache serve --dir /data/cache",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("http") {
@@ -89,7 +90,7 @@ func newServe(o *options) *cobra.Command {
 	return cmd
 }
 
-// run holds the order of start and stop: what serves ends before what it serves from.
+// run starts the daemon, serves, and stops in the opposite order.
 func (o *serveOptions) run(ctx context.Context) error {
 	dir, err := control.Dir(o.dir)
 	if err != nil {
@@ -168,21 +169,22 @@ func (o *serveOptions) run(ctx context.Context) error {
 	lock := watch.wait(stopping)
 	defer lock.release()
 	log.Info("stopping")
-	// who starts the service now waits for its end first
+	// a service manager that starts the service again then waits for its end
 	if err := o.notify(sd.SdNotifyStopping); err != nil {
 		log.Warn("the service manager is not told that the daemon stops", "error", err)
 	}
 	time.AfterFunc(shutdownTimeout, func() { forceExit(log, sockets) })
 	http.Refuse()
 	feeds.Refuse()
-	manager.Close() // first: whoever waits for a load is told, and does not hold up the rest
+	// first, so that clients that wait for a job get a response and do not delay the rest
+	manager.Close()
 	err = http.Close()
 	err = errors.Join(err, sockets.feed.Close())
 	return errors.Join(err, serving.Wait())
 }
 
-// notify tells a service manager, as sd_notify(3) does. A daemon of a client is no service, though
-// the client may be one.
+// notify sends a state to the service manager: see sd_notify(3). A daemon that a client has started
+// is not a service, though the client may be.
 func (o *serveOptions) notify(state string) error {
 	if o.auto {
 		return nil
@@ -191,8 +193,8 @@ func (o *serveOptions) notify(state string) error {
 	return err
 }
 
-// ready tells whoever started the daemon that it listens: a service manager, and a client by the
-// descriptor.
+// ready says that the daemon listens: to the service manager, and over the descriptor to the client
+// that has started it.
 func (o *serveOptions) ready() error {
 	err := o.notify(sd.SdNotifyReady)
 	if o.readyFD < 0 {
@@ -206,7 +208,7 @@ func (o *serveOptions) ready() error {
 	return errors.Join(err, wrote, f.Close())
 }
 
-// executable is what a load's child runs: this very program, also where its file was replaced
+// childProgram returns the program that children run: this one, even if its file was replaced
 // since.
 func childProgram() string {
 	if runtime.GOOS == "linux" {
@@ -219,15 +221,16 @@ func childProgram() string {
 	return exe
 }
 
-// sockets are the daemon's listeners.
+// sockets are the listeners of the daemon.
 type sockets struct {
 	control, feed         *net.UnixListener
 	controlPath, feedPath string
-	dir                   string // of its own, where the cache directory's path is too long
-	daemonFile            string
+	// dir is a directory for the sockets if the path of the cache directory is too long.
+	dir        string
+	daemonFile string
 }
 
-// remove deletes what only a running daemon has.
+// remove removes the files that exist only while a daemon runs.
 func (s *sockets) remove() {
 	_ = os.Remove(s.daemonFile)
 	_ = s.control.Close()
@@ -237,7 +240,7 @@ func (s *sockets) remove() {
 	}
 }
 
-// umask keeps the sockets from others from the moment they exist.
+// withUmask calls f with a umask that makes new sockets inaccessible for others.
 func withUmask(f func() error) error {
 	old := unix.Umask(0o177)
 	defer unix.Umask(old)

@@ -76,7 +76,7 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 	return showStatistics(out, d.Manifest.Columns)
 }
 
-// showStatistics shows the statistics of the columns that have some.
+// showStatistics shows the statistics of columns.
 func showStatistics(out io.Writer, columns []layout.ManifestColumn) error {
 	rows := [][]any{{"COLUMN", "COUNT", "MEAN", "STD", "MIN", "~5%", "~25%", "~50%", "~75%",
 		"~95%", "MAX"}}
@@ -122,13 +122,13 @@ func stepText(m *layout.Manifest, s layout.TimeStep) string {
 		length(s.Step), humanize.Comma(s.Jumps), length(s.Largest))
 }
 
-// narrowed says what storing a column's floats as narrower ones has lost.
+// dtypeErrorText says how large the error of storing a column in a narrower type is.
 func dtypeErrorText(name string, e layout.DTypeError) string {
 	return fmt.Sprintf("%s: stored with an error of at most %.2g, %.2g of a value", name,
 		e.Abs, e.Rel)
 }
 
-// counted is a number of things.
+// plural formats a number of things.
 func plural(n int64, thing string) string {
 	return humanize.Comma(n) + " " + english.PluralWord(int(n), thing, "")
 }

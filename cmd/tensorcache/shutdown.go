@@ -9,7 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 )
 
-// startLock is held by a daemon that leaves by itself, so that no client starts one meanwhile.
+// startLock is the lock that a daemon takes before it ends by itself, so that no client starts
+// another one meanwhile.
 type startLock struct{ file *os.File }
 
 func (l startLock) release() {
@@ -18,59 +19,58 @@ func (l startLock) release() {
 	}
 }
 
-// Idle is who has nothing to do for so long, which is looked up so often: a trainer that attaches
-// anew, or its next feed after the last, is no end.
+// A daemon that should stop when it is idle checks this every idleInterval. It must have been idle
+// for minIdle: a trainer may be about to attach again, or to attach its next feed.
 const (
 	minIdle      = time.Second
 	idleInterval = 50 * time.Millisecond
 )
 
-// ending is when a daemon leaves without being told to at once.
+// shutdownWatch waits until the daemon has to stop.
 type shutdownWatch struct {
 	dir      string
-	whenIdle <-chan struct{} // closed once it shall leave as soon as it is idle
-	isIdle   func() bool     // nobody needs it: whoever comes is served until then
-	isUnused func() bool     // nobody has used it for long
-	interval time.Duration   // how often that is looked up
+	whenIdle <-chan struct{} // closed when the daemon should stop as soon as it is idle
+	isIdle   func() bool     // no client needs the daemon; new ones are served
+	isUnused func() bool     // no client has used the daemon for long
+	interval time.Duration   // time between checks
 }
 
-// wait returns when the daemon is to end, because it was told to or by itself.
-func (e *shutdownWatch) wait(stopping context.Context) startLock {
-	tick := time.NewTicker(e.interval)
+// wait returns when the daemon was told to stop, is idle after whenIdle, or is unused.
+func (w *shutdownWatch) wait(stopping context.Context) startLock {
+	tick := time.NewTicker(w.interval)
 	defer tick.Stop()
-	asked, since := e.whenIdle, time.Now()
+	whenIdle, since := w.whenIdle, time.Now()
 	for {
 		select {
 		case <-stopping.Done():
 			return startLock{}
-		case <-asked:
-			asked = nil
+		case <-whenIdle:
+			whenIdle = nil
 			tick.Reset(idleInterval)
 		case <-tick.C:
 		}
-		if asked != nil || !e.isIdle() {
+		if whenIdle != nil || !w.isIdle() {
 			since = time.Now()
 		}
-		leaves := e.isUnused
-		if asked == nil {
-			leaves = func() bool { return e.isIdle() && time.Since(since) >= minIdle }
+		isDue := w.isUnused
+		if whenIdle == nil {
+			isDue = func() bool { return w.isIdle() && time.Since(since) >= minIdle }
 		}
-		if !leaves() {
+		if !isDue() {
 			continue
 		}
-		lock, err := control.LockStart(e.dir)
+		lock, err := control.LockStart(w.dir)
 		if err != nil {
 			continue
 		}
-		if leaves() { // still, now that no client finds none and starts one
+		if isDue() { // check again, because a client may have come before the lock
 			return startLock{lock}
 		}
 		lock.Close()
 	}
 }
 
-// giveUp ends a daemon in which something does not end. Nothing is lost by that: what was published
-// is whole.
+// forceExit ends a daemon in which something blocks. Published data is complete on the disk.
 func forceExit(log *slog.Logger, s *sockets) {
 	log.Error("gave up waiting for the end", "seconds", shutdownTimeout.Seconds())
 	s.remove()

@@ -22,20 +22,21 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// draining waits until the daemon was told to leave when it is idle: its stop's message has come.
+// waitUntilDraining is the command draining, which waits until the daemon has received stop
+// --when-idle.
 func waitUntilDraining(ts *testscript.TestScript, _ bool, _ []string) {
 	c, err := control.Connect(cacheDir(ts), false)
 	ts.Check(err)
 	defer c.Close()
-	var s wire.Stopping // asking again changes nothing
+	var s wire.Stopping // the same request again changes nothing
 	ts.Check(c.Post(context.Background(), "/v1/stop", wire.StopRequest{WhenIdle: true}, &s))
 	if s.Jobs != 1 {
 		ts.Fatalf("%+v is waited for", s)
 	}
 }
 
-// TestATerminatedDaemonEndsWhateverIsOpen ends a daemon that has a trainer attached, a load under
-// way, requests that are stuck in every way, and connections that say nothing.
+// TestATerminatedDaemonEndsWhateverIsOpen ends a daemon with an attached trainer, a running load,
+// requests that block in several ways, and idle connections.
 func TestATerminatedDaemonEndsWhateverIsOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	cmd, log := startDaemon(t, "serve", "--dir", dir, "--http", "127.0.0.1:0",
@@ -95,7 +96,7 @@ func TestATerminatedDaemonEndsWhateverIsOpen(t *testing.T) {
 		open(at[0], at[1], "GET /v1/health HTTP/1.1\r\nHos")
 		open(at[0], at[1], "POST /v1/datasets/a/plan HTTP/1.1\r\n"+fields+
 			"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
-		go func() { // answers that nobody reads
+		go func() { // responses that are not read
 			conn, err := net.Dial(at[0], at[1])
 			if err == nil {
 				_, _ = io.WriteString(conn,
@@ -119,7 +120,7 @@ func TestATerminatedDaemonEndsWhateverIsOpen(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	for { // what is new is refused, until nobody answers any more
+	for { // new requests are refused, until no connection is accepted
 		err := c.Get(t.Context(), "/v1/health", &wire.Health{})
 		var p *wire.Problem
 		if errors.As(err, &p) && p.Type != wire.ShuttingDown {

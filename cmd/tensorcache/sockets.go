@@ -10,21 +10,22 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 )
 
-// longestPath is that of a cache directory whose sockets lie in it: a socket's path has at most 104
-// bytes on macOS and 108 on Linux.
+// maxSocketDir is the longest path of a cache directory that contains its sockets. The path of a
+// socket may have 104 bytes on macOS and 108 on Linux.
 const maxSocketDir = 90
 
-// shortPrefix begins the name of the sockets' own directory, below the system's temporary one.
+// socketDirPrefix is the first part of the name of a directory for sockets, below the system's
+// temporary directory.
 const socketDirPrefix = "tensorcache-"
 
-// listen makes both sockets. Whoever holds the directory's lock owns what an earlier daemon left
-// there.
+// listen opens both sockets. It removes those of an earlier daemon; the caller must have locked the
+// cache directory.
 func listen(dir string) (*sockets, error) {
 	s := &sockets{daemonFile: filepath.Join(dir, control.DaemonFile)}
 	removeStaleSocketDir(dir)
 	at := dir
 	if len(dir) > maxSocketDir {
-		socketDir, err := os.MkdirTemp("", socketDirPrefix) // 0700
+		socketDir, err := os.MkdirTemp("", socketDirPrefix) // mode 0700
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +58,8 @@ func listenAt(path string) (*net.UnixListener, error) {
 	return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 }
 
-// removeShort removes the sockets' own directory that a killed daemon of this cache directory left.
+// removeStaleSocketDir removes the directory for sockets that a killed daemon of this cache
+// directory has left.
 func removeStaleSocketDir(dir string) {
 	d, err := control.ReadDaemon(dir)
 	if err != nil {
@@ -70,8 +72,8 @@ func removeStaleSocketDir(dir string) {
 	}
 }
 
-// share lets other users reach the sockets, which ask each peer for its user id. Of the cache they
-// see nothing but who listens where.
+// share lets other users connect to the sockets, which check the user id of each peer. In the cache
+// directory they can read only daemon.json.
 func (s *sockets) share(dir string) error {
 	modes := map[string]os.FileMode{dir: 0o711, s.controlPath: 0o666, s.feedPath: 0o666}
 	if s.dir != "" {

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 )
 
-// sourceRoots are the folders of --root as absolute paths. One that is a link is known by both its
-// names.
+// sourceRoots returns the directories of --root as absolute paths. A link is allowed by both its
+// paths.
 func (o *serveOptions) sourceRoots() (roots []string, err error) {
 	for _, dir := range o.roots {
-		// as a variable that is not set: where the daemon was started is nobody's choice
+		// An unset variable gives an empty text. It must not mean the working directory.
 		if dir == "" {
 			return nil, fmt.Errorf("--root: got %q, want a folder", dir)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// longestStop is how long stop waits for the daemon to be gone.
+// stopTimeout is how long stop waits for the daemon's end.
 const stopTimeout = 30 * time.Second
 
 func newStop(o *options) *cobra.Command {

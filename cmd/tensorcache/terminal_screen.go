@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Control sequences of every terminal of the last forty years.
+// Control sequences that all terminals know.
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l" // the alternate screen, without a cursor
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
@@ -21,15 +21,15 @@ const (
 	clearRest   = "\x1b[J"
 )
 
-// screen is a terminal of which a program has the whole. Each picture is one write over the one
-// before, so that nothing flickers.
+// screen is a terminal that shows only this program. Each frame is one write, so that it does not
+// flicker.
 type screen struct {
 	out  *os.File
 	in   int
-	mode *term.State // of in, before; nil where that is no terminal
+	mode *term.State // earlier mode of in; nil if that is no terminal
 }
 
-// newScreen takes the terminal over until end. quit is called when q or ^C is pressed.
+// newScreen takes over the terminal until restore. It calls quit when q or ^C is pressed.
 func newScreen(out, in *os.File, quit func()) (*screen, error) {
 	s := &screen{out: out, in: int(in.Fd())}
 	if term.IsTerminal(s.in) {
@@ -38,7 +38,7 @@ func newScreen(out, in *os.File, quit func()) (*screen, error) {
 			return nil, fmt.Errorf("take the terminal: %w", err)
 		}
 		s.mode = mode
-		// a read of a terminal cannot be ended: it lasts as long as the program
+		// a read of a terminal cannot be interrupted, so this goroutine ends with the program
 		go waitForQuit(in, quit)
 	}
 	if _, err := out.WriteString(enterScreen); err != nil {
@@ -60,7 +60,7 @@ func waitForQuit(in io.Reader, quit func()) {
 	}
 }
 
-// end gives the terminal back as it was.
+// restore gives the terminal back as it was.
 func (s *screen) restore() error {
 	_, err := s.out.WriteString(leaveScreen)
 	if s.mode != nil {
@@ -69,7 +69,7 @@ func (s *screen) restore() error {
 	return err
 }
 
-// draw shows what write writes, as much as there is room for.
+// draw shows the text that write writes, as far as it fits.
 func (s *screen) draw(write func(io.Writer) error) error {
 	var text bytes.Buffer
 	if err := write(&text); err != nil {
@@ -83,14 +83,14 @@ func (s *screen) draw(write func(io.Writer) error) error {
 	return err
 }
 
-// picture is text as it is written on a screen of that size: from the top, lines cut off at the
-// edge, the rest cleared, and what to press in the last line.
+// renderFrame returns a frame for a terminal of this size: the lines, truncated to the width, and
+// in the last line how to quit. All else is cleared.
 func renderFrame(text string, width, height int) string {
 	var b strings.Builder
 	b.WriteString(cursorHome)
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for _, line := range lines[:min(len(lines), max(height-1, 0))] {
-		// behind the last column there is nothing to clear
+		// a full line leaves nothing to clear
 		if line = truncate(line, width); utf8.RuneCountInString(line) < width {
 			line += clearLine
 		}
@@ -100,7 +100,7 @@ func renderFrame(text string, width, height int) string {
 	return b.String()
 }
 
-// cut takes the first runes of a line.
+// truncate returns the first characters of a line.
 func truncate(line string, width int) string {
 	if utf8.RuneCountInString(line) <= width {
 		return line

@@ -18,7 +18,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// leastInterval keeps top from being what the daemon is busy with.
+// minInterval limits the load that top causes in the daemon.
 const minInterval = 50 * time.Millisecond
 
 func newTop(o *options) *cobra.Command {
@@ -56,23 +56,24 @@ type top struct {
 	asJSON   bool
 }
 
-// look is what top shows at one moment.
+// snapshot is what top shows at one time.
 type snapshot struct {
 	Time     time.Time      `json:"time"`
 	Machine  wire.Machine   `json:"machine"`
 	Datasets []wire.Dataset `json:"datasets"`
 	Feeds    []feedRate     `json:"feeds"`
-	Jobs     []wire.Job     `json:"jobs"` // that run or wait for their turn
+	Jobs     []wire.Job     `json:"jobs"` // running and queued ones
 }
 
-// feedRate is a feed and how fast it is.
+// feedRate is a feed and its speed.
 type feedRate struct {
 	wire.Feed
-	// BatchesPerS is since the look before, or in the first one since the feed began.
+	// BatchesPerS is the rate since the last snapshot; in the first one, since the feed was
+	// attached.
 	BatchesPerS float64 `json:"batches_per_s"`
 }
 
-// run looks and shows until it is told to end.
+// run takes and shows snapshots until the count is reached or the command is interrupted.
 func (t *top) run(cmd *cobra.Command) (err error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -121,7 +122,7 @@ func (t *top) run(cmd *cobra.Command) (err error) {
 	}
 }
 
-// ignoreGone takes a reader that had enough for no error.
+// ignoreBrokenPipe returns nil if the reader has closed the pipe.
 func ignoreBrokenPipe(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
@@ -129,7 +130,7 @@ func ignoreBrokenPipe(err error) error {
 	return err
 }
 
-// take asks the daemon for all that is shown.
+// takeSnapshot requests everything that is shown.
 func takeSnapshot(ctx context.Context, c *control.Client, last *snapshot) (*snapshot, error) {
 	l := &snapshot{Time: time.Now(), Feeds: []feedRate{}, Jobs: []wire.Job{}}
 	if err := c.Get(ctx, "/v1/machine", &l.Machine); err != nil {
@@ -156,7 +157,7 @@ func takeSnapshot(ctx context.Context, c *control.Client, last *snapshot) (*snap
 	return l, nil
 }
 
-// rateOf is how many batches a second a feed has made.
+// batchRate returns the batches per second of a feed.
 func batchRate(f wire.Feed, now time.Time, last *snapshot) float64 {
 	batches, seconds := f.Batches, f.Seconds
 	if last != nil {
@@ -169,7 +170,8 @@ func batchRate(f wire.Feed, now time.Time, last *snapshot) float64 {
 	return float64(batches) / max(seconds, 1e-9)
 }
 
-// shower is how looks are shown: as JSON, on the whole of a terminal, or in lines.
+// view returns functions that show a snapshot, as JSON, on the whole terminal or as lines, and end
+// that.
 func (t *top) view(cmd *cobra.Command, quit func()) (show func(*snapshot) error,
 	end func() error, err error) {
 	out := cmd.OutOrStdout()
@@ -188,5 +190,6 @@ func (t *top) view(cmd *cobra.Command, quit func()) (show func(*snapshot) error,
 				func(w io.Writer) error { return writeSnapshot(w, l) })
 		}, s.restore, nil
 	}
-	return func(l *snapshot) error { return writeSnapshot(out, l) }, func() error { return nil }, nil
+	return func(l *snapshot) error { return writeSnapshot(out, l) },
+		func() error { return nil }, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// writeLook writes a look as lines: memory, jobs, feeds, datasets. What there is none of has no
+// writeSnapshot writes a snapshot as lines: memory, jobs, feeds, datasets. Empty lists have no
 // lines.
 func writeSnapshot(w io.Writer, l *snapshot) error {
 	size := func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
@@ -89,7 +89,7 @@ func datasetRows(datasets []wire.Dataset) [][]any {
 
 const gaugeWidth = 20
 
-// gauge draws a share.
+// gauge returns a bar of a share.
 func gauge(share float64) string {
 	filled := int(min(max(share, 0), 1)*gaugeWidth + 0.5)
 	return strings.Repeat("#", filled) + strings.Repeat(".", gaugeWidth-filled)

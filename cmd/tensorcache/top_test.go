@@ -16,7 +16,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// terminal is what a program has written on a pseudo-terminal.
+// terminal collects what a program writes to a pseudo-terminal.
 type terminal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -34,7 +34,7 @@ func (t *terminal) String() string {
 	return t.text.String()
 }
 
-// TestTopFillsATerminalAndGivesItBack watches, makes the window smaller and presses q.
+// TestTopFillsATerminalAndGivesItBack resizes the terminal and presses q.
 func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 	dir := t.TempDir()
 	d := startFaulty(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
@@ -55,7 +55,7 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 	defer f.Close()
 	var shown terminal
 	read := make(chan struct{})
-	// a terminal that is closed is an error of reading
+	// reading from a closed terminal returns an error
 	go func() { _, _ = io.Copy(&shown, f); close(read) }()
 	says := func(what string) {
 		t.Helper()
@@ -75,7 +75,7 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 	if err := pty.Setsize(f, &pty.Winsize{Rows: 2, Cols: 20}); err != nil {
 		t.Fatal(err)
 	}
-	says(cursorHome + time.Now().Format("2006-01-02 15:")) // a line of no more than 20
+	says(cursorHome + time.Now().Format("2006-01-02 15:")) // the line is truncated to 20 columns
 	for end := time.Now().Add(testTimeout); ; time.Sleep(5 * time.Millisecond) {
 		pictures := strings.Split(shown.String(), cursorHome)
 		if last := pictures[len(pictures)-1]; len(pictures) > 2 &&
@@ -92,7 +92,7 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	<-read // the end comes behind all that was written
+	<-read // the terminal is restored after all output
 	if !strings.HasSuffix(shown.String(), leaveScreen) {
 		t.Errorf("the terminal is left as %q", shown.String()[max(0, shown.text.Len()-80):])
 	}
@@ -101,7 +101,8 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 func TestAPictureFitsTheScreen(t *testing.T) {
 	text := "one\ntwo is longer\näöü is as long as it looks\nfour\n"
 	for _, size := range [][2]int{{80, 24}, {5, 3}, {1, 1}, {7, 0}} {
-		lines := strings.Split(strings.TrimPrefix(renderFrame(text, size[0], size[1]), cursorHome), "\r\n")
+		lines := strings.Split(strings.TrimPrefix(renderFrame(text, size[0], size[1]),
+			cursorHome), "\r\n")
 		if len(lines) > max(size[1], 1) {
 			t.Errorf("%d lines on a screen of %d", len(lines), size[1])
 		}

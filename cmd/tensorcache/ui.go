@@ -28,7 +28,7 @@ The address works once, within a minute: it logs the browser in, and no other. O
 			defer c.Close()
 			shown := ""
 			if len(args) > 0 {
-				var d wire.Dataset // a name that is none is refused here, not in the browser
+				var d wire.Dataset // to refuse an unknown name here, not in the browser
 				if err := c.Get(cmd.Context(), control.Dataset(args[0], ""), &d); err != nil {
 					return err
 				}
@@ -53,16 +53,17 @@ The address works once, within a minute: it logs the browser in, and no other. O
 	return cmd
 }
 
-// datasetFragment is how an address of the dashboard names a dataset. It never leaves the browser.
+// datasetFragment returns the fragment of the dashboard's address that shows a dataset. A browser
+// does not send it to the server.
 func datasetFragment(name string) string { return "#/datasets/" + name }
 
-// hasDisplay tells whether a browser could be seen.
+// hasDisplay reports whether a browser can be shown.
 func hasDisplay() bool {
 	return runtime.GOOS == "darwin" || os.Getenv("DISPLAY") != "" ||
 		os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// open hands an address to the system's browser, and does not wait for its end.
+// openBrowser opens an address in the system's browser, and does not wait for it.
 func openBrowser(address string) error {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {

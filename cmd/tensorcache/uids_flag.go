@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// uids is a flag of user ids, which adds to those that it was given before. The greatest number is
-// no user's.
+// uidsFlag is a flag of user ids that may be repeated. The largest number is no user id.
 type uidsFlag []int
 
 func (u *uidsFlag) String() string {

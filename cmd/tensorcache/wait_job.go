@@ -13,7 +13,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// do has the daemon do a job on a dataset and follows it to its end.
+// runJob starts a job on a dataset and waits for its end.
 func (o *options) runJob(cmd *cobra.Command, name, route string, body any) (wire.Job, error) {
 	c, err := o.connect(true)
 	if err != nil {
@@ -27,8 +27,8 @@ func (o *options) runJob(cmd *cobra.Command, name, route string, body any) (wire
 	return waitForJob(cmd, c, job)
 }
 
-// await follows a job that this command asked for to its end; an interrupt cancels it, unless
-// others wait for it too. A job that failed is an error.
+// waitForJob waits for a job that this command has started. An interrupt cancels the job, unless it
+// has other owners. If the job failed, it returns the error.
 func waitForJob(cmd *cobra.Command, c *control.Client, job wire.Job) (wire.Job, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
