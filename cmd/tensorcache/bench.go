@@ -22,12 +22,13 @@ func newBench(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "bench [NAME]", Short: "measure this machine's limit, and a dataset's feeds beside it",
 		Args: cobra.MaximumNArgs(1),
-		Long: `Bench copies memory as fast as one core can, contiguously: the machine's limit. With a name it then
-reads that dataset's windows as a trainer does that only looks at each batch, by each delivery: dense
-batches gathered into shared memory in both shapes, and views where the order allows them. RATIO is
-the bytes of the batches to those that memory can be copied at; views copy nothing. All is measured
-in the layout that the dataset is stored in, columns or packed: load it in the other one, by another
-name, to compare the two.`,
+		Long: `Bench copies memory as fast as one core can, contiguously: the machine's limit.
+With a name it then reads that dataset's windows as a trainer does that only
+looks at each batch, by each delivery: dense batches gathered into shared memory
+in both shapes, and views where the order allows them. RATIO is the bytes of the
+batches to those that memory can be copied at; views copy nothing. All is
+measured in the layout that the dataset is stored in, columns or packed: load it
+in the other one, by another name, to compare the two.`,
 		Example: "  tensorcache bench etth1 --seconds 0.5",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if b.seconds <= 0 || b.seconds > 3600 {

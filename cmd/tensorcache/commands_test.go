@@ -100,18 +100,24 @@ func TestTheCommandLinePageIsUpToDate(t *testing.T) {
 	}
 }
 
-// cliPage returns the description of the command line in Markdown.
-func cliPage(root *cobra.Command) []byte {
-	var b bytes.Buffer
-	b.WriteString(`# The command line
+// cliIntroduction begins docs/CLI.md; ~ stands for a backtick.
+const cliIntroduction = `# The command line
 
-Made from the program's own help: ` + "`go test ./cmd/tensorcache -run CommandLinePage -update`" + `. Results go to standard output; progress and messages to standard error. It exits with 0 when done, 1 when
-refused or failed, 2 for wrong usage; every error ends with a ` + "`hint:`" + ` line. ` + "`tensorcache completion bash|zsh|fish|powershell`" + ` prints what completes verbs, flags and names of datasets in a shell
-(` + "`source <(tensorcache completion bash)`" + `). Every verb takes ` + "`--dir`" + `, the cache directory (else ` + "`$TENSORCACHE_DIR`" + `, else the user's own).
+Made from the program's own help: ~go test ./cmd/tensorcache -run CommandLinePage -update~. Results
+go to standard output; progress and messages to standard error. It exits with 0 when done, 1 when
+refused or failed, 2 for wrong usage; every error ends with a ~hint:~ line. ~tensorcache completion
+bash|zsh|fish|powershell~ prints what completes verbs, flags and names of datasets in a shell
+(~source <(tensorcache completion bash)~). Every verb takes ~--dir~, the cache directory (else
+~$TENSORCACHE_DIR~, else the user's own).
 
 | verb | does |
 | --- | --- |
-`)
+`
+
+// cliPage returns the description of the command line in Markdown.
+func cliPage(root *cobra.Command) []byte {
+	var b bytes.Buffer
+	b.WriteString(strings.ReplaceAll(cliIntroduction, "~", "`"))
 	all := userVerbs(root)
 	for _, c := range all {
 		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", c.Use, c.Name(), c.Short)

@@ -95,7 +95,8 @@ func TestTheLaunchdAgentIsOne(t *testing.T) {
 		t.Fatalf("it starts %q", words)
 	}
 	line := regexp.MustCompile(
-		`^exec /usr/local/bin/tensorcache (.*) 2>>"\$HOME/Library/Logs/tensorcache.log"$`).FindStringSubmatch(words[2])
+		`^exec /usr/local/bin/tensorcache (.*) 2>>"\$HOME/Library/Logs/tensorcache.log"$`).
+		FindStringSubmatch(words[2])
 	if line == nil {
 		t.Fatalf("it starts %q", words)
 	}

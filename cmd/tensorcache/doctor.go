@@ -20,9 +20,9 @@ func newDoctor(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "look for what may be wrong, and say how to mend it",
 		Args: cobra.NoArgs,
-		Long: `Doctor looks at the machine, the cache directory, the daemon and its clients. Each finding is ok, warn
-or fail, and has a remedy where it is not ok. It starts no daemon and changes nothing. It exits with 1
-where something fails.`,
+		Long: `Doctor looks at the machine, the cache directory, the daemon and its clients.
+Each finding is ok, warn or fail, and has a remedy where it is not ok. It starts
+no daemon and changes nothing. It exits with 1 where something fails.`,
 		Example: "  tensorcache doctor",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := control.Dir(o.dir)

@@ -18,11 +18,12 @@ func newFeeds(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "feeds", Short: "list the trainers' feeds, and who waits for whom; close one",
 		Args: cobra.NoArgs,
-		Long: `List the trainers' feeds, and who waits for whom. With --close one is ended: its trainer gets an
-error that says so, and can go on where it was by the state that it saved.
+		Long: `List the trainers' feeds, and who waits for whom. With --close one is ended: its
+trainer gets an error that says so, and can go on where it was by the state that
+it saved.
 
-WAITS is the share of its passes that a trainer waited for data, by its own clock; IDLE the share of
-the feed's life that the daemon waited for the trainer.`,
+WAITS is the share of its passes that a trainer waited for data, by its own
+clock; IDLE the share of the feed's life that the daemon waited for the trainer.`,
 		Example: "  tensorcache feeds --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := o.connect(true)

@@ -46,7 +46,8 @@ func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 	if s, err := feed.Stats(t.Context()); err != nil || s.Verdict == "" {
 		t.Fatal(s, err)
 	}
-	const said = `[0-9.]+ %.* +(trainer-bound: [0-9.]+ % waiting for data|input-bound [0-9]+ %: .*(try |busy elsewhere).*)\n`
+	const said = `[0-9.]+ %.* +(trainer-bound: [0-9.]+ % waiting for data|` +
+		`input-bound [0-9]+ %: .*(try |busy elsewhere).*)\n`
 	for _, test := range []struct {
 		args []string
 		row  string

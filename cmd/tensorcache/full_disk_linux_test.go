@@ -58,7 +58,8 @@ func TestALoadThatDoesNotFitSaysNeedAndHaveAndLeavesNothing(t *testing.T) {
 	}
 	// 8 MiB of float64 and the rest of the file; less than 4 MiB are free
 	says := regexp.MustCompile(
-		`(?m)^tensorcache: no space left in .*: need 8\d{6} bytes, have [34]\d{6}: .*\nhint: free some space`)
+		`(?m)^tensorcache: no space left in .*: need 8\d{6} bytes, have [34]\d{6}: .*\n` +
+			`hint: free some space`)
 	if !says.Match(stderr.Bytes()) {
 		t.Errorf("the message is\n%s", stderr.String())
 	}

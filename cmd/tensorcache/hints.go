@@ -42,7 +42,8 @@ func hintFor(verb string, err error) string {
 		return "look at the path: a recipe is a .json or .toml file"
 	case errors.As(err, &recipe):
 		return fmt.Sprintf(
-			`a recipe has the options that tensorcache %s --help shows, in TOML as fit_rows = [0, 8640], in JSON as {"fit_rows": [0, 8640]}`, verb)
+			"a recipe has the options that tensorcache %s --help shows, in TOML as "+
+				`fit_rows = [0, 8640], in JSON as {"fit_rows": [0, 8640]}`, verb)
 	case errors.Is(err, control.ErrGone):
 		return "run it again, which starts a new daemon; what was published is still there"
 	case errors.Is(err, control.ErrNoDaemon) && os.Getenv("TENSORCACHE_AUTOSTART") == "0":

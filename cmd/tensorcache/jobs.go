@@ -18,8 +18,8 @@ func newJobs(o *options) *cobra.Command {
 	var cancel, state, dataset string
 	cmd := &cobra.Command{
 		Use: "jobs", Short: "list the loads and other jobs; cancel one", Args: cobra.NoArgs,
-		Long: `List the jobs that run and the last 100 that ended, oldest first. With --cancel one is ended, for
-all who wait for it; nothing of it is left.`,
+		Long: `List the jobs that run and the last 100 that ended, oldest first. With --cancel
+one is ended, for all who wait for it; nothing of it is left.`,
 		Example: "  tensorcache jobs --state running",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := o.connect(true)

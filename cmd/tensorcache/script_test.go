@@ -191,7 +191,9 @@ func halfPut(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Defer(func() { conn.Close() })
 	request := fmt.Sprintf(
-		`{"protocol": 1, "request": "put", "dataset": %q, "format": "columns", "columns": [{"name": "a", "dtype": "float32", "shape": [1000], "bytes": 4000}]}`, args[0])
+		`{"protocol": 1, "request": "put", "dataset": %q, "format": "columns", `+
+			`"columns": [{"name": "a", "dtype": "float32", "shape": [1000], "bytes": 4000}]}`,
+		args[0])
 	frame := append([]byte{byte(len(request)), 0, 0, 0, 1, 0, 0, 0}, request...)
 	_, err = conn.Write(append(frame, make([]byte, 2000)...))
 	ts.Check(err)

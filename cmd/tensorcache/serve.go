@@ -73,16 +73,21 @@ func newServe(o *options) *cobra.Command {
 		},
 	}
 	cmd.Flags().Var(&s.memory, "memory",
-		"keep datasets and rings together below this `size`, as 8GiB (default $TENSORCACHE_MEMORY, else half of the machine's memory, or of the control group's limit)")
+		"keep datasets and rings together below this `size`, as 8GiB (default "+
+			"$TENSORCACHE_MEMORY, else half of the machine's memory, or of the control group's "+
+			"limit)")
 	cmd.Flags().BoolVar(&s.auto, "auto", false, "leave after an hour without clients")
 	cmd.Flags().IntVar(&s.readyFD, "ready-fd", -1,
 		"write \"ok\" to this `descriptor` once both sockets listen")
 	cmd.Flags().Var(&s.allowUID, "allow-uid",
-		"let in these user `ids` too, besides one's own and root; what they load lies below a --root")
+		"let in these user `ids` too, besides one's own and root; what they load lies below a "+
+			"--root")
 	cmd.Flags().StringVar(&s.http, "http", "",
-		"serve the control API and the dashboard on this loopback `address` too, for who has the token; port 0 is any (127.0.0.1:7007)")
+		"serve the control API and the dashboard on this loopback `address` too, for who has "+
+			"the token; port 0 is any (127.0.0.1:7007)")
 	cmd.Flags().StringArrayVar(&s.roots, "root", nil,
-		"let sources below this `folder` be loaded over TCP and by the users of --allow-uid; may be given several times (default none)")
+		"let sources below this `folder` be loaded over TCP and by the users of --allow-uid; "+
+			"may be given several times (default none)")
 	cmd.Flags().DurationVar(&s.idleAfter, "idle-after", autoIdleTime,
 		"with --auto, leave after so `long` without clients")
 	_ = cmd.Flags().MarkHidden("idle-after") // for tests

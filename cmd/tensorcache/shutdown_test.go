@@ -76,7 +76,8 @@ func TestATerminatedDaemonEndsWhateverIsOpen(t *testing.T) {
 	}
 	d := c.Daemon
 	trainer := open("unix", d.Feed,
-		frame(`{"protocol": 1, "request": "feed", "dataset": "a", "generation": 1, "spec": {"context_length": 8}, "options": {"batch_size": 2}, "delivery": "slot"}`))
+		frame(`{"protocol": 1, "request": "feed", "dataset": "a", "generation": 1, `+
+			`"spec": {"context_length": 8}, "options": {"batch_size": 2}, "delivery": "slot"}`))
 	if kind, _, err := wire.ReadHeader(trainer, make([]byte, wire.HeaderSize), 1<<20); err != nil ||
 		kind != wire.FrameReply {
 		t.Fatal(kind, err)
@@ -84,7 +85,9 @@ func TestATerminatedDaemonEndsWhateverIsOpen(t *testing.T) {
 	open("unix", d.Feed,
 		frame(`{"protocol": 1, "request": "open", "dataset": "a", "generation": 1}`))
 	open("unix", d.Feed,
-		frame(`{"protocol": 1, "request": "put", "dataset": "b", "format": "columns", "columns": [{"name": "a", "dtype": "float32", "shape": [1000], "bytes": 4000}]}`)+"half")
+		frame(`{"protocol": 1, "request": "put", "dataset": "b", "format": "columns", `+
+			`"columns": [{"name": "a", "dtype": "float32", "shape": [1000], "bytes": 4000}]}`)+
+			"half")
 	open("unix", d.Feed, "")
 	token, err := os.ReadFile(filepath.Join(dir, "token"))
 	if err != nil {

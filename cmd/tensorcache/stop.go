@@ -19,10 +19,12 @@ func newStop(o *options) *cobra.Command {
 	var whenIdle bool
 	cmd := &cobra.Command{
 		Use: "stop", Short: "end the daemon", Args: cobra.NoArgs,
-		Long: `Stop ends the daemon and waits until it is gone. Datasets stay in the cache; attached trainers are told.
+		Long: `Stop ends the daemon and waits until it is gone. Datasets stay in the cache;
+attached trainers are told.
 
-With --when-idle the daemon serves on, new clients too, and leaves at the first moment in which no load runs and no trainer is
-attached but those with reconnect=True, which go on with the next daemon where they are.`,
+With --when-idle the daemon serves on, new clients too, and leaves at the first
+moment in which no load runs and no trainer is attached but those with
+reconnect=True, which go on with the next daemon where they are.`,
 		Example: "  tensorcache stop --when-idle",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := o.connect(false)

@@ -25,11 +25,12 @@ func newTop(o *options) *cobra.Command {
 	t := &top{options: o}
 	cmd := &cobra.Command{
 		Use: "top", Short: "watch feeds, jobs and memory", Args: cobra.NoArgs,
-		Long: `Watch the trainers' feeds, the jobs that run and what of the datasets is in memory. On a terminal
-top fills the screen until q is pressed; elsewhere it prints lines, and with --json one object a tick.
+		Long: `Watch the trainers' feeds, the jobs that run and what of the datasets is in
+memory. On a terminal top fills the screen until q is pressed; elsewhere it
+prints lines, and with --json one object a tick.
 
-WAITS is the share of its passes that a trainer waited for data; IDLE the share of the feed's life
-that the daemon waited for the trainer. No daemon is started.`,
+WAITS is the share of its passes that a trainer waited for data; IDLE the share
+of the feed's life that the daemon waited for the trainer. No daemon is started.`,
 		Example: "  tensorcache top --count 1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if t.interval < minInterval {

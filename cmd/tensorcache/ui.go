@@ -16,9 +16,11 @@ func newUI(o *options) *cobra.Command {
 	var onlyPrint bool
 	cmd := &cobra.Command{
 		Use: "ui [NAME]", Short: "open the dashboard in a browser", Args: cobra.MaximumNArgs(1),
-		Long: `Ui opens the dashboard in a browser, at the dataset NAME where one is given, and prints its address.
+		Long: `Ui opens the dashboard in a browser, at the dataset NAME where one is given, and
+prints its address.
 
-The address works once, within a minute: it logs the browser in, and no other. Others get theirs by running ui again.`,
+The address works once, within a minute: it logs the browser in, and no other.
+Others get theirs by running ui again.`,
 		Example: "  tensorcache ui etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := o.connect(true)
