@@ -278,13 +278,13 @@ func (s *Server) serve(ctx *fasthttp.RequestCtx) {
 
 // panicError returns the error of a panic and logs it. It logs the stack too, unless the cause is a
 // dataset's file that was truncated.
-func (s *Server) panicError(doing, what string, recovered any) error {
+func (s *Server) panicError(task, name string, recovered any) error {
 	err := feed.Failed("the daemon failed", recovered)
 	if jobs.ProblemOf(err).Type == wire.Corrupt {
-		s.Log.Error(doing, "of", what, "error", err)
+		s.Log.Error("a file of a dataset was truncated", "task", task, "name", name, "error", err)
 	} else {
-		s.Log.Error("panic", "in", doing, "of", what, "value", recovered, "stack",
-			string(debug.Stack()))
+		s.Log.Error("panic", "task", task, "name", name, "value", recovered,
+			"stack", string(debug.Stack()))
 	}
 	return err
 }

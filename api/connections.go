@@ -55,7 +55,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if err != nil {
-			l.log.Warn("accept", "error", err)
+			l.log.Warn("accept a connection", "error", err)
 			time.Sleep(acceptPause)
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// pages are the dashboard: a page, its modules and styles, and uPlot, which draws.
+// dashboardFiles are the page, its modules and styles, and uPlot, which draws the charts.
 //
 //go:embed dashboard
 var dashboardFiles embed.FS

@@ -230,7 +230,7 @@ func (e *events) topicBody(topic int) (body []byte) {
 		body, err = json.Marshal(state)
 	}
 	if err != nil {
-		e.server.Log.Error("events", "topic", eventTopics[topic].name, "error", err)
+		e.server.Log.Error("make an event", "topic", eventTopics[topic].name, "error", err)
 		return nil
 	}
 	return body

@@ -25,7 +25,7 @@ func TestNoPanicLeavesThePackage(t *testing.T) {
 		!strings.Contains(err.Error(), "the daemon failed") || len(ctx.Response.Body()) > 0 {
 		t.Errorf("a scrape gave %v: %s", err, ctx.Response.Body())
 	}
-	for _, says := range []string{"msg=panic in=events of=datasets", "msg=panic in=metrics",
+	for _, says := range []string{"msg=panic task=events name=datasets", "msg=panic task=metrics",
 		"metrics.go"} {
 		if !strings.Contains(log.String(), says) {
 			t.Errorf("the log does not say %q: %s", says, log.String())

@@ -119,7 +119,7 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 	}
 }
 
-// The item is long enough to be summarised.
+// TestASeriesOfALongItemKeepsItsSpikes has an item that is long enough to be summarised.
 func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 	w := newWorld(t)
 	s := w.publishShown("d", "", summaryMinRows+777)
@@ -140,7 +140,8 @@ func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 	}
 }
 
-// All cores read a long item, and the result is stored.
+// TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd has an item that all cores read to
+// summarise it.
 func TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	w := newWorld(t)
 	w.publishShown("d", "", summaryMinRows)

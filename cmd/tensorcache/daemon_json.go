@@ -35,6 +35,6 @@ func (a *daemonJSON) setHTTP(addr string, log *slog.Logger) {
 	a.daemon.HTTP = addr
 	a.mu.Unlock()
 	if err := a.write(); err != nil {
-		log.Error("announce the address", "error", err)
+		log.Error("write the address to daemon.json", "error", err)
 	}
 }

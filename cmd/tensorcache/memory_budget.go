@@ -46,7 +46,8 @@ func (o *serveOptions) budget(log *slog.Logger) int64 {
 		return limit / 2
 	}
 	if int64(o.memory) > limit {
-		log.Warn("the memory budget is more than there is", "budget", o.memory.String(), "limit",
+		log.Warn("the memory budget exceeds the memory that the process may use", "budget",
+			o.memory.String(), "limit",
 			humanize.IBytes(uint64(limit)))
 	}
 	return int64(o.memory)

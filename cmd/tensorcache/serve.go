@@ -158,7 +158,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 	serving.Go(func() error { return http.Serve(sockets.control) })
 	serving.Go(func() error { return feeds.Serve(sockets.feed) })
 	if err := o.ready(); err != nil {
-		log.Warn("nobody waits for the daemon to be ready", "error", err)
+		log.Warn("report that the daemon is ready", "error", err)
 	}
 	log.Info("serving", "version", fullVersion(), "pid", os.Getpid(), "dir", dir)
 
@@ -176,7 +176,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 	log.Info("stopping")
 	// a service manager that starts the service again then waits for its end
 	if err := o.notify(sd.SdNotifyStopping); err != nil {
-		log.Warn("the service manager is not told that the daemon stops", "error", err)
+		log.Warn("tell the service manager that the daemon stops", "error", err)
 	}
 	time.AfterFunc(shutdownTimeout, func() { forceExit(log, sockets) })
 	http.Refuse()

@@ -72,7 +72,7 @@ func (w *shutdownWatch) wait(stopping context.Context) startLock {
 
 // forceExit ends a daemon in which something blocks. Published data is complete on the disk.
 func forceExit(log *slog.Logger, s *sockets) {
-	log.Error("gave up waiting for the end", "seconds", shutdownTimeout.Seconds())
+	log.Error("the daemon did not stop in time; it exits", "seconds", shutdownTimeout.Seconds())
 	s.remove()
 	os.Exit(exitFailed)
 }
