@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestCloseEndsServeWhereverItIs closes a server before Serve, and while fasthttp does not have the
+// TestCloseEndsServeAtAnyTime closes a server before Serve, and while fasthttp does not have the
 // listener yet.
-func TestCloseEndsServeWhereverItIs(t *testing.T) {
+func TestCloseEndsServeAtAnyTime(t *testing.T) {
 	for i := range 300 {
 		l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 		if err != nil {

@@ -20,7 +20,7 @@ func (p *failingListener) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-func TestAWantOfDescriptorsPasses(t *testing.T) {
+func TestAcceptTriesAgainWhenDescriptorsRanOut(t *testing.T) {
 	l := &failingListener{fails: 2}
 	if _, err := limitConnections(l, slog.New(slog.DiscardHandler), 2,
 		1<<20).Accept(); err != net.ErrClosed {

@@ -61,7 +61,7 @@ func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsThereAlreadyIsNotSentAgain(t *testing.T) {
+func TestAFileThatTheBrowserHasIsNotSentAgain(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	for _, target := range []string{"/", "/assets/app.js", "/assets/uplot.LICENSE.txt"} {
@@ -89,9 +89,9 @@ func TestNoOtherFileIsServed(t *testing.T) {
 	}
 }
 
-// TestThePageAsksForAsMuchAsItIsTold checks that the lists that the page requests are as long as
-// those of the event stream. Else entries would appear and disappear.
-func TestThePageAsksForAsMuchAsItIsTold(t *testing.T) {
+// TestThePageRequestsListsAsLongAsThoseOfEvents checks that the lists that the page requests are as
+// long as those of the event stream. Else entries would appear and disappear.
+func TestThePageRequestsListsAsLongAsThoseOfEvents(t *testing.T) {
 	w := newWorld(t)
 	files, err := dashboard()
 	if err != nil {

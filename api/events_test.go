@@ -100,7 +100,7 @@ func (l *eventClient) waitFor(name string, is func(data []byte) bool) {
 	}
 }
 
-func TestEventsTellWhatChanges(t *testing.T) {
+func TestEventsHaveTheChangedBodies(t *testing.T) {
 	w := newWorld(t)
 	l := w.listen("/v1/events")
 	for _, name := range []string{"jobs", "feeds", "datasets"} {
@@ -151,9 +151,9 @@ func TestAJobsEventsEndWithIt(t *testing.T) {
 	w.wantProblem(w.do("GET", "/v1/jobs/j9/events", nil), wire.JobNotFound, "")
 }
 
-// TestNobodyLooksWhereNobodyListens checks that the goroutine of the events ends after the last
-// client, which may leave with or without events in between.
-func TestNobodyLooksWhereNobodyListens(t *testing.T) {
+// TestEventsAreMadeOnlyWhileThereAreListeners checks that the goroutine of the events ends after
+// the last client, which may leave with or without events in between.
+func TestEventsAreMadeOnlyWhileThereAreListeners(t *testing.T) {
 	w := newWorld(t)
 	l := w.listen("/v1/events")
 	if _, ok := l.next(); !ok || w.server.activeStreams.Load() != 1 || !w.isWatching() {
@@ -178,9 +178,9 @@ func (w *world) isWatching() bool {
 	return w.server.events.running
 }
 
-// TestAListenerThatReadsNothingHoldsNobodyUp has a client with a full connection. Other clients get
-// their events, and the daemon can stop.
-func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
+// TestAListenerThatReadsNothingDoesNotDelayOthers has a client with a full connection. Other
+// clients get their events, and the daemon can stop.
+func TestAListenerThatReadsNothingDoesNotDelayOthers(t *testing.T) {
 	w := newWorld(t)
 	conn, err := w.client.Transport.(*http.Transport).DialContext(t.Context(), "", "")
 	if err != nil {
@@ -206,7 +206,7 @@ func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
 		func(b []byte) bool { return strings.Contains(string(b), `"dataset":"etth1"`) })
 }
 
-func TestOnlySoManyStreamsAreServed(t *testing.T) {
+func TestTheNumberOfStreamsIsLimited(t *testing.T) {
 	w := newWorld(t)
 	w.server.activeStreams.Add(maxStreams)
 	a := w.do("GET", "/v1/events", nil)

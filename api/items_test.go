@@ -81,7 +81,7 @@ func TestItemsAreFoundByTheirText(t *testing.T) {
 	}
 }
 
-func TestQueriesThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidQueriesAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.publishShown("d", "", 2000, 3)
 	for path, says := range map[string]string{

@@ -7,7 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-func TestALoadGoesOnWhileSomebodyWaitsForIt(t *testing.T) {
+func TestALoadRunsUntilItsLastOwnerLeaves(t *testing.T) {
 	w := newWorld(t)
 	options := map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}
 	w.Setenv(blockedVariable, "read")

@@ -152,7 +152,7 @@ func TestALoadThatRunsIsJoinedWaitedForAndCancelled(t *testing.T) {
 	}
 }
 
-func TestCloseCancelsWhatRunsAndRefusesMore(t *testing.T) {
+func TestCloseCancelsJobsAndRefusesNewOnes(t *testing.T) {
 	w := newWorld(t)
 	options := map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}
 	job := w.loadBlocked("d", options)

@@ -153,7 +153,7 @@ func TestIdleClientsBlockNobody(t *testing.T) {
 	}
 }
 
-func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
+func TestAnIncompleteRequestTimesOut(t *testing.T) {
 	for name, half := range map[string]string{
 		"nothing": "",
 		"header":  "GET /v1/health HTTP/1.1\r\nHost: ",
@@ -180,7 +180,7 @@ func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
 	}
 }
 
-func TestAClientThatReadsNothingIsCutOff(t *testing.T) {
+func TestAClientThatReadsNothingTimesOut(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestAClientThatReadsNothingIsCutOff(t *testing.T) {
 	}
 }
 
-func TestConnectionsAboveTheLimitAreToldSo(t *testing.T) {
+func TestConnectionsAboveTheLimitGetAProblem(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	w.server.tcpConns.mu.Lock()

@@ -64,7 +64,7 @@ func TestAnAddressMayBeOfIPv6(t *testing.T) {
 	}
 }
 
-func TestAKeyIsGoodOnceAndSoon(t *testing.T) {
+func TestAKeyIsValidOnceAndForAMinute(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	now := time.Now()
@@ -115,7 +115,7 @@ func TestASessionEndsSomeTimeAfterItsLastRequest(t *testing.T) {
 	}
 }
 
-func TestOnlySoManyLoginsAreRemembered(t *testing.T) {
+func TestTheNumberOfKeysAndSessionsIsLimited(t *testing.T) {
 	l := newSessionTable()
 	now := time.Now()
 	l.now = func() time.Time { now = now.Add(time.Millisecond); return now }
@@ -152,7 +152,7 @@ func TestTheFirstLoginOpensAnAddress(t *testing.T) {
 	}
 }
 
-func TestSomebodyWithABrowserReadsHowToGetIn(t *testing.T) {
+func TestABrowserWithoutASessionGetsTheLoginPage(t *testing.T) {
 	d := newWorld(t).openTCP()
 	a := d.do("GET", "/", "", "Authorization: ", "Accept: text/html,*/*")
 	if a.status != 401 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") ||

@@ -243,8 +243,8 @@ func TestParametersThatARouteDoesNotTakeAreRefused(t *testing.T) {
 	}
 }
 
-// TestBreachesAreSeen checks that contractError finds differences.
-func TestBreachesAreSeen(t *testing.T) {
+// TestContractErrorsAreFound checks that contractError finds differences.
+func TestContractErrorsAreFound(t *testing.T) {
 	json := map[string][]string{"Content-Type": {"application/json"}}
 	for name, test := range map[string]struct {
 		method, target, body string

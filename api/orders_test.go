@@ -10,9 +10,9 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// TestEveryListOfOrdersIsThatOfTheSampler compares the control API, the dashboard and the docs with
+// TestEveryListOfOrdersEqualsTheSamplers compares the control API, the dashboard and the docs with
 // the sampler's orders.
-func TestEveryListOfOrdersIsThatOfTheSampler(t *testing.T) {
+func TestEveryListOfOrdersEqualsTheSamplers(t *testing.T) {
 	var enum []string
 	options := fullDocument().Components["schemas"]["FeedOptions"]
 	properties := options["properties"].(map[string]any)

@@ -9,9 +9,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// TestNoPanicLeavesThePackage also covers the goroutine of the events and that of the metrics
+// TestPanicsDoNotLeaveThePackage also covers the goroutine of the events and that of the metrics
 // registry. The server has no store, so that each access panics.
-func TestNoPanicLeavesThePackage(t *testing.T) {
+func TestPanicsDoNotLeaveThePackage(t *testing.T) {
 	var log bytes.Buffer
 	s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	if body := s.events.topicBody(topicDatasets); body != nil {

@@ -19,7 +19,7 @@ func (w *world) plan(name string, request map[string]any) (p wire.PlanReply) {
 	return p
 }
 
-func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
+func TestThePlanOfETTh1HasTheCountsOfPapers(t *testing.T) {
 	w := newWorld(t)
 	split := map[string]any{"lengths": []int{8640, 2880, 2880}}
 	p := w.plan(w.loadETTh1(), map[string]any{"spec": etthSpec, "split": split})
@@ -54,7 +54,7 @@ func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
 	}
 }
 
-func TestPathsAreSaidAsTheyAre(t *testing.T) {
+func TestPlansNameThePathOfDelivery(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
 	for _, test := range []struct {
@@ -80,7 +80,7 @@ func TestPathsAreSaidAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestPlansThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidPlanRequestsAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
 	for name, test := range map[string]struct {
@@ -145,9 +145,9 @@ func TestRunsAreTheIndex(t *testing.T) {
 	}
 }
 
-// TestAPlansRanksAreWhatTheyAreServed compares plans of every order and tail with the batches of a
+// TestAPlansRanksGetWhatASamplerServes compares plans of every order and tail with the batches of a
 // sampler.
-func TestAPlansRanksAreWhatTheyAreServed(t *testing.T) {
+func TestAPlansRanksGetWhatASamplerServes(t *testing.T) {
 	w := newWorld(t)
 	source := "id,a\n"
 	for i, rows := range []int{30, 1, 17, 46} {

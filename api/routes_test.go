@@ -109,7 +109,7 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 	}
 }
 
-func TestHealthSaysWhoAnswers(t *testing.T) {
+func TestHealthDescribesTheDaemon(t *testing.T) {
 	w := newWorld(t)
 	var h wire.Health
 	w.decode(w.do("GET", "/v1/health", nil), 200, &h)
@@ -150,7 +150,7 @@ func TestADatasetIsListedShownAndRemoved(t *testing.T) {
 		`no dataset is named "etth1"; there are none yet`)
 }
 
-func TestBodiesThatAreNotWhatIsDocumentedAreRefused(t *testing.T) {
+func TestUndocumentedBodiesAreRefused(t *testing.T) {
 	w := newWorld(t)
 	for name, test := range map[string]struct{ path, body, typ, says string }{
 		"unknown option": {"x/load", `{"source": ["/a"]}`, wire.InvalidRequest,
@@ -214,7 +214,7 @@ func TestRequestsThatAreTooLargeAreRefused(t *testing.T) {
 		wire.TooLarge, "the headers are over 8192 bytes")
 }
 
-func TestWhatIsNoHTTPIsAnsweredByAProblem(t *testing.T) {
+func TestARequestThatIsNotHTTPGetsAProblem(t *testing.T) {
 	w := newWorld(t)
 	w.wantProblem(w.sendRaw("what is this\r\n\r\n"), wire.InvalidRequest, "")
 }

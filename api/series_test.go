@@ -140,9 +140,9 @@ func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 	}
 }
 
-// TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd has an item that all cores read to
+// TestASeriesOfATruncatedFileDoesNotEndTheDaemon has an item that all cores read to
 // summarise it.
-func TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
+func TestASeriesOfATruncatedFileDoesNotEndTheDaemon(t *testing.T) {
 	w := newWorld(t)
 	w.publishShown("d", "", summaryMinRows)
 	h, err := w.store.Acquire("d", 0)

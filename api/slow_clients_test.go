@@ -13,10 +13,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// TestTwoHundredListenersThatReadNothingKeepNobodyOut opens more streams than are served; the
+// TestTwoHundredListenersThatReadNothingDoNotBlockOthers opens more streams than are served; the
 // others get a problem. Requests and jobs go on. When the connections of the streams are full, the
 // server closes them, so that new clients are served.
-func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
+func TestTwoHundredListenersThatReadNothingDoNotBlockOthers(t *testing.T) {
 	w := newWorld(t)
 	w.do("GET", "/v1/health", nil) // the server has started
 	w.server.conns.writeTimeout = 500 * time.Millisecond
@@ -66,10 +66,10 @@ func (w *world) waitForStreamsDoing(n int64, meanwhile func()) {
 	}
 }
 
-// TestConnectionsThatComeAndGoWithinRequestsLeaveNothing has clients that send whole, partial and
+// TestConnectionsClosedWithinRequestsLeakNothing has clients that send whole, partial and
 // several requests, read some of the responses and close or reset the connection, over the socket
 // and TCP. Requests of another client are answered meanwhile.
-func TestConnectionsThatComeAndGoWithinRequestsLeaveNothing(t *testing.T) {
+func TestConnectionsClosedWithinRequestsLeakNothing(t *testing.T) {
 	a := newRequestTester(t)
 	d := a.openTCP()
 	plan := `{"spec": {"context_length": 3}}`

@@ -58,7 +58,7 @@ var testSpecs = map[string]map[string]any{
 		"dilation": 2, "columns": []string{"i"}},
 }
 
-func TestStretchesAddUpToThePlanAndHoldItsWindows(t *testing.T) {
+func TestStretchesAddUpToThePlanAndContainItsWindows(t *testing.T) {
 	w := newWorld(t)
 	rows := []int64{60, 5, 130, 1}
 	w.publishShown("d", "", rows...)
@@ -167,7 +167,7 @@ func TestTooManyStretchesAreJoinedAndLoseNoPosition(t *testing.T) {
 	}
 }
 
-func TestStretchesThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidStretchesRequestsAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.publishShown("d", "", 20, 20)
 	plain := map[string]any{"spec": testSpecs["plain"]}

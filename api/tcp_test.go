@@ -108,7 +108,7 @@ func (d *tcpClient) do(method, path, body string, fields ...string) response {
 	return readResponse(d, res)
 }
 
-func TestWhoHasTheTokenIsServedOverTCPAsOverTheSocket(t *testing.T) {
+func TestAClientWithTheTokenIsServedOverTCPAsOverTheSocket(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	var h wire.Health
@@ -147,7 +147,7 @@ func TestOnlyLoopbackAddressesAreListenedOn(t *testing.T) {
 	}
 }
 
-func TestATokenThatOthersCouldKnowIsNotUsed(t *testing.T) {
+func TestATokenFileThatOthersCouldReadIsNotUsed(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"mode":  func(path string) error { return os.Chmod(path, 0o640) },
 		"text":  func(path string) error { return os.WriteFile(path, []byte("secret\n"), 0o600) },
@@ -186,9 +186,9 @@ func TestATokenThatOthersCouldKnowIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoPlainRequestIsRefused sends requests that proxies and servers are known to interpret
+// TestAmbiguousRequestsAreRefused sends requests that proxies and servers are known to interpret
 // differently.
-func TestWhatIsNoPlainRequestIsRefused(t *testing.T) {
+func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	d := newWorld(t).openTCP()
 	get, post, host, bearer := "GET /v1/health HTTP/1.1", "POST /v1/datasets/x/plan HTTP/1.1",
 		"Host: "+d.addr, d.bearerHeader()
@@ -283,7 +283,7 @@ func TestNothingBehindARefusedRequestIsRead(t *testing.T) {
 	}
 }
 
-func TestAMessageToAStrangerSaysNothingOfTheToken(t *testing.T) {
+func TestARefusalDoesNotRevealTheToken(t *testing.T) {
 	d := newWorld(t).openTCP()
 	for _, request := range []string{
 		headerLines("GET /v1/health HTTP/1.1", "Host: evil.example", d.bearerHeader()),
@@ -304,8 +304,8 @@ func TestAMessageToAStrangerSaysNothingOfTheToken(t *testing.T) {
 	}
 }
 
-// TestWhatTheGuardRefusesIsToldWhatIsWanted checks the message and the hint of each refusal.
-func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
+// TestRefusalsOfTheGuardSayWhatIsWanted checks the message and the hint of each refusal.
+func TestRefusalsOfTheGuardSayWhatIsWanted(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	host := "Host: " + d.addr

@@ -86,8 +86,9 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 	}
 }
 
-// TestVerifyNamesTheFileThatIsGoneOrCut damages datasets that are open and datasets that are not.
-func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
+// TestVerifyNamesTheFileThatIsMissingOrTruncated damages datasets that are open and datasets that
+// are not.
+func TestVerifyNamesTheFileThatIsMissingOrTruncated(t *testing.T) {
 	w := newWorld(t)
 	path := w.source("a.csv", "id,x\nu,1\nv,2\n")
 	for what, damage := range map[string]func(string) error{
@@ -153,9 +154,9 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 	}
 }
 
-// TestAFileThatWasCutOffIsNotTheDaemonsEnd reads beyond the end of a mapped file, which is a memory
+// TestATruncatedFileDoesNotEndTheDaemon reads beyond the end of a mapped file, which is a memory
 // fault.
-func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
+func TestATruncatedFileDoesNotEndTheDaemon(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
 	w.verify("etth1")

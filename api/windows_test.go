@@ -43,7 +43,7 @@ func (s *shownDataset) windowPart(columns []string, item int, start, from, to,
 	return out
 }
 
-func TestContentsAreTheValuesOfTheWindow(t *testing.T) {
+func TestWindowsHaveTheValuesOfTheDataset(t *testing.T) {
 	w := newWorld(t)
 	s := w.publishShown("d", "", 40, 3, 25)
 	r := rand.New(rand.NewPCG(8, 9))
@@ -111,7 +111,7 @@ func TestContentsAreTheValuesOfTheWindow(t *testing.T) {
 	}
 }
 
-func TestTheWindowOfARowIsTheNearestThatHoldsIt(t *testing.T) {
+func TestTheWindowOfARowIsTheNearestThatContainsIt(t *testing.T) {
 	w := newWorld(t)
 	w.publishShown("d", "", 40, 3, 25)
 	for name, spec := range testSpecs {
@@ -165,7 +165,7 @@ func TestAWindowSaysItsPartOfTheSplit(t *testing.T) {
 	}
 }
 
-func TestContentsThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidWindowsRequestsAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.publishShown("d", "", 9000, 20)
 	plain := map[string]any{"spec": testSpecs["plain"]}

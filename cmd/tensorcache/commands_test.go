@@ -67,8 +67,8 @@ func TestEveryVerbHasHelpAndAnExampleThatParses(t *testing.T) {
 	}
 }
 
-// TestWhatListsAndShowsTakesJSON checks that verbs that list or show something have --json.
-func TestWhatListsAndShowsTakesJSON(t *testing.T) {
+// TestVerbsThatListOrShowHaveJSON checks that verbs that list or show something have --json.
+func TestVerbsThatListOrShowHaveJSON(t *testing.T) {
 	root := newRoot()
 	for _, name := range []string{"ls", "show", "plan", "verify", "top", "doctor", "version",
 		"jobs", "feeds", "bench", "head"} {

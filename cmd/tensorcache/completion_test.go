@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestWordsThatShellsCompleteAreThoseOfTheHelp checks that each completed value is in the help of
+// TestCompletedValuesAreThoseOfTheHelp checks that each completed value is in the help of
 // its flag, and that a verb has each flag.
-func TestWordsThatShellsCompleteAreThoseOfTheHelp(t *testing.T) {
+func TestCompletedValuesAreThoseOfTheHelp(t *testing.T) {
 	left := maps.Clone(flagValues)
 	var look func(c *cobra.Command)
 	look = func(c *cobra.Command) {

@@ -35,7 +35,7 @@ func checkCommandLine(t *testing.T, words []string) {
 	}
 }
 
-func TestTheSystemdUnitIsOne(t *testing.T) {
+func TestTheSystemdUnitIsValid(t *testing.T) {
 	unit := readContrib(t, "contrib/tensorcache.service")
 	line := regexp.MustCompile(`(?m)^ExecStart=%h/\.local/bin/tensorcache (.*)$`).
 		FindStringSubmatch(unit)
@@ -64,7 +64,7 @@ func TestTheSystemdUnitIsOne(t *testing.T) {
 	}
 }
 
-func TestTheLaunchdAgentIsOne(t *testing.T) {
+func TestTheLaunchdAgentIsValid(t *testing.T) {
 	var words []string
 	depth, text := 0, ""
 	for d := xml.NewDecoder(strings.NewReader(readContrib(t, "contrib/dev.tensorcache.plist"))); ; {
@@ -103,7 +103,7 @@ func TestTheLaunchdAgentIsOne(t *testing.T) {
 	checkCommandLine(t, strings.Fields(line[1]))
 }
 
-func TestTheImageStartsTheDaemonAndLooksAfterIt(t *testing.T) {
+func TestTheImageStartsTheDaemonAndChecksItsHealth(t *testing.T) {
 	text := readContrib(t, "Dockerfile")
 	var started []string
 	for _, m := range regexp.MustCompile(`(?m)\bCMD (\[.*\])$`).FindAllStringSubmatch(text, -1) {

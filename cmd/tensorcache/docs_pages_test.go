@@ -174,9 +174,9 @@ func curl(t *testing.T, line string) {
 	}
 }
 
-// TestCommandsInTheTextOfThePagesAreOnes checks that commands in the text have a verb and flags
+// TestCommandsInTheTextOfThePagesExist checks that commands in the text have a verb and flags
 // that exist.
-func TestCommandsInTheTextOfThePagesAreOnes(t *testing.T) {
+func TestCommandsInTheTextOfThePagesExist(t *testing.T) {
 	n := 0
 	for _, name := range []string{"HTTP.md", "MEMORY.md", "DASHBOARD.md", "OPERATIONS.md"} {
 		text := docsPage(t, name)

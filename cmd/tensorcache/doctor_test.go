@@ -25,7 +25,7 @@ func checkFinding(t *testing.T, f finding, state, says string) {
 	}
 }
 
-func TestEachThingThatMayBeWrongIsFound(t *testing.T) {
+func TestDoctorFindsEachProblem(t *testing.T) {
 	checkFinding(t, checkUser(0), stateWarn, "it runs as root")
 	checkFinding(t, checkUser(1000), stateOK, "uid 1000")
 
@@ -60,7 +60,7 @@ func TestEachThingThatMayBeWrongIsFound(t *testing.T) {
 		"madvise for private memory, never for rings")
 }
 
-func TestTheCacheDirectoryIsExamined(t *testing.T) {
+func TestDoctorChecksTheCacheDirectory(t *testing.T) {
 	dir := t.TempDir()
 	checkFinding(t, checkDir(filepath.Join(dir, "not", "yet"))[0], stateOK,
 		"which the first load makes")
@@ -90,7 +90,7 @@ func TestTheCacheDirectoryIsExamined(t *testing.T) {
 	checkFinding(t, checkFilesystem(filepath.Join(dir, "none"))[0], stateFail, "no such file")
 }
 
-func TestADirectoryThatOtherUsersPassToTheSocketsIsWell(t *testing.T) {
+func TestDoctorAcceptsADirectoryThatServeHasOpened(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "control.sock")
 	if err := errors.Join(os.WriteFile(socket, nil, 0o600),
@@ -117,7 +117,7 @@ func TestADirectoryThatOtherUsersPassToTheSocketsIsWell(t *testing.T) {
 	checkFinding(t, with(0o700, 0o600), stateOK, "(mode 0700)")
 }
 
-func TestADaemonThatIsGoneOrStuckIsFound(t *testing.T) {
+func TestDoctorFindsADaemonThatWasKilledOrBlocks(t *testing.T) {
 	dir := t.TempDir()
 	found := func(state, says string) {
 		t.Helper()
@@ -156,7 +156,7 @@ func TestADaemonThatIsGoneOrStuckIsFound(t *testing.T) {
 	found(stateFail, "damaged")
 }
 
-func TestADaemonOfAnotherVersionIsFound(t *testing.T) {
+func TestDoctorFindsADaemonOfAnotherVersion(t *testing.T) {
 	dir := t.TempDir()
 	d := startFaulty(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
 	defer d.stop()

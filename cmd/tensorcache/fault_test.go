@@ -87,9 +87,9 @@ func TestAFullDiskAnywhereInALoadIsItsErrorAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas plants the fault in loading the new rows, in
-// joining them with the others, and in publishing.
-func TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas(t *testing.T) {
+// TestAFullDiskAnywhereInAnAppendLeavesTheDatasetAsItIs plants the fault in loading the new rows,
+// in joining them with the others, and in publishing.
+func TestAFullDiskAnywhereInAnAppendLeavesTheDatasetAsItIs(t *testing.T) {
 	dir, source := newFaultTest(t)
 	more := filepath.Join(t.TempDir(), "b.csv")
 	if err := os.WriteFile(more, []byte("a\n4.5\n"), 0o600); err != nil {

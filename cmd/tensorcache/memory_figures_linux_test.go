@@ -157,9 +157,9 @@ func waitUntil(t *testing.T, is func() bool) {
 	}
 }
 
-// TestTheMachinesFiguresAreTheKernels compares the daemon's memory figures with the kernel's,
+// TestMemoryFiguresEqualTheKernels compares the daemon's memory figures with the kernel's,
 // within 1 %: those of its maps and, if one can be made, of its control group.
-func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
+func TestMemoryFiguresEqualTheKernels(t *testing.T) {
 	dir := t.TempDir()
 	if f, err := machine.FilesystemOf(dir); err != nil || f.Kind == machine.Memory {
 		t.Skip("the file system keeps its files in memory", err)

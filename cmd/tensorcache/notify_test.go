@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestAServiceManagerIsToldThatTheDaemonListens listens on a socket as systemd does for services of
-// Type=notify.
-func TestAServiceManagerIsToldThatTheDaemonListens(t *testing.T) {
+// TestTheServiceManagerIsNotifiedWhenTheDaemonListens listens on a socket as systemd does for
+// services of Type=notify.
+func TestTheServiceManagerIsNotifiedWhenTheDaemonListens(t *testing.T) {
 	short, err := os.MkdirTemp("", "notify") // the path of t.TempDir may be too long for a socket
 	if err != nil {
 		t.Fatal(err)

@@ -34,8 +34,8 @@ func (t *terminal) String() string {
 	return t.text.String()
 }
 
-// TestTopFillsATerminalAndGivesItBack resizes the terminal and presses q.
-func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
+// TestTopFillsATerminalAndRestoresIt resizes the terminal and presses q.
+func TestTopFillsATerminalAndRestoresIt(t *testing.T) {
 	dir := t.TempDir()
 	d := startFaulty(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
 	defer d.stop()
@@ -98,7 +98,7 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 	}
 }
 
-func TestAPictureFitsTheScreen(t *testing.T) {
+func TestAFrameFitsTheTerminal(t *testing.T) {
 	text := "one\ntwo is longer\näöü is as long as it looks\nfour\n"
 	for _, size := range [][2]int{{80, 24}, {5, 3}, {1, 1}, {7, 0}} {
 		lines := strings.Split(strings.TrimPrefix(renderFrame(text, size[0], size[1]),
@@ -115,7 +115,7 @@ func TestAPictureFitsTheScreen(t *testing.T) {
 	}
 }
 
-func TestARateIsOfTheTimeSinceTheLookBefore(t *testing.T) {
+func TestARateIsOfTheTimeSinceTheLastSnapshot(t *testing.T) {
 	now := time.Now()
 	last := &snapshot{Time: now.Add(-2 * time.Second),
 		Feeds: []feedRate{{Feed: wire.Feed{Feed: "f1", Batches: 100}}}}

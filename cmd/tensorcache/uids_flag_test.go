@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestUserIDsAddUp(t *testing.T) {
+func TestUserIDsOfRepeatedFlagsAreJoined(t *testing.T) {
 	var ids uidsFlag
 	for _, text := range []string{"1000, 1001", "0", "4294967294"} {
 		if err := ids.Set(text); err != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestAnEstimateIsWhatIsLeftAtThePaceSoFar(t *testing.T) {
+func TestAnEstimateAssumesTheRateSoFar(t *testing.T) {
 	var e estimate
 	if left := e.eta(time.Hour); left != nil {
 		t.Errorf("nothing is done, and %v s are left", *left)
@@ -20,7 +20,7 @@ func TestAnEstimateIsWhatIsLeftAtThePaceSoFar(t *testing.T) {
 	}
 }
 
-func TestAnEstimateGrowsWhileNothingMoves(t *testing.T) {
+func TestAnEstimateGrowsWithoutProgress(t *testing.T) {
 	var e estimate
 	e.set(0.5)
 	if early := e.eta(time.Millisecond); early != nil {
@@ -34,7 +34,7 @@ func TestAnEstimateGrowsWhileNothingMoves(t *testing.T) {
 	}
 }
 
-func TestProgressNeverGoesBack(t *testing.T) {
+func TestProgressNeverDecreases(t *testing.T) {
 	var e estimate
 	for _, step := range []struct{ share, want float64 }{{0.25, 0.25}, {0.125, 0.25}, {0.5, 0.5},
 		{1.5, 1}, {0, 1}} {

@@ -8,9 +8,9 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// TestALoadWhoseBaseWentAwayIsSuperseded checks errors of a load whose base generation was removed:
-// an internal error is replaced, because its child process found no files to read.
-func TestALoadWhoseBaseWentAwayIsSuperseded(t *testing.T) {
+// TestALoadWhoseBaseWasRemovedIsSuperseded checks errors of a load whose base generation was
+// removed: an internal error is replaced, because its child process found no files to read.
+func TestALoadWhoseBaseWasRemovedIsSuperseded(t *testing.T) {
 	m := newTestManager(t)
 	loadText(t, m, "d", "t,v\n1,10\n")
 	failed, refused := errors.New("manifest.json is missing"),
