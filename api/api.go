@@ -220,13 +220,13 @@ func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 			maxHeaderBytes))
 	case errors.As(err, &timeoutErr) && timeoutErr.Timeout():
 		replyProblem(ctx, wire.NewProblem(wire.Timeout,
-			"the request did not come to its end within %s for its header and %s for its body",
+			"the request was not complete within %s for its header and %s for its body",
 			readTimeout, bodyTimeout))
 	default:
 		// the error may quote the request, and the token with it
 		replyProblem(ctx, wire.NewProblem(wire.InvalidRequest,
-			"this is no HTTP request that can be read").WithHint(
-			"ask by HTTP/1.1, as curl --unix-socket control.sock http://localhost/v1/health does"))
+			"the request is not valid HTTP").WithHint(
+			"send HTTP/1.1, as curl --unix-socket control.sock http://localhost/v1/health does"))
 	}
 }
 

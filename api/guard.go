@@ -58,7 +58,7 @@ func (g *guard) check(h *fasthttp.RequestHeader) *wire.Problem {
 	}
 	if hasHeaderLine(h, fasthttp.HeaderTransferEncoding) {
 		return wire.NewProblem(wire.InvalidRequest,
-			"transfer-encoding: a body in chunks is not read over TCP").WithHint(
+			"transfer-encoding: chunked bodies are not accepted over TCP").WithHint(
 			"send it with its Content-Length")
 	}
 	if h.ContentLength() > 0 && !isJSON(h.ContentType()) {
@@ -114,7 +114,7 @@ func (g *guard) checkCredentials(h *fasthttp.RequestHeader) *wire.Problem {
 		return unauthorized("the token is wrong")
 	}
 	if !g.hasSession(h) {
-		return unauthorized("a token is wanted")
+		return unauthorized("a token is required")
 	}
 	// A browser sends a cookie with requests of any page, so a request that changes something must
 	// prove that it comes from the dashboard.

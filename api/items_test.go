@@ -106,7 +106,7 @@ func TestInvalidQueriesAreRefused(t *testing.T) {
 		"series?from=2001":                      `from: got "2001", want a whole number from 0 to 2000`,
 		"series?from=5&to=4":                    `to: got "4", want a whole number from 5 to 2000`,
 		"series?columns=w[3]":                   `no column is named "w[3]"`,
-		"series?columns=f,f" + repeat(",f", 63): "more than 64 features",
+		"series?columns=f,f" + repeat(",f", 63): "want at most 64",
 	} {
 		before, query, _ := strings.Cut(path, "?")
 		p := w.decodeProblem(

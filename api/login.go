@@ -19,7 +19,7 @@ var loginRoutes = []route{
 // because the key would remain valid after the cookie of the request.
 func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 	if isTCP(ctx) {
-		return forbidden("a login is given out over the control socket only").
+		return forbidden("logins are available over the control socket only").
 			WithHint("run tensorcache ui on the daemon's machine")
 	}
 	addr, err := s.OpenTCP(anyLoopbackPort)

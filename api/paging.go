@@ -55,7 +55,7 @@ func (p pageRequest) checkNumbered(letter string) error {
 	if n, err := strconv.ParseUint(digits, 10, 63); p.after != "" &&
 		(!ok || err != nil || strconv.FormatUint(n, 10) != digits) {
 		return wire.NewProblem(wire.InvalidRequest,
-			"after: got %q, want the next of the page before, as %s12", shorten(p.after),
+			"after: got %q, want the next of the previous page, as %s12", shorten(p.after),
 			letter).WithField("after")
 	}
 	return nil

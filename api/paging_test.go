@@ -79,9 +79,9 @@ func TestListsComeInPages(t *testing.T) {
 		"datasets?limit=0":    `limit: got "0", want a whole number from 1 to 1000`,
 		"datasets?limit=1001": `limit: got "1001", want`,
 		"datasets?limit=":     `limit: got "", want`,
-		"jobs?after=x":        `after: got "x", want the next of the page before, as j12`,
+		"jobs?after=x":        `after: got "x", want the next of the previous page, as j12`,
 		"jobs?after=j01":      `after: got "j01", want`,
-		"feeds?after=j1":      `after: got "j1", want the next of the page before, as f12`,
+		"feeds?after=j1":      `after: got "j1", want the next of the previous page, as f12`,
 		"jobs?state=":         `state: got "", want queued, running, done, failed, cancelled`,
 	} {
 		w.wantProblem(w.do("GET", "/v1/"+query, nil), wire.InvalidRequest, says)

@@ -99,6 +99,6 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 	slices.Sort(allowed)
 	list := strings.Join(allowed, ", ")
 	ctx.Response.Header.Set("Allow", list)
-	return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s, want %s",
+	return wire.NewProblem(wire.MethodNotAllowed, "%s is not allowed for %s, want %s",
 		shorten(method), original, list)
 }

@@ -98,7 +98,7 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 				case len(methods) == 0:
 					w.wantProblem(a, wire.NotFound, "there is no route "+path)
 				default:
-					w.wantProblem(a, wire.MethodNotAllowed, method+" does not go with "+path)
+					w.wantProblem(a, wire.MethodNotAllowed, method+" is not allowed for "+path)
 					if allow := a.header.Get("Allow"); allow == "" ||
 						strings.Contains(allow, method) {
 						t.Errorf("Allow: %q", allow)

@@ -143,7 +143,7 @@ func (q query) features(h *store.Handle) ([]seriesFeature, error) {
 	}
 	if len(features) > maxFeatures {
 		return nil, wire.NewProblem(wire.InvalidRequest,
-			"columns: got more than %d features, want at most so many", maxFeatures).WithField(
+			"columns: got too many features, want at most %d", maxFeatures).WithField(
 			"columns").WithHint(
 			`name those that are wanted, also as a[0] of a column of shape [rows, n]`)
 	}

@@ -59,7 +59,7 @@ func (s *Server) replyStream(ctx *fasthttp.RequestCtx, open func() eventSource) 
 		s.activeStreams.Add(-1)
 		h.Set(fasthttp.HeaderRetryAfter, "10")
 		return wire.NewProblem(wire.Busy, "%d event streams are open, no more are served at once",
-			maxStreams).WithHint("close some dashboards, or ask again and again instead")
+			maxStreams).WithHint("close some dashboards, or poll instead")
 	}
 	ctx.SetConnectionClose()
 	ctx.SetBodyStream(&eventStream{server: s, source: open(), conn: ctx.Conn(),

@@ -317,7 +317,7 @@ func TestRefusalsOfTheGuardSayWhatIsWanted(t *testing.T) {
 		wantsBearer bool
 		body        string
 	}{
-		"no token": {"/v1/health", []string{host}, wire.Unauthorized, "a token is wanted",
+		"no token": {"/v1/health", []string{host}, wire.Unauthorized, "a token is required",
 			"send Authorization: Bearer", true, ""},
 		"a wrong token": {"/v1/health", []string{host, "Authorization: Bearer x"},
 			wire.Unauthorized, "the token is wrong", "send Authorization: Bearer", true, ""},
@@ -347,7 +347,7 @@ func TestRefusalsOfTheGuardSayWhatIsWanted(t *testing.T) {
 			wire.Forbidden, "request target: got", "send the path alone", false, ""},
 		"a body in pieces": {"/v1/health",
 			[]string{host, d.bearerHeader(), "Transfer-Encoding: chunked"},
-			wire.InvalidRequest, "transfer-encoding: a body in chunks", "Content-Length", false,
+			wire.InvalidRequest, "transfer-encoding: chunked bodies", "Content-Length", false,
 			"0\r\n\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

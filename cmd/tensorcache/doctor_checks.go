@@ -90,7 +90,7 @@ func checkDir(dir string) []finding {
 	switch {
 	case !st.IsDir():
 		return []finding{fail("cache directory", "name another with --dir or TENSORCACHE_DIR",
-			"%s is no directory", at)}
+			"%s is not a directory", at)}
 	case unix.Access(at, unix.W_OK|unix.X_OK) != nil:
 		found = append(found,
 			fail("cache directory", "name another with --dir or TENSORCACHE_DIR, or make it yours",

@@ -76,7 +76,7 @@ func TestDoctorChecksTheCacheDirectory(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	checkFinding(t, checkDir(file)[0], stateFail, "is no directory")
+	checkFinding(t, checkDir(file)[0], stateFail, "is not a directory")
 	if os.Getuid() == 0 {
 		if err := os.Chown(dir, 12345, -1); err != nil {
 			t.Fatal(err)

@@ -114,7 +114,7 @@ func sourcePaths(args []string) ([]string, error) {
 		}
 		matches, err := filepath.Glob(abs)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("%q is no pattern: %w", arg, err)}
+			return nil, usageError{fmt.Errorf("%q is not a valid pattern: %w", arg, err)}
 		}
 		matches = slices.DeleteFunc(matches,
 			func(m string) bool { return strings.HasPrefix(filepath.Base(m), ".") })

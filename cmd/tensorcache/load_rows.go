@@ -67,7 +67,7 @@ func (f *rowFlags) apply(o *ingest.Options) error {
 func parseItems(text string) (items []json.RawMessage, err error) {
 	if strings.HasPrefix(text, "[") {
 		if err := json.Unmarshal([]byte(text), &items); err != nil {
-			return nil, fmt.Errorf("--items: %q is no JSON list: %w", text, err)
+			return nil, fmt.Errorf("--items: %q is not a JSON list: %w", text, err)
 		}
 		return items, nil
 	}

@@ -109,7 +109,7 @@ func applyRecipe(fields map[string]any, o *ingest.Options) error {
 		}
 	}
 	if _, ok := fields["sources"]; ok {
-		return errors.New("sources are no part of a recipe")
+		return errors.New("a recipe cannot have sources")
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		// JSON has no NaN and no infinity

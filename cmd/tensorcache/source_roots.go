@@ -28,7 +28,7 @@ func (o *serveOptions) sourceRoots() (roots []string, err error) {
 			return nil, fmt.Errorf("--root: %w", err)
 		}
 		if st, err := os.Stat(real); err != nil || !st.IsDir() {
-			return nil, fmt.Errorf("--root: %q is no folder", dir)
+			return nil, fmt.Errorf("--root: %q is not a folder", dir)
 		}
 		if roots = append(roots, path); real != path {
 			roots = append(roots, real)

@@ -39,7 +39,7 @@ func ProblemOf(err error) *wire.Problem {
 			WithHint("free some space, or move the cache directory with --dir or TENSORCACHE_DIR")
 	case errors.Is(err, context.Canceled):
 		return wire.NewProblem(wire.Cancelled, "the load was cancelled").
-			WithHint("begin it again; nothing was changed")
+			WithHint("start it again; nothing was changed")
 	case errors.Is(err, ingest.ErrMemory):
 		return wire.NewProblem(wire.Memory, "%s", err).
 			WithHint("load fewer columns, or a file with smaller row groups")
