@@ -9,7 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// ProblemOf says an error as clients see it: those of loading here, all others as the feed does.
+// ProblemOf returns an error as clients see it. It knows the errors of loads; for all others it
+// calls [feed.ProblemOf].
 func ProblemOf(err error) *wire.Problem {
 	var source *ingest.SourceError
 	var option *ingest.OptionError

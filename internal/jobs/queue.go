@@ -194,7 +194,7 @@ func (q *Queue) Changes() <-chan struct{} {
 	return q.changed
 }
 
-// notify wakes who waits for changes. The caller holds mu.
+// notify closes the channel of Changes. The caller holds mu.
 func (q *Queue) notify() {
 	close(q.changed)
 	q.changed = make(chan struct{})
