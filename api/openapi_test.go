@@ -94,8 +94,8 @@ func servedError(op *openapi3.Operation, query url.Values, body []byte) error {
 		}
 	}
 	if op.RequestBody == nil {
-		if said := string(bytes.TrimSpace(body)); said != "" &&
-			said != "{}" { // an empty object is no body
+		// an empty object counts as no body
+		if text := string(bytes.TrimSpace(body)); text != "" && text != "{}" {
 			return fmt.Errorf("a body: %s", body)
 		}
 		return nil

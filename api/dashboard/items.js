@@ -1,4 +1,4 @@
-// A box to choose an item: what is typed is searched for by the daemon, arrows and Enter choose.
+// The input to choose an item. The daemon searches for the text; arrow keys and Enter choose.
 
 import { h, setChildren, setText, count, plural, itemName } from "./dom.js";
 import * as http from "./http.js";

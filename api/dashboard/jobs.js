@@ -1,4 +1,4 @@
-// Live jobs: how far they are, how long they take, and a way to cancel them.
+// The jobs: their progress, their times, and buttons to cancel them.
 
 import { h, setText, syncChildren, plural, percent, seconds, announce } from "./dom.js";
 import * as http from "./http.js";

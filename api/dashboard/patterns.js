@@ -1,4 +1,4 @@
-// Reasons have a colour and a pattern, so that they are told apart without colours too.
+// The colours and patterns of reasons. The patterns distinguish them without colours, too.
 
 import { count, plural } from "./dom.js";
 

@@ -1,4 +1,4 @@
-// What all charts share: colours by the theme, size by the page, axes.
+// What all charts share: colours of the theme, resizing, axes.
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 

@@ -1,4 +1,4 @@
-// One window: its number, and what it holds as a feed delivers it, context and target apart.
+// The selected window: its number, and its context and target as a feed delivers them.
 
 import { h, setChildren, setText, setEnabled, count, number, itemName } from "./dom.js";
 import { themeColors, stroke, watchSize, axis, shortNumber } from "./plot.js";
