@@ -13,12 +13,12 @@ import (
 
 // coverage counts requests and their results.
 type coverage struct {
-	cases    int
-	asked    map[string]int            // requests by route and field
-	served   map[string]int            // successful requests by route and field
-	statuses map[string]map[int]int    // responses by route
-	problems map[string]map[string]int // problems by type and route
-	jobs     map[string]int            // jobs by kind and state
+	cases     int
+	requested map[string]int            // requests by route and field
+	served    map[string]int            // successful requests by route and field
+	statuses  map[string]map[int]int    // responses by route
+	problems  map[string]map[string]int // problems by type and route
+	jobs      map[string]int            // jobs by kind and state
 }
 
 func (a *requestTester) record(q randomRequest, got response) {
@@ -28,7 +28,7 @@ func (a *requestTester) record(q randomRequest, got response) {
 	}
 	a.coverage.statuses[at][got.status]++
 	for _, f := range q.fields {
-		a.coverage.asked[at+" "+f]++
+		a.coverage.requested[at+" "+f]++
 		if got.status < 400 && q.method == q.route.method {
 			a.coverage.served[at+" "+f]++
 		}
@@ -60,11 +60,11 @@ func (r *coverage) report() string {
 		}
 		fmt.Fprintf(&b, "problem %-24s %8d on %d routes\n", typ, n, len(r.problems[typ]))
 	}
-	asked, served, all := 0, 0, 0
+	requested, served, all := 0, 0, 0
 	for _, f := range documentedFields() {
 		all++
-		if r.asked[f] > 0 {
-			asked++
+		if r.requested[f] > 0 {
+			requested++
 		}
 		if r.served[f] > 0 {
 			served++
@@ -72,7 +72,7 @@ func (r *coverage) report() string {
 	}
 	fmt.Fprintf(&b,
 		"of %d fields and parameters of %d routes %d were given, "+
-			"%d of them in a request that was served\n", all, len(routes), asked, served)
+			"%d of them in a request that was served\n", all, len(routes), requested, served)
 	return b.String()
 }
 

@@ -25,8 +25,8 @@ func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 		t.Fatalf("only %d files are named", len(named))
 	}
 	seen := map[string]bool{}
-	var look func(name string)
-	look = func(name string) { // a module imports others
+	var visit func(name string)
+	visit = func(name string) { // a module imports others
 		if seen[name] {
 			return
 		}
@@ -39,11 +39,11 @@ func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 			t.Errorf("%s: %d %v", name, a.status, a.header)
 		}
 		for _, m := range regexp.MustCompile(`from "\./([^"]+)"`).FindAllSubmatch(a.body, -1) {
-			look(string(m[1]))
+			visit(string(m[1]))
 		}
 	}
 	for _, m := range named {
-		look(string(m[1]))
+		visit(string(m[1]))
 	}
 	err := fs.WalkDir(
 		dashboardFiles,

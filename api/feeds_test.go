@@ -32,12 +32,12 @@ func (w *world) attachFeed(dataset string, spec map[string]any) (id string, conn
 	if _, err := conn.Write(append(frame, request...)); err != nil {
 		w.Fatal(err)
 	}
-	var said wire.FeedReply
+	var reply wire.FeedReply
 	if kind, payload := w.readFrame(conn); kind != wire.FrameReply ||
-		json.Unmarshal(payload, &said) != nil {
+		json.Unmarshal(payload, &reply) != nil {
 		w.Fatalf("a frame of kind %d: %s", kind, payload)
 	}
-	return said.Feed, conn
+	return reply.Feed, conn
 }
 
 // readFrame reads a frame from a connection.

@@ -87,7 +87,7 @@ func TestMadeUpRequestsReachEveryFieldAndLeaveNothing(t *testing.T) {
 		}
 	}
 	a.checkNoGrowth(t, before)
-	if missed := notCounted(a.coverage.asked); len(missed) > 0 {
+	if missed := notCounted(a.coverage.requested); len(missed) > 0 {
 		t.Errorf("no request was made up with\n%s", strings.Join(missed, "\n"))
 	}
 	if missed := notCounted(a.coverage.served); n >= fullCoverageRequests && len(missed) > 0 {

@@ -59,17 +59,17 @@ func TestThePageListsEveryRouteAndProblem(t *testing.T) {
 func TestThePageNamesEveryFieldOfARequest(t *testing.T) {
 	text := httpPage(t)
 	schemas, seen := fullDocument().Components["schemas"], map[string]bool{}
-	var look func(any)
-	look = func(x any) {
+	var visit func(any)
+	visit = func(x any) {
 		switch x := x.(type) {
 		case []any:
 			for _, v := range x {
-				look(v)
+				visit(v)
 			}
 		case map[string]any:
 			if ref, ok := x["$ref"].(string); ok && !seen[ref] {
 				seen[ref] = true
-				look(schemas[strings.TrimPrefix(ref, "#/components/schemas/")])
+				visit(schemas[strings.TrimPrefix(ref, "#/components/schemas/")])
 			}
 			fields, _ := x["properties"].(map[string]any)
 			for name := range fields {
@@ -78,14 +78,14 @@ func TestThePageNamesEveryFieldOfARequest(t *testing.T) {
 				}
 			}
 			for _, v := range x {
-				look(v)
+				visit(v)
 			}
 		}
 	}
 	for _, item := range fullDocument().Paths {
 		for _, op := range item {
 			if op, ok := op.(map[string]any); ok {
-				look(op["requestBody"])
+				visit(op["requestBody"])
 			}
 		}
 	}

@@ -54,7 +54,7 @@ const (
 
 func newRequestTester(t testing.TB) *requestTester {
 	a := &requestTester{world: newWorld(t), sourceDir: t.TempDir(), coverage: &coverage{
-		asked: map[string]int{}, served: map[string]int{}, statuses: map[string]map[int]int{},
+		requested: map[string]int{}, served: map[string]int{}, statuses: map[string]map[int]int{},
 		problems: map[string]map[string]int{}, jobs: map[string]int{},
 	}}
 	matrix := "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (8, 3), }"
@@ -307,8 +307,8 @@ func checkEvents(body []byte) error {
 	name := ""
 	for line := range strings.Lines(string(body)) {
 		line = strings.TrimSuffix(line, "\n")
-		if said, ok := strings.CutPrefix(line, "event: "); ok {
-			name = strings.ToUpper(said[:1]) + said[1:]
+		if event, ok := strings.CutPrefix(line, "event: "); ok {
+			name = strings.ToUpper(event[:1]) + event[1:]
 		}
 		if data, ok := strings.CutPrefix(line, "data: "); ok {
 			if err := checkSchema("#/components/schemas/"+name, []byte(data)); err != nil {

@@ -19,7 +19,7 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
 	missing := map[string]any{"sources": []string{"/no/such.csv"}}
-	asked := map[string]map[string]struct {
+	requests := map[string]map[string]struct {
 		body   any
 		status int
 	}{
@@ -71,8 +71,8 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/datasets/a/b/c":         {},
 		"/metrics":                   {"GET": {nil, 200}},
 	}
-	for _, path := range slices.Sorted(maps.Keys(asked)) { // so that stop comes last
-		methods := asked[path]
+	for _, path := range slices.Sorted(maps.Keys(requests)) { // so that stop comes last
+		methods := requests[path]
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH",
 			"DELETE", "OPTIONS"} {
 			t.Run(method+path, func(t *testing.T) {

@@ -64,7 +64,7 @@ func minMax(values []any) (least, greatest any, missing int64) {
 func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 	w := newWorld(t)
 	r := rand.New(rand.NewPCG(5, 6))
-	const asked = "f,w,b,s,i,w%5B2%5D"
+	const columns = "f,w,b,s,i,w%5B2%5D"
 	names := []string{"f", "w[0]", "w[1]", "w[2]", "b", "s", "i", "w[2]"}
 	for _, layout := range []string{"columns", "packed"} {
 		s := w.publishShown(layout, layout, 900, 1, 2500)
@@ -85,7 +85,7 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 			to := from + r.Int64N(n-from+1)
 			points := 1 + r.Int64N(400)
 			got := w.series(layout, fmt.Sprintf("?code=%d&from=%d&to=%d&points=%d&columns=%s", item,
-				from, to, points, asked))
+				from, to, points, columns))
 			if got.Rows != n || got.From != from || got.To != to ||
 				int64(len(got.Row)) != min(points, to-from) || got.Unit != "s" ||
 				got.Item != s.items[item] {

@@ -105,14 +105,14 @@ func TestConnectionsClosedWithinRequestsLeakNothing(t *testing.T) {
 			}
 		})
 	}
-	gone := make(chan struct{})
-	go func() { all.Wait(); close(gone) }()
+	done := make(chan struct{})
+	go func() { all.Wait(); close(done) }()
 	for n := 0; ; n++ {
 		if answer := a.do("GET", "/v1/datasets/d", nil); answer.status != http.StatusOK {
 			t.Fatalf("%d %s", answer.status, answer.body)
 		}
 		select {
-		case <-gone:
+		case <-done:
 			a.waitForStreams(0)
 			a.checkNoGrowth(t, before)
 			return

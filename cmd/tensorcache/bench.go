@@ -122,11 +122,11 @@ func measureCopy(length time.Duration) float64 {
 	from, to := make([]byte, copyBytes), make([]byte, copyBytes)
 	copy(from, to) // to allocate all pages
 	copy(to, from)
-	began, n := time.Now(), 0
-	for ; n == 0 || time.Since(began) < length; n++ {
+	start, n := time.Now(), 0
+	for ; n == 0 || time.Since(start) < length; n++ {
 		copy(to, from)
 	}
-	return float64(n) * copyBytes / time.Since(began).Seconds()
+	return float64(n) * copyBytes / time.Since(start).Seconds()
 }
 
 // deliveries are the feeds that are measured.
@@ -215,31 +215,31 @@ func measureFeed(ctx context.Context, w *tensorcache.Windows, o tensorcache.Feed
 		return p, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	var began time.Time
+	var start time.Time
 	windows, perWindow := 0, int64(0)
-	for began.IsZero() || time.Since(began) < length {
+	for start.IsZero() || time.Since(start) < length {
 		for batch, err := range f.Epoch(ctx) {
 			switch {
 			case err != nil:
 				return p, err
-			case began.IsZero():
-				began = time.Now()
+			case start.IsZero():
+				start = time.Now()
 				perWindow = valuesPerWindow(batch.Context.Shape) +
 					valuesPerWindow(batch.Target.Shape)
 				continue
 			}
-			if windows += batch.Len(); time.Since(began) >= length {
+			if windows += batch.Len(); time.Since(start) >= length {
 				break
 			}
 		}
 	}
-	took := time.Since(began).Seconds()
+	seconds := time.Since(start).Seconds()
 	s, err := f.Stats(ctx)
 	if err != nil {
 		return p, err
 	}
-	p.Path, p.WindowsPerS, p.BytesPerS = s.Path, float64(windows)/took,
-		float64(windows)*float64(perWindow)*4/took
+	p.Path, p.WindowsPerS, p.BytesPerS = s.Path, float64(windows)/seconds,
+		float64(windows)*float64(perWindow)*4/seconds
 	p.WaitShare = s.WaitData.Seconds() / max(s.Pass.Seconds(), 1e-9)
 	return p, nil
 }

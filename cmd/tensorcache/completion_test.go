@@ -13,8 +13,8 @@ import (
 // its flag, and that a verb has each flag.
 func TestCompletedValuesAreThoseOfTheHelp(t *testing.T) {
 	left := maps.Clone(flagValues)
-	var look func(c *cobra.Command)
-	look = func(c *cobra.Command) {
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			for _, word := range flagValues[f.Name] {
 				if !strings.Contains(f.Usage, word) {
@@ -25,10 +25,10 @@ func TestCompletedValuesAreThoseOfTheHelp(t *testing.T) {
 			delete(left, f.Name)
 		})
 		for _, sub := range c.Commands() {
-			look(sub)
+			visit(sub)
 		}
 	}
-	look(newRoot())
+	visit(newRoot())
 	for name := range left {
 		t.Errorf("no verb has --%s", name)
 	}

@@ -167,7 +167,7 @@ func TestDoctorFindsADaemonOfAnotherVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine := other
+	daemon := other
 	other.Version = "0.0.1"
 	if err := control.WriteDaemon(dir, other); err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestDoctorFindsADaemonOfAnotherVersion(t *testing.T) {
 	}
 	_, f = checkDaemon(t.Context(), dir)
 	checkFinding(t, f, stateFail, "speaks protocol 99")
-	if err := control.WriteDaemon(dir, mine); err != nil {
+	if err := control.WriteDaemon(dir, daemon); err != nil {
 		t.Fatal(err)
 	}
 	d.halt()
@@ -192,7 +192,7 @@ func TestDoctorFindsADaemonOfAnotherVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkFinding(t, f, stateFail, "does not answer")
-	conn, err := net.Dial("unix", mine.Feed)
+	conn, err := net.Dial("unix", daemon.Feed)
 	if err != nil {
 		t.Fatal(err)
 	}

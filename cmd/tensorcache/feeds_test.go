@@ -46,15 +46,15 @@ func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 	if s, err := feed.Stats(t.Context()); err != nil || s.Verdict == "" {
 		t.Fatal(s, err)
 	}
-	const said = `[0-9.]+ %.* +(trainer-bound: [0-9.]+ % waiting for data|` +
+	const verdict = `[0-9.]+ %.* +(trainer-bound: [0-9.]+ % waiting for data|` +
 		`input-bound [0-9]+ %: .*(try |busy elsewhere).*)\n`
 	for _, test := range []struct {
 		args []string
 		row  string
 	}{
-		{[]string{"feeds"}, `(?m)^f\d+ +prices +\d+ +slot +5 +.* +[0-9.]+ % +` + said},
+		{[]string{"feeds"}, `(?m)^f\d+ +prices +\d+ +slot +5 +.* +[0-9.]+ % +` + verdict},
 		{[]string{"top", "--count", "1"},
-			`(?m)^f\d+ +prices +\d+ +slot +\d+ +.* +[0-9.]+ % +` + said},
+			`(?m)^f\d+ +prices +\d+ +slot +\d+ +.* +[0-9.]+ % +` + verdict},
 		{[]string{"feeds", "--json"}, `"slots": 5,(.*\n)*.*"verdict": "(trainer|input)-bound`},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], append(test.args, "--dir", dir)...)

@@ -44,9 +44,9 @@ one is ended, for all who wait for it; nothing of it is left.`,
 				if j.Error != nil {
 					why = j.Error.Detail
 				}
-				took := time.Duration(j.Seconds * float64(time.Second)).Round(time.Millisecond)
+				elapsed := time.Duration(j.Seconds * float64(time.Second)).Round(time.Millisecond)
 				rows = append(rows, []any{j.Job, j.Kind, j.Dataset, j.State, percent(j.Progress),
-					humanize.Comma(j.Rows), took, why})
+					humanize.Comma(j.Rows), elapsed, why})
 			}
 			return table(cmd.OutOrStdout(), rows)
 		},

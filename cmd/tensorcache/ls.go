@@ -57,12 +57,12 @@ func memoryText(d wire.Dataset) string {
 
 // percentOf formats a share. It rounds to 100 % only if all is there, and to 0 % only if nothing
 // is.
-func percentOf(part, whole int64) string {
-	n := 100 * float64(part) / float64(max(whole, 1))
+func percentOf(part, total int64) string {
+	n := 100 * float64(part) / float64(max(total, 1))
 	switch {
 	case part > 0 && n < 1:
 		n = 1
-	case part < whole && n > 99:
+	case part < total && n > 99:
 		n = 99
 	}
 	return fmt.Sprintf("%.0f %%", n)

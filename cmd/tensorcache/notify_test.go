@@ -25,16 +25,16 @@ func TestTheServiceManagerIsNotifiedWhenTheDaemonListens(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", path)
 	dir := t.TempDir()
 	d := startFaulty(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
-	said := make([]byte, 64)
+	message := make([]byte, 64)
 	if err := manager.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := manager.Read(said); err != nil || string(said[:n]) != "READY=1" {
-		t.Errorf("it says %q, %v", said[:n], err)
+	if n, err := manager.Read(message); err != nil || string(message[:n]) != "READY=1" {
+		t.Errorf("it says %q, %v", message[:n], err)
 	}
 	d.stop()
-	if n, err := manager.Read(said); err != nil || string(said[:n]) != "STOPPING=1" {
-		t.Errorf("it says %q at its end, %v", said[:n], err)
+	if n, err := manager.Read(message); err != nil || string(message[:n]) != "STOPPING=1" {
+		t.Errorf("it says %q at its end, %v", message[:n], err)
 	}
 
 	other := t.TempDir()
@@ -45,7 +45,7 @@ func TestTheServiceManagerIsNotifiedWhenTheDaemonListens(t *testing.T) {
 	if err := manager.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := manager.Read(said); err == nil {
-		t.Errorf("a client's daemon says %q to the client's service manager", said[:n])
+	if n, err := manager.Read(message); err == nil {
+		t.Errorf("a client's daemon says %q to the client's service manager", message[:n])
 	}
 }

@@ -113,8 +113,8 @@ func TestAJobCancelledInAnyPhaseLeavesNothingAndTheNextWorks(t *testing.T) {
 			if job, err := h.load("d", source); err != nil || job.State != wire.JobDone {
 				t.Errorf("the next load: %+v (%+v), %v", job, job.Error, err)
 			}
-			var gone wire.Removed
-			if err := h.client.Delete(t.Context(), control.Dataset("d", ""), &gone); err != nil {
+			var removed wire.Removed
+			if err := h.client.Delete(t.Context(), control.Dataset("d", ""), &removed); err != nil {
 				t.Fatal(err)
 			}
 			h.checkOnlyKeep()
@@ -134,8 +134,8 @@ func TestAJobCancelledWhileItIsPublishedIsDone(t *testing.T) {
 	if ended := <-cancelled; ended.State != wire.JobDone || ended.Generation != 1 {
 		t.Errorf("%+v (%+v)", ended, ended.Error)
 	}
-	var gone wire.Removed
-	if err := h.client.Delete(t.Context(), control.Dataset("d", ""), &gone); err != nil {
+	var removed wire.Removed
+	if err := h.client.Delete(t.Context(), control.Dataset("d", ""), &removed); err != nil {
 		t.Fatal(err)
 	}
 	h.checkOnlyKeep()
@@ -153,8 +153,9 @@ func TestADatasetRemovedUnderAnAppendIsNotFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			job, letGo := h.startPaused("/v1/datasets/keep/append", more)
-			var gone wire.Removed
-			if err := h.client.Delete(t.Context(), control.Dataset("keep", ""), &gone); err != nil {
+			var removed wire.Removed
+			err := h.client.Delete(t.Context(), control.Dataset("keep", ""), &removed)
+			if err != nil {
 				t.Fatal(err)
 			}
 			letGo()

@@ -10,10 +10,10 @@ func TestAnEstimateAssumesTheRateSoFar(t *testing.T) {
 	if left := e.eta(time.Hour); left != nil {
 		t.Errorf("nothing is done, and %v s are left", *left)
 	}
-	const whole = 100 * time.Second
-	for at := time.Second; at <= whole; at += time.Second {
-		e.set(at.Seconds() / whole.Seconds())
-		want := (whole - at).Seconds()
+	const total = 100 * time.Second
+	for at := time.Second; at <= total; at += time.Second {
+		e.set(at.Seconds() / total.Seconds())
+		want := (total - at).Seconds()
 		if left := e.eta(at); left == nil || *left < want-1e-6 || *left > want+1e-6 {
 			t.Fatalf("after %s: %v s are left, want %v", at, left, want)
 		}

@@ -188,7 +188,7 @@ func (m *Manager) supersededError(err error, dataset string, base int64) error {
 	if base == 0 || ProblemOf(err).Type != wire.Internal {
 		return err
 	}
-	if i, gone := m.store.Dataset(dataset); gone == nil && i.Generation == base {
+	if info, gone := m.store.Dataset(dataset); gone == nil && info.Generation == base {
 		return err
 	}
 	return fmt.Errorf("%w: generation %d of %q", store.ErrSuperseded, base, dataset)
