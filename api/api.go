@@ -1,10 +1,10 @@
-// Package api is the daemon's HTTP control API on fasthttp: datasets, loads as jobs, plans, feeds.
+// Package api is the daemon's HTTP control API on fasthttp: datasets, jobs, plans, feeds, and the
+// dashboard.
 //
-// A [Server] holds the routes. [Jobs] runs loads in child processes and publishes what they make;
-// the feed server's put goes through it too. docs/HTTP.md lists the routes, openapi/ describes
-// them.
+// A [Server] serves the routes over the control socket and, if asked, over TCP. docs/HTTP.md lists
+// the routes, openapi/ describes them. Package jobs runs the jobs that requests start.
 //
-// Every error is an RFC 9457 problem. No panic of a handler crosses the package.
+// Every error is an RFC 9457 problem. A panic of a handler becomes one, too.
 package api
 
 import (
@@ -25,6 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/jobs"
 	"github.com/tensorcache/tensorcache/internal/machine"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/internal/peer"
@@ -33,81 +34,83 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Limits of a request: a plan's cuts may list items by name, hence the body over the control
-// socket.
+// Limits of a request. A body over the control socket may be large, because the cuts of a plan may
+// list items by name.
 const (
-	maxHeader  = 8 << 10
-	maxBody    = wire.MaxRequest
-	maxBodyTCP = 1 << 20
-	readTime   = 5 * time.Second  // for the whole header
-	bodyTime   = 30 * time.Second // for the whole body
-	writeTime  = 30 * time.Second // for each write of an answer
-	idleTime   = 10 * time.Minute // between two requests
-	idleTCP    = 2 * time.Minute
+	maxHeaderBytes  = 8 << 10
+	maxBodyBytes    = wire.MaxRequest
+	maxBodyBytesTCP = 1 << 20
+	readTimeout     = 5 * time.Second  // for the whole header
+	bodyTimeout     = 30 * time.Second // for the whole body
+	writeTimeout    = 30 * time.Second // for each write of a response
+	idleTimeout     = 10 * time.Minute // between two requests
+	idleTimeoutTCP  = 2 * time.Minute
 )
 
 // Limits of open connections. They are lower if the process may open few descriptors: see
 // limitConnections.
 const (
-	mostSocket = 1024
-	mostTCP    = 256
+	maxSocketConns = 1024
+	maxTCPConns    = 256
 )
 
-// Config is what a server is made from.
+// Config says what a server is made of.
 type Config struct {
 	Store    *store.Store
 	Feeds    *feed.Server
-	Jobs     *Jobs
+	Jobs     *jobs.Manager
 	Log      *slog.Logger
 	Version  string
 	AllowUID []int
-	// Roots are the folders that may be loaded from over TCP, and by the users of AllowUID.
+	// Roots are the directories from which requests over TCP, and requests of the users of
+	// AllowUID, may load files.
 	Roots []string
-	// Stop is called when a client asks the daemon to end, StopWhenIdle when it asks to once nobody
-	// needs it.
+	// Stop is called when a client tells the daemon to stop, StopWhenIdle when it should stop as
+	// soon as it is idle.
 	Stop, StopWhenIdle func()
-	// Opened is told the address once the API is served over TCP; it may be nil.
+	// Opened is called with the address when the API is served over TCP. It may be nil.
 	Opened func(addr string)
 }
 
 // Server is the control API.
 type Server struct {
 	Config
-	http     *fasthttp.Server // over the control socket
-	tcp      *fasthttp.Server
-	document func() ([]byte, error) // as JSON, made once
-	started  time.Time
-	last     atomic.Int64 // unix seconds of the last request
-	serving  sync.WaitGroup
-	bodyTime time.Duration
+	http        *fasthttp.Server // over the control socket
+	tcp         *fasthttp.Server
+	document    func() ([]byte, error) // the OpenAPI document as JSON
+	started     time.Time
+	lastRequest atomic.Int64 // Unix seconds of the last request
+	servingTCP  sync.WaitGroup
+	bodyTimeout time.Duration
 
-	mu       sync.Mutex // guards what OpenTCP makes and Close ends
+	mu       sync.Mutex // guards what OpenTCP makes and Close closes
 	closed   bool
 	conns    *limitedListener // of the control socket
 	tcpConns *limitedListener
 	guard    *guard
 
-	summaries sync.Mutex  // one summary of a series is made at a time: each takes all cores
-	stopping  atomic.Bool // it was told to
-	refusing  atomic.Bool
-	ending    chan struct{} // closed by Close
-	requests  atomic.Int64  // that are served; an answer that is a stream is in streams afterwards
-	streams   atomic.Int64  // of events, that are open
-	events    *events
-	metrics   *metrics
+	summaryMutex   sync.Mutex  // held while an item is summarised, which uses all cores
+	stopping       atomic.Bool // a client has told the daemon to stop
+	refusing       atomic.Bool
+	closing        chan struct{} // closed by Close
+	activeRequests atomic.Int64  // without open event streams
+	activeStreams  atomic.Int64  // open event streams
+	events         *events
+	metrics        *metrics
 }
 
-// New makes a server; Serve lets it answer.
+// New returns a server. It answers requests once Serve is called.
 func New(c Config) *Server {
-	s := &Server{Config: c, started: time.Now(), bodyTime: bodyTime,
+	s := &Server{Config: c, started: time.Now(), bodyTimeout: bodyTimeout,
 		document: sync.OnceValues(
-			func() ([]byte, error) { return json.Marshal(theDocument().of(c.Version)) })}
-	s.ending, s.events, s.metrics = make(chan struct{}), newEvents(s), newMetrics(s)
-	s.last.Store(time.Now().Unix())
+			func() ([]byte, error) { return json.Marshal(fullDocument().withVersion(c.Version)) })}
+	s.closing, s.events, s.metrics = make(chan struct{}), newEvents(s), newMetrics(s)
+	s.lastRequest.Store(time.Now().Unix())
 	s.http = s.newHTTP(s.handleSocket,
-		func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBody) }, idleTime)
+		func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBodyBytes) },
+		idleTimeout)
 	s.http.HeaderReceived = func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
-		return fasthttp.RequestConfig{ReadTimeout: s.bodyTime, MaxRequestBodySize: maxBody}
+		return fasthttp.RequestConfig{ReadTimeout: s.bodyTimeout, MaxRequestBodySize: maxBodyBytes}
 	}
 	s.tcp = s.newTCP()
 	return s
@@ -116,14 +119,14 @@ func New(c Config) *Server {
 func (s *Server) newHTTP(handle fasthttp.RequestHandler, failed func(*fasthttp.RequestCtx, error),
 	idle time.Duration) *fasthttp.Server {
 	return &fasthttp.Server{
-		Handler: handle, ErrorHandler: failed, Name: "tensorcache", ReadBufferSize: maxHeader,
-		ReadTimeout: readTime, IdleTimeout: idle,
-		NoDefaultDate: true, Logger: quiet{s.Log}, CloseOnShutdown: true,
+		Handler: handle, ErrorHandler: failed, Name: "tensorcache", ReadBufferSize: maxHeaderBytes,
+		ReadTimeout: readTimeout, IdleTimeout: idle,
+		NoDefaultDate: true, Logger: debugLogger{s.Log}, CloseOnShutdown: true,
 		SecureErrorLogMessage: true, DisablePreParseMultipartForm: true,
 	}
 }
 
-// Serve answers on the control socket until Close, which closes the listener.
+// Serve answers requests over the control socket until Close, which closes the listener.
 func (s *Server) Serve(l net.Listener) error {
 	_, descriptors := machine.Descriptors()
 	s.mu.Lock()
@@ -131,41 +134,41 @@ func (s *Server) Serve(l net.Listener) error {
 		s.mu.Unlock()
 		return l.Close()
 	}
-	conns := limitConnections(l, s.Log, mostSocket, descriptors)
+	conns := limitConnections(l, s.Log, maxSocketConns, descriptors)
 	s.conns = conns
 	s.mu.Unlock()
 	return s.http.Serve(conns)
 }
 
-// Refuse answers new requests that the daemon is shutting down; those under way go on.
+// Refuse answers new requests with a problem of type shutting_down. Active requests go on.
 func (s *Server) Refuse() {
 	s.stopping.Store(true)
 	s.refusing.Store(true)
 }
 
-// How long Close waits for requests under way, and then for their connections.
+// Close waits at most requestGrace for active requests, then at most closeGrace for connections.
 const (
-	longestServing = 2 * time.Second
-	longestClosing = 500 * time.Millisecond
-	servingPause   = 5 * time.Millisecond
+	requestGrace = 2 * time.Second
+	closeGrace   = 500 * time.Millisecond
+	requestPoll  = 5 * time.Millisecond
 )
 
-// Close refuses new requests and waits, a while, for those under way.
+// Close refuses new requests, waits a limited time for active ones and closes all connections.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if !s.closed {
-		close(s.ending)
+		close(s.closing)
 	}
 	s.closed = true
 	listeners := map[*fasthttp.Server]*limitedListener{s.http: s.conns, s.tcp: s.tcpConns}
 	s.mu.Unlock()
 	s.Refuse()
-	for end := time.Now().Add(longestServing); time.Now().Before(end); time.Sleep(servingPause) {
-		if s.requests.Load()+s.streams.Load() == 0 {
+	for end := time.Now().Add(requestGrace); time.Now().Before(end); time.Sleep(requestPoll) {
+		if s.activeRequests.Load()+s.activeStreams.Load() == 0 {
 			break
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), longestClosing)
+	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 	defer cancel()
 	var both errgroup.Group
 	for h, l := range listeners {
@@ -181,23 +184,25 @@ func (s *Server) Close() error {
 	err := both.Wait()
 	for _, l := range listeners {
 		if l != nil {
-			// closed already, unless fasthttp had not begun to serve: it would go on for ever
+			// It is closed already, unless fasthttp has not begun to serve: then it would never
+			// stop.
 			_ = l.Close()
 		}
 	}
-	s.serving.Wait()
+	s.servingTCP.Wait()
 	s.events.close()
 	return err
 }
 
-// LastRequest is when a client last asked anything.
-func (s *Server) LastRequest() time.Time { return time.Unix(s.last.Load(), 0) }
+// LastRequest returns the time of the last request.
+func (s *Server) LastRequest() time.Time { return time.Unix(s.lastRequest.Load(), 0) }
 
-// quiet sends fasthttp's own messages, mostly about connections that were cut, to the debug log. It
-// leaves errors out: some quote the request, and the token with it.
-type quiet struct{ log *slog.Logger }
+// debugLogger writes fasthttp's own messages to the debug log; most are about connections that
+// clients have cut. It leaves out the text of errors, because some quote the request, and the token
+// with it.
+type debugLogger struct{ log *slog.Logger }
 
-func (q quiet) Printf(format string, args ...any) {
+func (q debugLogger) Printf(format string, args ...any) {
 	for i, a := range args {
 		if err, ok := a.(error); ok {
 			args[i] = fmt.Sprintf("%T", err)
@@ -206,57 +211,57 @@ func (q quiet) Printf(format string, args ...any) {
 	q.log.Debug("http", "message", fmt.Sprintf(format, args...))
 }
 
-// protocolError answers what is no HTTP request, too large a one, or one that does not come to its
-// end.
+// protocolError answers a request that is not valid HTTP, is too large, or is not complete in time.
 func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
-	var small *fasthttp.ErrSmallBuffer
-	var late net.Error
+	var tooSmall *fasthttp.ErrSmallBuffer
+	var timeoutErr net.Error
 	switch {
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		fail(ctx, wire.NewProblem(wire.TooLarge, "the body is over %d bytes", maxBody))
-	case errors.As(err, &small):
-		fail(ctx, wire.NewProblem(wire.TooLarge, "the headers are over %d bytes", maxHeader))
-	case errors.As(err, &late) && late.Timeout():
-		fail(ctx, wire.NewProblem(wire.Timeout,
-			"the request did not come to its end within %s for its header and %s for its body",
-			readTime, bodyTime))
+		replyProblem(ctx, wire.NewProblem(wire.TooLarge, "the body is over %d bytes", maxBody))
+	case errors.As(err, &tooSmall):
+		replyProblem(ctx, wire.NewProblem(wire.TooLarge, "the headers are over %d bytes",
+			maxHeaderBytes))
+	case errors.As(err, &timeoutErr) && timeoutErr.Timeout():
+		replyProblem(ctx, wire.NewProblem(wire.Timeout,
+			"the request was not complete within %s for its header and %s for its body",
+			readTimeout, bodyTimeout))
 	default:
-		// the error may quote it, and the token
-		fail(ctx, wire.NewProblem(wire.InvalidRequest,
-			"this is no HTTP request that can be read").WithHint(
-			"ask by HTTP/1.1, as curl --unix-socket control.sock http://localhost/v1/health does"))
+		// the error may quote the request, and the token with it
+		replyProblem(ctx, wire.NewProblem(wire.InvalidRequest,
+			"the request is not valid HTTP").WithHint(
+			"send HTTP/1.1, as curl --unix-socket control.sock http://localhost/v1/health does"))
 	}
 }
 
-// handleSocket answers one request over the control socket.
+// handleSocket answers a request over the control socket.
 func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
 	if conn, ok := ctx.Conn().(*limitedConn).Conn.(*net.UnixConn); ok {
-		process, err := peer.Check(conn, s.AllowUID)
+		otherUser, err := peer.Check(conn, s.AllowUID)
 		if err != nil {
-			fail(ctx, problem.Of(err))
+			replyProblem(ctx, problem.Of(err))
 			return
 		}
-		ctx.SetUserValue(otherUser, process.IsOtherUser())
+		ctx.SetUserValue(otherUserKey, otherUser)
 	}
-	s.answer(ctx)
+	s.serve(ctx)
 }
 
-// answer answers a request of somebody who may ask.
-func (s *Server) answer(ctx *fasthttp.RequestCtx) {
-	s.requests.Add(1)
-	defer s.requests.Add(-1)
-	defer s.metrics.served(ctx, time.Now())
-	// a dataset's file that was cut off is not the daemon's end
+// serve answers a request of a client that may make it.
+func (s *Server) serve(ctx *fasthttp.RequestCtx) {
+	s.activeRequests.Add(1)
+	defer s.activeRequests.Add(-1)
+	defer s.metrics.countRequest(ctx, time.Now())
+	// so that a dataset's file that was truncated ends this request and not the daemon
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			ctx.Response.Reset()
-			fail(ctx, problemOf(s.caught("request", string(ctx.Path()), p)))
+			replyProblem(ctx, jobs.ProblemOf(s.panicError("request", string(ctx.Path()), p)))
 		}
 	}()
-	s.last.Store(time.Now().Unix())
+	s.lastRequest.Store(time.Now().Unix())
 	if s.refusing.Load() {
-		fail(ctx, problemOf(store.ErrClosed))
+		replyProblem(ctx, jobs.ProblemOf(store.ErrClosed))
 		ctx.SetConnectionClose()
 		return
 	}
@@ -264,34 +269,34 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 		ctx.SetConnectionClose()
 	}
 	if err := s.route(ctx); err != nil {
-		p := problemOf(err)
+		p := jobs.ProblemOf(err)
 		if p.Type == wire.Internal {
 			s.Log.Error("request failed", "path", string(ctx.Path()), "error", err)
 			p = p.WithHint(
 				"the daemon's log says more; tensorcache doctor looks for what may be the cause")
 		}
-		fail(ctx, p)
+		replyProblem(ctx, p)
 	}
 }
 
-// caught is the error of a panic of a request, or of whatever is looked up beside them, written
-// down with where it came from unless a file's page is gone.
-func (s *Server) caught(doing, what string, recovered any) error {
+// panicError returns the error of a panic and logs it. It logs the stack too, unless the cause is a
+// dataset's file that was truncated.
+func (s *Server) panicError(task, name string, recovered any) error {
 	err := mmapfile.PanicError("the daemon failed", recovered)
-	if problemOf(err).Type == wire.Corrupt {
-		s.Log.Error(doing, "of", what, "error", err)
+	if jobs.ProblemOf(err).Type == wire.Corrupt {
+		s.Log.Error("a file of a dataset was truncated", "task", task, "name", name, "error", err)
 	} else {
-		s.Log.Error("panic", "in", doing, "of", what, "value", recovered, "stack",
-			string(debug.Stack()))
+		s.Log.Error("panic", "task", task, "name", name, "value", recovered,
+			"stack", string(debug.Stack()))
 	}
 	return err
 }
 
 var daemonRoutes = []route{
-	{"GET", "/v1/health", plain((*Server).health)},
-	{"GET", "/v1/ready", plain((*Server).ready)},
-	{"GET", "/v1/openapi.json", plain((*Server).openapi)},
-	{"POST", "/v1/stop", plain((*Server).stop)},
+	{"GET", "/v1/health", noArg((*Server).health)},
+	{"GET", "/v1/ready", noArg((*Server).ready)},
+	{"GET", "/v1/openapi.json", noArg((*Server).openapi)},
+	{"POST", "/v1/stop", noArg((*Server).stop)},
 }
 
 func (s *Server) health(ctx *fasthttp.RequestCtx) error {
@@ -299,8 +304,8 @@ func (s *Server) health(ctx *fasthttp.RequestCtx) error {
 		PID: os.Getpid(), Dir: s.Store.Dir(), UptimeS: time.Since(s.started).Seconds()})
 }
 
-// ready tells whether new work is taken: a daemon that was told to stop still answers, but takes
-// none.
+// ready reports whether the daemon accepts new work. A daemon that was told to stop still answers
+// requests, but accepts no work.
 func (s *Server) ready(ctx *fasthttp.RequestCtx) error {
 	if s.stopping.Load() {
 		return store.ErrClosed
@@ -310,7 +315,7 @@ func (s *Server) ready(ctx *fasthttp.RequestCtx) error {
 
 func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
 	var r wire.StopRequest
-	if err := readIfAny(ctx, &r); err != nil {
+	if err := readOptionalBody(ctx, &r); err != nil {
 		return err
 	}
 	if r.WhenIdle {
@@ -323,12 +328,12 @@ func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
 	return reply(ctx, 202, wire.Stopping{PID: os.Getpid()})
 }
 
-// hintBody is what to do about a body that cannot be read.
+// hintBody is the hint for a body that cannot be read.
 const hintBody = "GET /v1/openapi.json has the schema of each body"
 
-// read takes the request's JSON; unknown fields are refused.
-func read(ctx *fasthttp.RequestCtx, into any) error {
-	// which encoding/json takes for a struct of nothing
+// readBody decodes the JSON body of a request. It refuses unknown fields.
+func readBody(ctx *fasthttp.RequestCtx, into any) error {
+	// encoding/json accepts null for a struct
 	if string(bytes.TrimSpace(ctx.PostBody())) == "null" {
 		return wire.NewProblem(wire.InvalidRequest, "the body: got null, want an object").
 			WithHint("%s", hintBody)
@@ -347,12 +352,12 @@ func read(ctx *fasthttp.RequestCtx, into any) error {
 	}
 }
 
-// readIfAny is read for routes whose body may be left out.
-func readIfAny(ctx *fasthttp.RequestCtx, into any) error {
+// readOptionalBody is readBody for routes whose body may be missing.
+func readOptionalBody(ctx *fasthttp.RequestCtx, into any) error {
 	if len(ctx.PostBody()) == 0 {
 		return nil
 	}
-	return read(ctx, into)
+	return readBody(ctx, into)
 }
 
 func reply(ctx *fasthttp.RequestCtx, status int, body any) error {
@@ -370,10 +375,11 @@ func replyJSON(ctx *fasthttp.RequestCtx, status int, b []byte) {
 	ctx.Response.AppendBodyString("\n")
 }
 
-func fail(ctx *fasthttp.RequestCtx, p *wire.Problem) {
+func replyProblem(ctx *fasthttp.RequestCtx, p *wire.Problem) {
 	b, err := json.Marshal(p)
 	if err != nil { // strings and numbers always marshal
-		b = []byte(`{"type":"internal","title":"internal error","status":500,"detail":"the problem could not be written"}`)
+		b = []byte(`{"type":"internal","title":"internal error","status":500,` +
+			`"detail":"the problem could not be written"}`)
 	}
 	ctx.SetStatusCode(p.Status)
 	ctx.SetContentType("application/problem+json")

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -9,24 +8,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/jobs"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// append starts an append and waits for its end.
-func (w *world) append(name string, body map[string]any) wire.Job {
+// appendRows starts an append and waits for its end.
+func (w *world) appendRows(name string, body map[string]any) wire.Job {
 	w.Helper()
 	var job wire.Job
-	w.into(w.do("POST", "/v1/datasets/"+name+"/append", body), 202, &job)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/append", body), 202, &job)
 	for !job.Ended() {
-		w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
+		w.decode(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
 	}
 	return job
 }
 
-// column is an integer column of a dataset's newest generation, and that generation.
-func (w *world) column(dataset, name string) ([]int64, *store.Handle) {
+// columnValues returns an integer column of a dataset's newest generation, and that generation.
+func (w *world) columnValues(dataset, name string) ([]int64, *store.Handle) {
 	w.Helper()
 	h, err := w.store.Acquire(dataset, 0)
 	if err != nil {
@@ -51,8 +51,8 @@ func TestAnAppendIsANewGenerationAndTheSameAgainIsAHit(t *testing.T) {
 		map[string]any{"sources": []string{a}, "time": "t"}); job.Generation != 1 {
 		t.Fatalf("%+v", job)
 	}
-	old, handle := w.column("d", "v")
-	job := w.append("d", map[string]any{"sources": []string{b}})
+	old, handle := w.columnValues("d", "v")
+	job := w.appendRows("d", map[string]any{"sources": []string{b}})
 	if job.State != wire.JobDone || job.Generation != 2 || job.Rows != 3 || job.Hit ||
 		job.Progress != 1 {
 		t.Fatalf("%+v", job)
@@ -60,84 +60,86 @@ func TestAnAppendIsANewGenerationAndTheSameAgainIsAHit(t *testing.T) {
 	if !slices.Equal(old, []int64{10, 20}) || handle.Generation != 1 {
 		t.Errorf("who has the old generation reads %v of %d", old, handle.Generation)
 	}
-	if v, h := w.column("d", "v"); !slices.Equal(v, []int64{10, 20, 30}) ||
+	if v, h := w.columnValues("d", "v"); !slices.Equal(v, []int64{10, 20, 30}) ||
 		len(h.Data.Manifest.Sources) != 2 {
 		t.Errorf("%v from %v", v, h.Data.Manifest.Sources)
 	}
 	for _, again := range [][]string{{b}, {a, b}, {a}} {
-		if job := w.append("d", map[string]any{"sources": again}); !job.Hit ||
+		if job := w.appendRows("d", map[string]any{"sources": again}); !job.Hit ||
 			job.Generation != 2 || job.Rows != 3 {
 			t.Errorf("%v again: %+v", again, job)
 		}
 	}
 	c := w.source("c.csv", "t,v\n4,40\n")
-	if job := w.append("d", map[string]any{"sources": []string{a, c, b}}); job.Generation != 3 ||
+	if job := w.appendRows("d",
+		map[string]any{"sources": []string{a, c, b}}); job.Generation != 3 ||
 		job.Rows != 4 {
 		t.Errorf("one new source among old ones: %+v", job)
 	}
-	// A load makes what a load makes.
+	// A load of all sources makes a new generation, not a hit on the appended one.
 	if job := w.load("d", map[string]any{"sources": []string{a, b, c}, "time": "t"}); job.Hit ||
 		job.Generation != 4 || job.Rows != 4 {
 		t.Errorf("loaded: %+v", job)
 	}
-	w.checkTmp()
+	w.checkNoTempFiles()
 }
 
-// later is when a file is touched.
-var later = time.Date(2033, 1, 2, 3, 4, 5, 0, time.UTC)
+// touchTime is a modification time that files get.
+var touchTime = time.Date(2033, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func TestAnAppendedSourceThatHasChangedIsRefused(t *testing.T) {
 	w := newWorld(t)
 	a := w.source("a.csv", "t,v\n1,10\n")
 	hashed := map[string]any{"sources": []string{a}, "time": "t", "hash_sources": true}
 	w.load("d", hashed)
-	if err := os.Chtimes(a, later, later); err != nil {
+	if err := os.Chtimes(a, touchTime, touchTime); err != nil {
 		t.Fatal(err)
 	}
-	p := w.problem(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}))
+	p := w.decodeProblem(
+		w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}))
 	if p.Type != wire.SourceError ||
 		p.Hint != "if it was only touched, say so with --hash-sources" {
 		t.Errorf("touched: %+v", p)
 	}
-	if job := w.append("d",
+	if job := w.appendRows("d",
 		map[string]any{"sources": []string{a}, "hash_sources": true}); !job.Hit {
 		t.Errorf("touched, by content: %+v", job)
 	}
 	if err := os.WriteFile(a, []byte("t,v\n1,10\n2,20\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if job := w.append("d",
+	if job := w.appendRows("d",
 		map[string]any{"sources": []string{a},
 			"hash_sources": true}); job.State != wire.JobFailedIn ||
 		job.Error.Type != wire.SourceError {
 		t.Errorf("changed: %+v", job)
 	}
-	w.refused(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}),
+	w.wantProblem(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}),
 		wire.SourceError, "was loaded before and has changed since")
-	w.refused(w.do("POST", "/v1/datasets/e/append", map[string]any{"sources": []string{a}}),
+	w.wantProblem(w.do("POST", "/v1/datasets/e/append", map[string]any{"sources": []string{a}}),
 		wire.DatasetNotFound, "")
-	w.refused(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{}}),
+	w.wantProblem(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{}}),
 		wire.InvalidRequest, "at least one file")
-	w.refused(w.do("POST", "/v1/datasets/d/append",
+	w.wantProblem(w.do("POST", "/v1/datasets/d/append",
 		map[string]any{"sources": []string{a}, "time": "t"}), wire.InvalidRequest, "time")
-	w.checkTmp()
+	w.checkNoTempFiles()
 }
 
 func TestAFailedAppendLeavesTheDatasetAsItIs(t *testing.T) {
 	w := newWorld(t)
 	w.load("d", map[string]any{"sources": []string{w.source("a.csv", "t,v\n1,10\n")}, "time": "t"})
-	job := w.append("d", map[string]any{"sources": []string{w.source("b.csv", "t,v\n1,30\n")}})
+	job := w.appendRows("d", map[string]any{"sources": []string{w.source("b.csv", "t,v\n1,30\n")}})
 	if job.State != wire.JobFailedIn || job.Error.Type != wire.SourceError {
 		t.Errorf("%+v", job)
 	}
-	w.checkTmp()
-	if v, h := w.column("d", "v"); h.Generation != 1 || !slices.Equal(v, []int64{10}) {
+	w.checkNoTempFiles()
+	if v, h := w.columnValues("d", "v"); h.Generation != 1 || !slices.Equal(v, []int64{10}) {
 		t.Errorf("%v of %d", v, h.Generation)
 	}
 }
 
-// TestAppendsAtOnceAllCount lets several append to one dataset: each begins with some generation,
-// and has to begin anew where another came first.
+// TestAppendsAtOnceAllCount runs several appends to one dataset at once. Each reads the newest
+// generation, and must start again if another append has published before it.
 func TestAppendsAtOnceAllCount(t *testing.T) {
 	w := newWorld(t)
 	w.load("d", map[string]any{"sources": []string{w.source("a.csv", "v\n0\n")}})
@@ -147,14 +149,14 @@ func TestAppendsAtOnceAllCount(t *testing.T) {
 		path := w.source("more.csv", fmt.Sprintf("v\n%d\n", i+1))
 		want = append(want, i+1)
 		all.Go(func() {
-			if job := w.append("d",
+			if job := w.appendRows("d",
 				map[string]any{"sources": []string{path}}); job.State != wire.JobDone {
 				t.Errorf("%+v", job)
 			}
 		})
 	}
 	all.Wait()
-	v, _ := w.column("d", "v")
+	v, _ := w.columnValues("d", "v")
 	if got := slices.Sorted(slices.Values(v)); !slices.Equal(got, want) {
 		t.Errorf("%v", v)
 	}
@@ -174,7 +176,7 @@ func TestArraysAreAppended(t *testing.T) {
 		return w.put(t.Context(), r, func(f *os.File) { f.Write(b) })
 	}
 	if _, err := put(wire.PutRequest{Append: true}, 1); err == nil ||
-		problemOf(err).Type != wire.DatasetNotFound {
+		jobs.ProblemOf(err).Type != wire.DatasetNotFound {
 		t.Errorf("to nothing: %v", err)
 	}
 	if _, err := put(wire.PutRequest{Options: asJSON(map[string]any{"time": "t"})}, 1,
@@ -182,7 +184,7 @@ func TestArraysAreAppended(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := put(wire.PutRequest{Append: true, Options: asJSON(map[string]any{"time": "t"})},
-		3); err == nil || problemOf(err).Field != "options" {
+		3); err == nil || jobs.ProblemOf(err).Field != "options" {
 		t.Errorf("with options: %v", err)
 	}
 	reply, err := put(wire.PutRequest{Append: true}, 3, 4)
@@ -190,33 +192,11 @@ func TestArraysAreAppended(t *testing.T) {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	if _, err := put(wire.PutRequest{Append: true}, 4); err == nil ||
-		problemOf(err).Type != wire.SourceError {
+		jobs.ProblemOf(err).Type != wire.SourceError {
 		t.Errorf("the last row again: %v", err)
 	}
-	if v, _ := w.column("mine", "t"); !slices.Equal(v, []int64{1, 2, 3, 4}) {
+	if v, _ := w.columnValues("mine", "t"); !slices.Equal(v, []int64{1, 2, 3, 4}) {
 		t.Errorf("%v", v)
 	}
-	w.checkTmp()
-}
-
-// TestALoadWhoseBaseWentAwayIsSuperseded: its process found no files to read. Other errors stay
-// what they are.
-func TestALoadWhoseBaseWentAwayIsSuperseded(t *testing.T) {
-	w := newWorld(t)
-	w.load("d", map[string]any{"sources": []string{w.source("a.csv", "t,v\n1,10\n")}, "time": "t"})
-	failed, refused := errors.New("manifest.json is missing"),
-		wire.NewProblem(wire.SourceError, "x")
-	for _, after := range []int64{0, 1} {
-		if err := w.jobs.orSuperseded(failed, "d", after); err != failed {
-			t.Errorf("of the newest: %v", err)
-		}
-	}
-	for _, gone := range []string{"d", "e"} {
-		if err := w.jobs.orSuperseded(failed, gone, 7); !errors.Is(err, store.ErrSuperseded) {
-			t.Errorf("of another: %v", err)
-		}
-		if err := w.jobs.orSuperseded(refused, gone, 7); err != refused {
-			t.Errorf("a source's: %v", err)
-		}
-	}
+	w.checkNoTempFiles()
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestCloseEndsServeWhereverItIs also where it has not begun, or has handed the listener over and
-// fasthttp does not know it yet.
-func TestCloseEndsServeWhereverItIs(t *testing.T) {
+// TestCloseEndsServeAtAnyTime closes a server before Serve, and while fasthttp does not have the
+// listener yet.
+func TestCloseEndsServeAtAnyTime(t *testing.T) {
 	for i := range 300 {
 		l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 		if err != nil {

@@ -41,7 +41,7 @@ func limitConnections(l net.Listener, log *slog.Logger, limit int,
 	limit = int(min(int64(limit), max(descriptors/descriptorShare, minConnections)))
 	open := map[*limitedConn]bool{}
 	return &limitedListener{Listener: l, log: log, limit: limit,
-		writeTimeout: writeTime, open: open}
+		writeTimeout: writeTimeout, open: open}
 }
 
 // acceptPause is the time between a failed accept and the next one.
@@ -55,7 +55,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if err != nil {
-			l.log.Warn("accept", "error", err)
+			l.log.Warn("accept a connection", "error", err)
 			time.Sleep(acceptPause)
 			continue
 		}
@@ -73,7 +73,7 @@ const refuseTimeout = time.Millisecond
 // refuse answers a connection above the limit and closes it.
 func refuse(conn net.Conn) {
 	_ = conn.SetReadDeadline(time.Now().Add(refuseTimeout))
-	_, _ = conn.Read(make([]byte, maxHeader))
+	_, _ = conn.Read(make([]byte, maxHeaderBytes))
 	_, _ = conn.Write(busyAnswer()) // the empty buffer of a new socket has room for it
 	_ = conn.Close()
 }
@@ -82,10 +82,10 @@ func refuse(conn net.Conn) {
 var busyAnswer = sync.OnceValue(func() []byte {
 	var ctx fasthttp.RequestCtx
 	p := wire.NewProblem(wire.Busy, "too many connections are open")
-	fail(&ctx, p.WithHint("try again, or close some dashboards"))
+	replyProblem(&ctx, p.WithHint("try again, or close some dashboards"))
 	ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, "1")
 	ctx.SetConnectionClose()
-	harden(&ctx)
+	setSecurityHeaders(&ctx)
 	var b bytes.Buffer
 	_, _ = ctx.Response.WriteTo(&b)
 	return b.Bytes()

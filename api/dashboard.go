@@ -13,69 +13,73 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// pages are the dashboard: a page, its modules and styles, and uPlot, which draws.
+// dashboardFiles are the page, its modules and styles, and uPlot, which draws the charts.
 //
 //go:embed dashboard
-var pages embed.FS
+var dashboardFiles embed.FS
 
-const homePage = "index.html"
+const homeFile = "index.html"
 
 var dashboardRoutes = []route{
-	{"GET", "/", plain((*Server).home)},
-	{"GET", "/assets/{file}", named((*Server).asset)},
+	{"GET", "/", noArg((*Server).home)},
+	{"GET", "/assets/{file}", oneArg((*Server).asset)},
 }
 
-// pageFile is a file of the dashboard.
-type pageFile struct {
+// asset is a file of the dashboard.
+type asset struct {
 	body        []byte
 	media, etag string
 }
 
-// mediaTypes are those of the dashboard's files: the machine's own table is not asked, which may
-// lack or change them.
+// mediaTypes holds the media types of the dashboard's files. Those of package mime depend on the
+// machine.
 var mediaTypes = map[string]string{".html": "text/html; charset=utf-8",
 	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".txt": "text/plain; charset=utf-8"}
 
-// dashboard reads the files when the first is asked for.
-var dashboard = sync.OnceValues(func() (map[string]pageFile, error) {
-	files := map[string]pageFile{}
-	err := fs.WalkDir(pages, "dashboard", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+// dashboard returns the files by name. It reads them once.
+var dashboard = sync.OnceValues(func() (map[string]asset, error) {
+	files := map[string]asset{}
+	err := fs.WalkDir(
+		dashboardFiles,
+		"dashboard",
+		func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			b, err := dashboardFiles.ReadFile(name)
+			sum := sha256.Sum256(b)
+			files[path.Base(name)] = asset{b, mediaTypes[path.Ext(name)],
+				`"` + hex.EncodeToString(sum[:12]) + `"`}
 			return err
-		}
-		b, err := pages.ReadFile(name)
-		sum := sha256.Sum256(b)
-		files[path.Base(name)] = pageFile{b, mediaTypes[path.Ext(name)],
-			`"` + hex.EncodeToString(sum[:12]) + `"`}
-		return err
-	})
+		},
+	)
 	return files, err
 })
 
-func (s *Server) home(ctx *fasthttp.RequestCtx) error { return sendPage(ctx, homePage) }
+func (s *Server) home(ctx *fasthttp.RequestCtx) error { return sendAsset(ctx, homeFile) }
 
 func (s *Server) asset(ctx *fasthttp.RequestCtx, name string) error {
-	if name == homePage {
-		return noFile(name)
+	if name == homeFile {
+		return noAsset(name)
 	}
-	return sendPage(ctx, name)
+	return sendAsset(ctx, name)
 }
 
-// sendPage sends a file, or that the browser has it already. A browser asks each time: another
-// version of the daemon has another page at the same address.
-func sendPage(ctx *fasthttp.RequestCtx, name string) error {
+// sendAsset sends a file, or 304 if the browser has it already. The browser has to ask each time,
+// because another version of the daemon has other files at the same addresses.
+func sendAsset(ctx *fasthttp.RequestCtx, name string) error {
 	files, err := dashboard()
 	if err != nil {
 		return err
 	}
 	f, ok := files[name]
 	if !ok {
-		return noFile(name)
+		return noAsset(name)
 	}
 	ctx.Response.Header.Set(fasthttp.HeaderCacheControl, "no-cache")
 	ctx.Response.Header.Set(fasthttp.HeaderETag, f.etag)
-	if matches(string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)), f.etag) {
+	if etagMatches(string(ctx.Request.Header.Peek(fasthttp.HeaderIfNoneMatch)), f.etag) {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil
 	}
@@ -84,7 +88,7 @@ func sendPage(ctx *fasthttp.RequestCtx, name string) error {
 	return nil
 }
 
-func noFile(name string) error {
-	return wire.NewProblem(wire.NotFound, "the dashboard has no file %q", shortened(name)).
+func noAsset(name string) error {
+	return wire.NewProblem(wire.NotFound, "the dashboard has no file %q", shorten(name)).
 		WithHint("tensorcache ui opens the dashboard")
 }

@@ -15,7 +15,7 @@ import (
 func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
-	a := d.ask("GET", "/", "")
+	a := d.do("GET", "/", "")
 	if a.status != 200 || a.header.Get("Content-Type") != "text/html; charset=utf-8" ||
 		a.header.Get("Content-Security-Policy") == "" {
 		t.Fatalf("%d %v", a.status, a.header)
@@ -25,13 +25,13 @@ func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 		t.Fatalf("only %d files are named", len(named))
 	}
 	seen := map[string]bool{}
-	var look func(name string)
-	look = func(name string) { // a module names others
+	var visit func(name string)
+	visit = func(name string) { // a module imports others
 		if seen[name] {
 			return
 		}
 		seen[name] = true
-		a := d.ask("GET", "/assets/"+name, "")
+		a := d.do("GET", "/assets/"+name, "")
 		want := map[string]string{".js": "text/javascript; charset=utf-8",
 			".css": "text/css; charset=utf-8"}[path.Ext(name)]
 		if a.status != 200 || a.header.Get("Content-Type") != want ||
@@ -39,38 +39,42 @@ func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 			t.Errorf("%s: %d %v", name, a.status, a.header)
 		}
 		for _, m := range regexp.MustCompile(`from "\./([^"]+)"`).FindAllSubmatch(a.body, -1) {
-			look(string(m[1]))
+			visit(string(m[1]))
 		}
 	}
 	for _, m := range named {
-		look(string(m[1]))
+		visit(string(m[1]))
 	}
-	err := fs.WalkDir(pages, "dashboard", func(name string, entry fs.DirEntry, err error) error {
-		if file := path.Base(name); err == nil && !entry.IsDir() && !seen[file] &&
-			file != homePage && file != "uplot.LICENSE.txt" {
-			t.Errorf("%s is part of the program, and no page uses it", file)
-		}
-		return err
-	})
+	err := fs.WalkDir(
+		dashboardFiles,
+		"dashboard",
+		func(name string, entry fs.DirEntry, err error) error {
+			if file := path.Base(name); err == nil && !entry.IsDir() && !seen[file] &&
+				file != homeFile && file != "uplot.LICENSE.txt" {
+				t.Errorf("%s is part of the program, and no page uses it", file)
+			}
+			return err
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestAFileThatIsThereAlreadyIsNotSentAgain(t *testing.T) {
+func TestAFileThatTheBrowserHasIsNotSentAgain(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	for _, target := range []string{"/", "/assets/app.js", "/assets/uplot.LICENSE.txt"} {
-		first := d.ask("GET", target, "")
+		first := d.do("GET", target, "")
 		tag := first.header.Get("ETag")
 		if first.status != 200 || tag == "" || first.header.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %v", target, first.status, first.header)
 		}
-		again := d.ask("GET", target, "", "If-None-Match: "+tag)
+		again := d.do("GET", target, "", "If-None-Match: "+tag)
 		if again.status != 304 || len(again.body) > 0 || again.header.Get("ETag") != tag {
 			t.Errorf("%s: %d %v %s", target, again.status, again.header, again.body)
 		}
-		if other := d.ask("GET", target, "", `If-None-Match: "0"`); other.status != 200 ||
+		if other := d.do("GET", target, "", `If-None-Match: "0"`); other.status != 200 ||
 			!bytes.Equal(other.body, first.body) {
 			t.Errorf("%s: %d", target, other.status)
 		}
@@ -81,35 +85,35 @@ func TestNoOtherFileIsServed(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"index.html", "none.js", "..", "%2e%2e%2fapi.go",
 		"..%2fdashboard.go", "app.js%00", "App.js"} {
-		w.refused(w.do("GET", "/assets/"+name, nil), wire.NotFound, "")
+		w.wantProblem(w.do("GET", "/assets/"+name, nil), wire.NotFound, "")
 	}
 }
 
-// What the page asks for by itself must be as much as the stream tells, or entries would come and
-// go.
-func TestThePageAsksForAsMuchAsItIsTold(t *testing.T) {
+// TestThePageRequestsListsAsLongAsThoseOfEvents checks that the lists that the page requests are as
+// long as those of the event stream. Else entries would appear and disappear.
+func TestThePageRequestsListsAsLongAsThoseOfEvents(t *testing.T) {
 	w := newWorld(t)
 	files, err := dashboard()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, topic := range topics {
+	for _, topic := range eventTopics {
 		m := regexp.MustCompile(`\b` + topic.name + `: "([^"]+)"`).
 			FindSubmatch(files["live.js"].body)
 		if m == nil {
 			t.Fatalf("the page does not ask for %s", topic.name)
 		}
 		body := map[string]any{}
-		w.into(w.do("GET", string(m[1]), nil), 200, &body)
+		w.decode(w.do("GET", string(m[1]), nil), 200, &body)
 		if _, paged := body["next"]; paged != strings.HasSuffix(string(m[1]),
-			fmt.Sprint("?limit=", largestPage)) {
+			fmt.Sprint("?limit=", maxPageSize)) {
 			t.Errorf("it asks for %s", m[1])
 		}
 	}
 }
 
-// What the page's policy forbids would not work, and what grows shows here: 200 KB is what issue 7
-// allows.
+// TestThePageKeepsToItsPolicyAndItsSize looks for code that the content security policy forbids,
+// and limits the size of all files to 200 KB.
 func TestThePageKeepsToItsPolicyAndItsSize(t *testing.T) {
 	files, err := dashboard()
 	if err != nil {
@@ -133,7 +137,7 @@ func TestThePageKeepsToItsPolicyAndItsSize(t *testing.T) {
 			t.Errorf("%s has %d lines", name, n)
 		}
 	}
-	page := string(files[homePage].body)
+	page := string(files[homeFile].body)
 	for _, bad := range []string{` style="`, "<style", " on", "<script>"} {
 		if bad == " on" {
 			if m := regexp.MustCompile(`\son[a-z]+=`).FindString(page); m != "" {

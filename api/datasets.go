@@ -5,21 +5,20 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
 
 var datasetRoutes = []route{
-	{"GET", "/v1/datasets", plain((*Server).listDatasets)},
-	{"GET", "/v1/datasets/{name}", named((*Server).showDataset)},
-	{"DELETE", "/v1/datasets/{name}", named((*Server).removeDataset)},
-	{"POST", "/v1/datasets/{name}/load", named((*Server).load)},
-	{"POST", "/v1/datasets/{name}/append", named((*Server).appendRows)},
-	{"POST", "/v1/datasets/{name}/verify", named((*Server).verify)},
+	{"GET", "/v1/datasets", noArg((*Server).listDatasets)},
+	{"GET", "/v1/datasets/{name}", oneArg((*Server).showDataset)},
+	{"DELETE", "/v1/datasets/{name}", oneArg((*Server).removeDataset)},
+	{"POST", "/v1/datasets/{name}/load", oneArg((*Server).load)},
+	{"POST", "/v1/datasets/{name}/append", oneArg((*Server).appendRows)},
+	{"POST", "/v1/datasets/{name}/verify", oneArg((*Server).verify)},
 }
 
-func describe(i store.Info) wire.Dataset {
+func describeDataset(i store.Info) wire.Dataset {
 	m := i.Manifest
 	d := wire.Dataset{
 		Dataset: i.Dataset, Generation: i.Generation, Digest: m.Digest, Rows: m.Rows,
@@ -38,16 +37,16 @@ func (s *Server) listDatasets(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	return reply(ctx, 200, s.datasets(p))
+	return reply(ctx, 200, s.datasetPage(p))
 }
 
-// datasets is a page of the datasets.
-func (s *Server) datasets(p paging) wire.Datasets {
-	infos, next := page(p, s.Store.Datasets(), func(i store.Info) string { return i.Dataset },
+// datasetPage returns a page of the datasets.
+func (s *Server) datasetPage(p pageRequest) wire.Datasets {
+	infos, next := cutPage(p, s.Store.Datasets(), func(i store.Info) string { return i.Dataset },
 		strings.Compare)
 	list := wire.Datasets{Datasets: make([]wire.Dataset, len(infos)), Next: next}
 	for i, info := range infos {
-		list.Datasets[i] = describe(info)
+		list.Datasets[i] = describeDataset(info)
 	}
 	return list
 }
@@ -57,7 +56,7 @@ func (s *Server) showDataset(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	d := describe(i)
+	d := describeDataset(i)
 	d.Manifest, d.Generations = i.Manifest, i.Generations
 	return replyTagged(ctx, d)
 }
@@ -67,31 +66,6 @@ func (s *Server) removeDataset(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	s.events.note(topicDatasets)
+	s.events.markChanged(topicDatasets)
 	return reply(ctx, 200, wire.Removed{Dataset: name, Removed: removed})
-}
-
-func (s *Server) load(ctx *fasthttp.RequestCtx, name string) error {
-	var o ingest.Options
-	if err := read(ctx, &o); err != nil {
-		return err
-	}
-	o.AllowedRoots = s.reach(ctx)
-	job, err := s.Jobs.Load(name, o)
-	if err != nil {
-		return err
-	}
-	return reply(ctx, 202, job)
-}
-
-func (s *Server) appendRows(ctx *fasthttp.RequestCtx, name string) error {
-	var a wire.Append
-	if err := read(ctx, &a); err != nil {
-		return err
-	}
-	job, err := s.Jobs.Append(name, a, s.reach(ctx))
-	if err != nil {
-		return err
-	}
-	return reply(ctx, 202, job)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// replyTagged is reply with an ETag of the body: a client that has it already is told so, without
-// the body.
+// replyTagged is reply with an ETag of the body. If the client has that body already, it answers
+// 304 without the body.
 func replyTagged(ctx *fasthttp.RequestCtx, body any) error {
 	b, err := json.Marshal(body)
 	if err == nil {
@@ -22,18 +22,18 @@ func replyTagged(ctx *fasthttp.RequestCtx, body any) error {
 func replyTaggedJSON(ctx *fasthttp.RequestCtx, b []byte) {
 	tag := fmt.Sprintf(`"%016x"`, xxhash.Sum64(b))
 	ctx.Response.Header.Set("ETag", tag)
-	if matches(string(ctx.Request.Header.Peek("If-None-Match")), tag) {
+	if etagMatches(string(ctx.Request.Header.Peek("If-None-Match")), tag) {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return
 	}
 	replyJSON(ctx, 200, b)
 }
 
-// matches tells whether a list of tags, as If-None-Match has them, names a tag.
-func matches(list, tag string) bool {
-	for one := range strings.SplitSeq(list, ",") {
-		one = strings.TrimSpace(one)
-		if one == "*" || strings.TrimPrefix(one, "W/") == tag {
+// etagMatches reports whether a list of tags, as in If-None-Match, has this tag.
+func etagMatches(tags, tag string) bool {
+	for candidate := range strings.SplitSeq(tags, ",") {
+		candidate = strings.TrimSpace(candidate)
+		if candidate == "*" || strings.TrimPrefix(candidate, "W/") == tag {
 			return true
 		}
 	}

@@ -10,17 +10,17 @@ import (
 )
 
 var eventRoutes = []route{
-	{"GET", "/v1/events", plain((*Server).allEvents)},
-	{"GET", "/v1/jobs/{id}/events", named((*Server).jobEvents)},
+	{"GET", "/v1/events", noArg((*Server).allEvents)},
+	{"GET", "/v1/jobs/{id}/events", oneArg((*Server).jobEvents)},
 }
 
-// topic is something that changes: the body of the GET of that name.
-type topic struct {
+// eventTopic is something that changes. Its events have the body of the GET request of that name.
+type eventTopic struct {
 	name string
 	body func(*Server) (any, error)
 }
 
-// Topics of GET /v1/events.
+// Topics of GET /v1/events, as indexes into eventTopics.
 const (
 	topicJobs = iota
 	topicFeeds
@@ -28,88 +28,87 @@ const (
 	topicMachine
 )
 
-var topics = []topic{
+// firstPage is the page that events have.
+var firstPage = pageRequest{limit: maxPageSize}
+
+var eventTopics = []eventTopic{
 	topicJobs: {"jobs",
-		func(s *Server) (any, error) {
-			return jobPage(paging{limit: largestPage}, s.Jobs.List()),
-				nil
-		}},
-	topicFeeds: {"feeds",
-		func(s *Server) (any, error) { return s.feeds(paging{limit: largestPage}), nil }},
+		func(s *Server) (any, error) { return jobPage(firstPage, s.Jobs.List()), nil }},
+	topicFeeds: {"feeds", func(s *Server) (any, error) { return s.feedPage(firstPage), nil }},
 	topicDatasets: {"datasets",
-		func(s *Server) (any, error) { return s.datasets(paging{limit: largestPage}), nil }},
-	topicMachine: {"machine", func(s *Server) (any, error) { return s.machineNow() }},
+		func(s *Server) (any, error) { return s.datasetPage(firstPage), nil }},
+	topicMachine: {"machine", func(s *Server) (any, error) { return s.machineState() }},
 }
 
-// How often topics are looked at: every second, sooner where something is known to have changed,
-// and never for more than a fiftieth of the time, however long it takes.
+// A topic's body is made every topicInterval, or after minEventGap if the topic is known to have
+// changed. The interval is at least intervalFactor times as long as making the body takes.
 const (
-	eventTick  = time.Second
-	eventGap   = 100 * time.Millisecond
-	eventShare = 50
+	topicInterval  = time.Second
+	minEventGap    = 100 * time.Millisecond
+	intervalFactor = 50
 )
 
-// events tells all listeners what changes. One goroutine looks for all of them, and none while
-// nobody listens.
+// events sends changes to all listeners. One goroutine makes the bodies for all of them. It ends
+// when there are no listeners.
 type events struct {
 	server *Server
 	wake   chan struct{}
 
-	mu        sync.Mutex
-	listeners map[*listener]bool
-	changed   map[int]bool // topics that somebody says have changed
-	running   bool
-	closed    bool
-	runs      sync.WaitGroup
+	mu            sync.Mutex
+	listeners     map[*listener]bool
+	changedTopics map[int]bool // topics known to have changed
+	running       bool
+	closed        bool
+	runners       sync.WaitGroup
 }
 
 func newEvents(s *Server) *events {
 	return &events{server: s, wake: make(chan struct{}, 1), listeners: map[*listener]bool{},
-		changed: map[int]bool{}}
+		changedTopics: map[int]bool{}}
 }
 
-// listener is one stream of events. Of each topic only the newest body waits for it, so a slow
-// client holds nobody up and takes no memory; events.mu guards it.
+// listener is one stream of events. Only the newest body of each topic is pending, so that a slow
+// client needs little memory and does not delay others. events.mu guards it.
 type listener struct {
 	events  *events
-	fresh   bool // it has been told nothing yet
+	isNew   bool // no event has been sent to it
 	pending [][]byte
 	signal  chan struct{}
 }
 
 func (s *Server) allEvents(ctx *fasthttp.RequestCtx) error {
-	return s.replyStream(ctx, func() source { return s.events.listen() })
+	return s.replyStream(ctx, func() eventSource { return s.events.listen() })
 }
 
 func (e *events) listen() *listener {
-	l := &listener{events: e, fresh: true, pending: make([][]byte, len(topics)),
+	l := &listener{events: e, isNew: true, pending: make([][]byte, len(eventTopics)),
 		signal: make(chan struct{}, 1)}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.listeners[l] = true
 	if !e.running && !e.closed {
 		e.running = true
-		e.runs.Go(e.run)
+		e.runners.Go(e.run)
 	}
-	e.nudge()
+	e.wakeRun()
 	return l
 }
 
-// close waits for the end of who looks; the server is ending.
+// close waits until the goroutine has ended. The server is closing.
 func (e *events) close() {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.runs.Wait()
+	e.runners.Wait()
 }
 
-func (l *listener) take() ([]byte, bool) {
+func (l *listener) next() ([]byte, bool) {
 	l.events.mu.Lock()
 	defer l.events.mu.Unlock()
 	var b []byte
 	for i, body := range l.pending {
 		if body != nil {
-			b, l.pending[i] = event(b, topics[i].name, body), nil
+			b, l.pending[i] = appendEvent(b, eventTopics[i].name, body), nil
 		}
 	}
 	return b, false
@@ -117,80 +116,80 @@ func (l *listener) take() ([]byte, bool) {
 
 func (l *listener) ready() <-chan struct{} { return l.signal }
 
-func (l *listener) leave() {
+func (l *listener) close() {
 	e := l.events
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.listeners, l)
-	e.nudge()
+	e.wakeRun()
 }
 
-// note has a topic looked at soon.
-func (e *events) note(topic int) {
+// markChanged makes the goroutine send a topic soon.
+func (e *events) markChanged(topic int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.running {
-		e.changed[topic] = true
-		e.nudge()
+		e.changedTopics[topic] = true
+		e.wakeRun()
 	}
 }
 
-func (e *events) nudge() {
+func (e *events) wakeRun() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
 	}
 }
 
-// run looks at the topics until nobody listens or the server ends.
+// run sends topics until there are no listeners or the server is closing.
 func (e *events) run() {
-	last, due := make([][]byte, len(topics)), make([]time.Time, len(topics))
-	ended := -1
+	lastBodies, dueTimes := make([][]byte, len(eventTopics)), make([]time.Time, len(eventTopics))
+	endedJobs := -1
 	for {
-		jobs, feeds := e.server.Jobs.changes(), e.server.Feeds.Changes()
-		changed, listening := e.round()
+		jobs, feeds := e.server.Jobs.Changes(), e.server.Feeds.Changes()
+		changed, listening := e.takeChanged()
 		if !listening {
 			return
 		}
-		if n := e.server.Jobs.endedJobs(); n != ended { // each may have made a generation
-			ended, changed[topicDatasets] = n, true
+		if n := e.server.Jobs.Ended(); n != endedJobs { // each may have made a generation
+			endedJobs, changed[topicDatasets] = n, true
 		}
-		next := time.Now().Add(eventTick)
-		for i := range topics {
-			if now := time.Now(); changed[i] || !now.Before(due[i]) {
-				body := e.look(i)
-				due[i] = time.Now().Add(max(eventTick, eventShare*time.Since(now)))
-				if body != nil && !bytes.Equal(body, last[i]) {
-					last[i] = body
-					e.tell(i, body)
+		next := time.Now().Add(topicInterval)
+		for i := range eventTopics {
+			if now := time.Now(); changed[i] || !now.Before(dueTimes[i]) {
+				body := e.topicBody(i)
+				dueTimes[i] = time.Now().Add(max(topicInterval, intervalFactor*time.Since(now)))
+				if body != nil && !bytes.Equal(body, lastBodies[i]) {
+					lastBodies[i] = body
+					e.broadcast(i, body)
 				}
 			}
-			if due[i].Before(next) {
-				next = due[i]
+			if dueTimes[i].Before(next) {
+				next = dueTimes[i]
 			}
 		}
-		e.greet(last)
-		if !e.wait(eventGap, nil, nil, nil) {
+		e.sendFirst(lastBodies)
+		if !e.wait(minEventGap, nil, nil, nil) {
 			return
 		}
 		if !e.wait(time.Until(next), jobs, feeds, e.wake) {
 			return
 		}
 		if isClosed(jobs) {
-			e.note(topicJobs)
+			e.markChanged(topicJobs)
 		}
 		if isClosed(feeds) {
-			e.note(topicFeeds)
+			e.markChanged(topicFeeds)
 		}
 	}
 }
 
-// wait returns when something happens, or after so long; false once the server ends.
-func (e *events) wait(most time.Duration, jobs, feeds, wake <-chan struct{}) bool {
-	timer := time.NewTimer(most)
+// wait waits for one of the channels or the timeout. It returns false if the server is closing.
+func (e *events) wait(timeout time.Duration, jobs, feeds, wake <-chan struct{}) bool {
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
-	case <-e.server.ending:
+	case <-e.server.closing:
 		return false
 	case <-timer.C:
 	case <-jobs:
@@ -209,61 +208,61 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// round takes the topics that are said to have changed. Where nobody listens, run is over.
-func (e *events) round() (changed map[int]bool, listening bool) {
+// takeChanged returns and clears the changed topics. If there are no listeners, run must return.
+func (e *events) takeChanged() (changed map[int]bool, listening bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	changed, e.changed = e.changed, map[int]bool{}
+	changed, e.changedTopics = e.changedTopics, map[int]bool{}
 	e.running = len(e.listeners) > 0
 	return changed, e.running
 }
 
-// look gives a topic's body; nil where it cannot be told, which is written down once, a panic too.
-func (e *events) look(topic int) (body []byte) {
+// topicBody returns the body of a topic, or nil after an error or a panic, which it logs.
+func (e *events) topicBody(topic int) (body []byte) {
 	defer func() {
 		if p := recover(); p != nil {
-			_ = e.server.caught("events", topics[topic].name, p)
+			_ = e.server.panicError("events", eventTopics[topic].name, p)
 			body = nil
 		}
 	}()
-	said, err := topics[topic].body(e.server)
+	state, err := eventTopics[topic].body(e.server)
 	if err == nil {
-		body, err = json.Marshal(said)
+		body, err = json.Marshal(state)
 	}
 	if err != nil {
-		e.server.Log.Error("events", "topic", topics[topic].name, "error", err)
+		e.server.Log.Error("make an event", "topic", eventTopics[topic].name, "error", err)
 		return nil
 	}
 	return body
 }
 
-// tell leaves a body for all who have been greeted.
-func (e *events) tell(topic int, body []byte) {
+// broadcast gives a body to all listeners that are not new.
+func (e *events) broadcast(topic int, body []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for l := range e.listeners {
-		if !l.fresh {
-			l.give(topic, body)
+		if !l.isNew {
+			l.put(topic, body)
 		}
 	}
 }
 
-// greet tells newcomers how everything is.
-func (e *events) greet(bodies [][]byte) {
+// sendFirst gives the bodies of all topics to new listeners.
+func (e *events) sendFirst(bodies [][]byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for l := range e.listeners {
-		if l.fresh {
-			l.fresh = false
+		if l.isNew {
+			l.isNew = false
 			for i, body := range bodies {
-				l.give(i, body)
+				l.put(i, body)
 			}
 		}
 	}
 }
 
-// give leaves a body for the listener. The caller holds mu.
-func (l *listener) give(topic int, body []byte) {
+// put makes a body pending. The caller holds mu.
+func (l *listener) put(topic int, body []byte) {
 	l.pending[topic] = body
 	select {
 	case l.signal <- struct{}{}:

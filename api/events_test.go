@@ -13,19 +13,19 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// listening is a client of a stream of events.
-type listening struct {
+// eventClient reads a stream of events.
+type eventClient struct {
 	*world
-	events chan told
-	leave  func()
+	events     chan receivedEvent
+	disconnect func()
 }
 
-type told struct {
+type receivedEvent struct {
 	name string
 	data []byte
 }
 
-func (w *world) listen(path string) *listening {
+func (w *world) listen(path string) *eventClient {
 	w.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	req, err := http.NewRequestWithContext(ctx, "GET", "http://localhost"+path, nil)
@@ -40,7 +40,7 @@ func (w *world) listen(path string) *listening {
 		res.Header.Get("Cache-Control") != "no-store" {
 		w.Fatalf("%s: %v", res.Status, res.Header)
 	}
-	l := &listening{world: w, events: make(chan told, 1000), leave: cancel}
+	l := &eventClient{world: w, events: make(chan receivedEvent, 1000), disconnect: cancel}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -48,7 +48,7 @@ func (w *world) listen(path string) *listening {
 		defer res.Body.Close()
 		lines := bufio.NewScanner(res.Body)
 		lines.Buffer(nil, 1<<24)
-		var e told
+		var e receivedEvent
 		for lines.Scan() {
 			name, value, _ := strings.Cut(lines.Text(), ": ")
 			switch name {
@@ -60,7 +60,7 @@ func (w *world) listen(path string) *listening {
 				if e.name != "" {
 					l.events <- e
 				}
-				e = told{}
+				e = receivedEvent{}
 			}
 		}
 	}()
@@ -68,25 +68,26 @@ func (w *world) listen(path string) *listening {
 	return l
 }
 
-// next is the next event, whose data is of the schema of its name; false at the end of the stream.
-func (l *listening) next() (e told, ok bool) {
+// next returns the next event, whose data must match the schema of its name. It returns false at
+// the end of the stream.
+func (l *eventClient) next() (e receivedEvent, ok bool) {
 	l.Helper()
 	select {
 	case e, ok = <-l.events:
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		l.Fatal("no event came")
 	}
 	if schema := map[string]string{"job": "Job", "jobs": "Jobs", "feeds": "Feeds",
 		"datasets": "Datasets", "machine": "Machine"}[e.name]; ok {
-		if err := fits("#/components/schemas/"+schema, e.data); err != nil {
+		if err := checkSchema("#/components/schemas/"+schema, e.data); err != nil {
 			l.Errorf("%s: %v", e.name, err)
 		}
 	}
 	return e, ok
 }
 
-// until reads events up to one of a name whose data is as wanted.
-func (l *listening) until(name string, is func(data []byte) bool) {
+// waitFor reads events until one with this name and matching data.
+func (l *eventClient) waitFor(name string, is func(data []byte) bool) {
 	l.Helper()
 	for {
 		e, ok := l.next()
@@ -99,7 +100,7 @@ func (l *listening) until(name string, is func(data []byte) bool) {
 	}
 }
 
-func TestEventsTellWhatChanges(t *testing.T) {
+func TestEventsHaveTheChangedBodies(t *testing.T) {
 	w := newWorld(t)
 	l := w.listen("/v1/events")
 	for _, name := range []string{"jobs", "feeds", "datasets"} {
@@ -108,74 +109,78 @@ func TestEventsTellWhatChanges(t *testing.T) {
 			t.Fatalf("%s: %s", e.name, e.data)
 		}
 	}
-	l.until("machine",
+	l.waitFor("machine",
 		func(b []byte) bool { return strings.Contains(string(b), `"descriptors":{"open":`) })
-	w.loaded()
-	l.until("jobs", func(b []byte) bool { return strings.Contains(string(b), `"state":"done"`) })
-	l.until("datasets",
+	w.loadETTh1()
+	l.waitFor("jobs", func(b []byte) bool { return strings.Contains(string(b), `"state":"done"`) })
+	l.waitFor("datasets",
 		func(b []byte) bool { return strings.Contains(string(b), `"dataset":"etth1"`) })
-	id, conn := w.trainer("etth1")
-	l.until("feeds", func(b []byte) bool { return strings.Contains(string(b), `"feed":"`+id+`"`) })
+	id, conn := w.attachTrainer("etth1")
+	l.waitFor("feeds",
+		func(b []byte) bool { return strings.Contains(string(b), `"feed":"`+id+`"`) })
 	conn.Close()
-	l.until("feeds", func(b []byte) bool { return strings.Contains(string(b), `"feeds":[]`) })
+	l.waitFor("feeds", func(b []byte) bool { return strings.Contains(string(b), `"feeds":[]`) })
 	w.do("DELETE", "/v1/datasets/etth1", nil)
-	l.until("datasets", func(b []byte) bool { return strings.Contains(string(b), `"datasets":[]`) })
+	l.waitFor("datasets",
+		func(b []byte) bool { return strings.Contains(string(b), `"datasets":[]`) })
 }
 
-// TestAJobsEventsEndWithIt also where it had ended before.
+// TestAJobsEventsEndWithIt reads the events of a job while it runs and after it has ended.
 func TestAJobsEventsEndWithIt(t *testing.T) {
-	w := newWorld(t)
-	w.Setenv(stuckVariable, stuckOrders)
-	w.jobs.cores = 1
+	w := newWorldOfCores(t, 1)
+	w.Setenv(blockedVariable, blockedReportsCores)
 	var job wire.Job
-	w.into(w.do("POST", "/v1/datasets/d/load",
+	w.decode(w.do("POST", "/v1/datasets/d/load",
 		map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}), 202, &job)
 	l := w.listen("/v1/jobs/" + job.Job + "/events")
-	l.until("job", func(b []byte) bool { return strings.Contains(string(b), `"rows":1,`) })
+	l.waitFor("job", func(b []byte) bool { return strings.Contains(string(b), `"rows":1,`) })
 	w.do("DELETE", "/v1/jobs/"+job.Job, nil)
-	l.until("job",
+	l.waitFor("job",
 		func(b []byte) bool { return strings.Contains(string(b), `"state":"cancelled"`) })
 	if e, ok := l.next(); ok {
 		t.Errorf("after its end: %s", e.data)
 	}
 	ended := w.listen("/v1/jobs/" + job.Job + "/events")
-	ended.until("job", func(b []byte) bool { return json.Unmarshal(b, &job) == nil && job.Ended() })
+	ended.waitFor("job", func(b []byte) bool {
+		return json.Unmarshal(b, &job) == nil &&
+			job.Ended()
+	})
 	if e, ok := ended.next(); ok {
 		t.Errorf("after its end: %s", e.data)
 	}
-	w.refused(w.do("GET", "/v1/jobs/j9/events", nil), wire.JobNotFound, "")
+	w.wantProblem(w.do("GET", "/v1/jobs/j9/events", nil), wire.JobNotFound, "")
 }
 
-// TestNobodyLooksWhereNobodyListens also holds that listeners who leave are noticed, whether or not
-// there is news for them.
-func TestNobodyLooksWhereNobodyListens(t *testing.T) {
+// TestEventsAreMadeOnlyWhileThereAreListeners checks that the goroutine of the events ends after
+// the last client, which may leave with or without events in between.
+func TestEventsAreMadeOnlyWhileThereAreListeners(t *testing.T) {
 	w := newWorld(t)
 	l := w.listen("/v1/events")
-	if _, ok := l.next(); !ok || w.server.streams.Load() != 1 || !w.looks() {
+	if _, ok := l.next(); !ok || w.server.activeStreams.Load() != 1 || !w.isWatching() {
 		t.Fatal("nobody looks")
 	}
-	l.leave()
-	end := time.Now().Add(patience)
-	for tick := time.NewTicker(5 * time.Millisecond); w.server.streams.Load() != 0 ||
-		w.looks(); <-tick.C {
+	l.disconnect()
+	end := time.Now().Add(testTimeout)
+	for tick := time.NewTicker(5 * time.Millisecond); w.server.activeStreams.Load() != 0 ||
+		w.isWatching(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("%d streams, looking %t", w.server.streams.Load(), w.looks())
+			t.Fatalf("%d streams, looking %t", w.server.activeStreams.Load(), w.isWatching())
 		}
 	}
-	if _, ok := w.listen("/v1/events").next(); !ok || !w.looks() {
+	if _, ok := w.listen("/v1/events").next(); !ok || !w.isWatching() {
 		t.Error("nobody looks again")
 	}
 }
 
-func (w *world) looks() bool {
+func (w *world) isWatching() bool {
 	w.server.events.mu.Lock()
 	defer w.server.events.mu.Unlock()
 	return w.server.events.running
 }
 
-// TestAListenerThatReadsNothingHoldsNobodyUp: its connection is full, and the daemon goes on, tells
-// others, and ends.
-func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
+// TestAListenerThatReadsNothingDoesNotDelayOthers has a client with a full connection. Other
+// clients get their events, and the daemon can stop.
+func TestAListenerThatReadsNothingDoesNotDelayOthers(t *testing.T) {
 	w := newWorld(t)
 	conn, err := w.client.Transport.(*http.Transport).DialContext(t.Context(), "", "")
 	if err != nil {
@@ -192,30 +197,30 @@ func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
 	for i := range big {
 		big[i] = ' '
 	}
-	for range 20 { // more than a socket holds
-		w.server.events.tell(topicJobs,
+	for range 20 { // more than a socket buffers
+		w.server.events.broadcast(topicJobs,
 			append([]byte(`{"jobs": [], "next": null`), append(big, '}')...))
 	}
-	w.loaded()
-	l.until("datasets",
+	w.loadETTh1()
+	l.waitFor("datasets",
 		func(b []byte) bool { return strings.Contains(string(b), `"dataset":"etth1"`) })
 }
 
-func TestOnlySoManyStreamsAreServed(t *testing.T) {
+func TestTheNumberOfStreamsIsLimited(t *testing.T) {
 	w := newWorld(t)
-	w.server.streams.Add(mostStreams)
+	w.server.activeStreams.Add(maxStreams)
 	a := w.do("GET", "/v1/events", nil)
-	w.refused(a, wire.Busy, "64 event streams are open, no more are served at once")
+	w.wantProblem(a, wire.Busy, "64 event streams are open, no more are served at once")
 	if a.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	w.server.streams.Add(-1)
+	w.server.activeStreams.Add(-1)
 	w.listen("/v1/events").next()
-	w.server.streams.Add(1 - mostStreams)
+	w.server.activeStreams.Add(1 - maxStreams)
 	if a := w.do("HEAD", "/v1/events", nil); a.status != 200 ||
 		a.header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("%d %v", a.status, a.header)
 	}
-	w.refused(w.do("GET", "/v1/events?"+url.QueryEscape("topics")+"=jobs", nil),
+	w.wantProblem(w.do("GET", "/v1/events?"+url.QueryEscape("topics")+"=jobs", nil),
 		wire.InvalidRequest, `there is no parameter "topics" here, want none`)
 }

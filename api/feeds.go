@@ -7,9 +7,9 @@ import (
 )
 
 var feedRoutes = []route{
-	{"GET", "/v1/feeds", plain((*Server).listFeeds)},
-	{"GET", "/v1/feeds/{id}", named((*Server).showFeed)},
-	{"DELETE", "/v1/feeds/{id}", named((*Server).closeFeed)},
+	{"GET", "/v1/feeds", noArg((*Server).listFeeds)},
+	{"GET", "/v1/feeds/{id}", oneArg((*Server).showFeed)},
+	{"DELETE", "/v1/feeds/{id}", oneArg((*Server).closeFeed)},
 }
 
 func (s *Server) listFeeds(ctx *fasthttp.RequestCtx) error {
@@ -20,12 +20,17 @@ func (s *Server) listFeeds(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	return reply(ctx, 200, s.feeds(p))
+	return reply(ctx, 200, s.feedPage(p))
 }
 
-// feeds is a page of the feeds, oldest first.
-func (s *Server) feeds(p paging) wire.Feeds {
-	list, next := page(p, s.Feeds.Feeds(), func(f wire.Feed) string { return f.Feed }, byNumber)
+// feedPage returns a page of the feeds, oldest first.
+func (s *Server) feedPage(p pageRequest) wire.Feeds {
+	list, next := cutPage(
+		p,
+		s.Feeds.Feeds(),
+		func(f wire.Feed) string { return f.Feed },
+		compareNumbered,
+	)
 	return wire.Feeds{Feeds: list, Next: next}
 }
 
@@ -37,7 +42,7 @@ func (s *Server) showFeed(ctx *fasthttp.RequestCtx, id string) error {
 	return reply(ctx, 200, f)
 }
 
-// closeFeed ends a feed. Its trainer is told why.
+// closeFeed ends a feed. Its trainer gets an error that says so.
 func (s *Server) closeFeed(ctx *fasthttp.RequestCtx, id string) error {
 	f, err := s.Feeds.CloseFeed(id)
 	if err != nil {

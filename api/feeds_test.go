@@ -9,17 +9,16 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// trainer attaches a feed of a dataset to the world and gives the daemon's side of its id and its
-// connection.
-func (w *world) trainer(dataset string) (id string, conn net.Conn) {
+// attachTrainer attaches a feed of a dataset and returns its id and the trainer's connection.
+func (w *world) attachTrainer(dataset string) (id string, conn net.Conn) {
 	w.Helper()
-	id, conn = w.attached(dataset, etth)
+	id, conn = w.attachFeed(dataset, etthSpec)
 	w.Cleanup(func() { conn.Close() })
 	return id, conn
 }
 
-// attached is trainer with a spec; the connection is the caller's to close.
-func (w *world) attached(dataset string, spec map[string]any) (id string, conn net.Conn) {
+// attachFeed is attachTrainer with a spec. The caller must close the connection.
+func (w *world) attachFeed(dataset string, spec map[string]any) (id string, conn net.Conn) {
 	w.Helper()
 	conn, err := net.Dial("unix", w.feedPath)
 	if err != nil {
@@ -33,16 +32,16 @@ func (w *world) attached(dataset string, spec map[string]any) (id string, conn n
 	if _, err := conn.Write(append(frame, request...)); err != nil {
 		w.Fatal(err)
 	}
-	var said wire.FeedReply
-	if kind, payload := w.frame(conn); kind != wire.FrameReply ||
-		json.Unmarshal(payload, &said) != nil {
+	var reply wire.FeedReply
+	if kind, payload := w.readFrame(conn); kind != wire.FrameReply ||
+		json.Unmarshal(payload, &reply) != nil {
 		w.Fatalf("a frame of kind %d: %s", kind, payload)
 	}
-	return said.Feed, conn
+	return reply.Feed, conn
 }
 
-// frame reads one from a connection.
-func (w *world) frame(conn net.Conn) (kind uint32, payload []byte) {
+// readFrame reads a frame from a connection.
+func (w *world) readFrame(conn net.Conn) (kind uint32, payload []byte) {
 	w.Helper()
 	kind, length, err := wire.ReadHeader(conn, make([]byte, wire.HeaderSize), wire.MaxRequest)
 	payload = make([]byte, length)
@@ -57,36 +56,36 @@ func (w *world) frame(conn net.Conn) (kind uint32, payload []byte) {
 
 func TestAFeedIsListedShownAndClosed(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
-	first, conn := w.trainer("etth1")
-	second, _ := w.trainer("etth1")
+	w.loadETTh1()
+	first, conn := w.attachTrainer("etth1")
+	second, _ := w.attachTrainer("etth1")
 	var list wire.Feeds
-	w.into(w.do("GET", "/v1/feeds?limit=1", nil), 200, &list)
+	w.decode(w.do("GET", "/v1/feeds?limit=1", nil), 200, &list)
 	if len(list.Feeds) != 1 || list.Feeds[0].Feed != first || list.Next == nil ||
 		*list.Next != first {
 		t.Errorf("%+v", list)
 	}
-	w.into(w.do("GET", "/v1/feeds?after="+first, nil), 200, &list)
+	w.decode(w.do("GET", "/v1/feeds?after="+first, nil), 200, &list)
 	if len(list.Feeds) != 1 || list.Feeds[0].Feed != second || list.Next != nil {
 		t.Errorf("%+v", list)
 	}
 	var one wire.Feed
-	if w.into(w.do("GET", "/v1/feeds/"+first, nil), 200, &one); one.Feed != first ||
+	if w.decode(w.do("GET", "/v1/feeds/"+first, nil), 200, &one); one.Feed != first ||
 		one.Dataset != "etth1" || one.Slots < 3 {
 		t.Errorf("%+v", one)
 	}
-	w.into(w.do("DELETE", "/v1/feeds/"+first, nil), 200, &one)
+	w.decode(w.do("DELETE", "/v1/feeds/"+first, nil), 200, &one)
 	for {
-		kind, payload := w.frame(conn)
+		kind, payload := w.readFrame(conn)
 		if kind == wire.FrameBatches {
 			continue
 		}
-		if p := w.problem(
-			answer{409, map[string][]string{"Content-Type": {"application/problem+json"}},
-				payload}); kind != wire.FrameError || p.Type != wire.FeedClosed {
+		header := map[string][]string{"Content-Type": {"application/problem+json"}}
+		p := w.decodeProblem(response{409, header, payload})
+		if kind != wire.FrameError || p.Type != wire.FeedClosed {
 			t.Errorf("a frame of kind %d: %s", kind, payload)
 		}
 		break
 	}
-	w.refused(w.do("DELETE", "/v1/feeds/f9", nil), wire.FeedNotFound, `no feed is named "f9"`)
+	w.wantProblem(w.do("DELETE", "/v1/feeds/f9", nil), wire.FeedNotFound, `no feed is named "f9"`)
 }

@@ -9,15 +9,14 @@ import (
 	"testing"
 )
 
-// enough is how many requests serve every field with near certainty.
-const enough = 100_000
+// fullCoverageRequests is a number of requests that almost certainly serve every field.
+const fullCoverageRequests = 100_000
 
-// looked is after how many cases the fuzzer looks for growth, again and again.
-const looked = 50_000
+// growthCheckInterval is after how many cases the fuzz target checks the resources again.
+const growthCheckInterval = 50_000
 
-// FuzzTheControlAPI asks any route by any method with any parameters, fields and bodies, and holds
-// what is answered to the OpenAPI document. No answer is a failure of the daemon's, and none of the
-// jobs that it begins.
+// FuzzTheControlAPI sends random requests and compares the responses with the OpenAPI document. No
+// response and no job may fail because of the daemon.
 func FuzzTheControlAPI(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(binary.LittleEndian.AppendUint64(nil, seed), "x", "")
@@ -37,33 +36,32 @@ func FuzzTheControlAPI(f *testing.F) {
 			f.Add([]byte{byte(i), 0, 0, 0, 0}, "x", body)
 		}
 	}
-	a := newAsker(f)
-	a.watch(f)
+	a := newRequestTester(f)
+	a.killIfStuck(f)
 	f.Cleanup(func() { a.TB = f })
-	var before held
+	var before processResources
 	f.Fuzz(func(t *testing.T, choices []byte, word, body string) {
-		a.TB = t // a fuzz target has no other
-		switch n := a.seen.cases; {
-		case n == looked/10:
-			before = a.holds()
-		case n > 0 && n%looked == 0:
-			a.noGrowth(t, before)
+		a.TB = t // the one of each run
+		switch n := a.coverage.cases; {
+		case n == growthCheckInterval/10:
+			before = a.resources()
+		case n > 0 && n%growthCheckInterval == 0:
+			a.checkNoGrowth(t, before)
 		}
-		m := newMaker(choices, word, a.words)
+		m := newRequestMaker(choices, word, a.words)
 		q := m.request()
 		if body != "" {
 			q.body = []byte(body)
 		}
-		if err := a.try(q); err != nil {
+		if err := a.send(q); err != nil {
 			t.Errorf("%s %s %q: %v", q.method, q.target, q.body, err)
 		}
 	})
 }
 
-// TestMadeUpRequestsReachEveryFieldAndLeaveNothing holds the fuzzer to what it is for: that every
-// field and parameter of every route is given, and among many requests that each is served; and
-// that what the daemon holds afterwards is what it held before. TENSORCACHE_HTTP_REQUESTS asks for
-// so many.
+// TestMadeUpRequestsReachEveryFieldAndLeaveNothing checks that random requests have every field and
+// parameter of every route, that many requests serve each of them, and that the daemon uses no more
+// resources afterwards. TENSORCACHE_HTTP_REQUESTS is the number of requests.
 func TestMadeUpRequestsReachEveryFieldAndLeaveNothing(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("TENSORCACHE_HTTP_REQUESTS"))
 	if err != nil {
@@ -71,35 +69,35 @@ func TestMadeUpRequestsReachEveryFieldAndLeaveNothing(t *testing.T) {
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	a := newAsker(t)
-	a.watch(t)
-	a.picky = n >= enough
-	var before held
+	a := newRequestTester(t)
+	a.killIfStuck(t)
+	a.wantRemedies = n >= fullCoverageRequests
+	var before processResources
 	for i := range n {
 		if i == n/3 {
-			before = a.holds()
+			before = a.resources()
 		}
 		choices := binary.LittleEndian.AppendUint64(
 			binary.LittleEndian.AppendUint64(nil, seed), uint64(i))
-		m := newMaker(nil, "wörd", a.words)
-		m.more = newMaker(choices, "", nil).more
+		m := newRequestMaker(nil, "wörd", a.words)
+		m.random = newRequestMaker(choices, "", nil).random
 		q := m.request()
-		if err := a.try(q); err != nil {
+		if err := a.send(q); err != nil {
 			t.Errorf("%s %s %q: %v", q.method, q.target, q.body, err)
 		}
 	}
-	a.noGrowth(t, before)
-	if missed := missing(a.seen.asked); len(missed) > 0 {
+	a.checkNoGrowth(t, before)
+	if missed := notCounted(a.coverage.requested); len(missed) > 0 {
 		t.Errorf("no request was made up with\n%s", strings.Join(missed, "\n"))
 	}
-	if missed := missing(a.seen.served); n >= enough && len(missed) > 0 {
+	if missed := notCounted(a.coverage.served); n >= fullCoverageRequests && len(missed) > 0 {
 		t.Errorf("no request was served with\n%s", strings.Join(missed, "\n"))
 	}
-	t.Log(a.seen.report())
+	t.Log(a.coverage.report())
 }
 
-// missing are the documented fields that were not counted.
-func missing(count map[string]int) (fields []string) {
+// notCounted returns the documented fields without a count.
+func notCounted(count map[string]int) (fields []string) {
 	for _, f := range documentedFields() {
 		if count[f] == 0 {
 			fields = append(fields, f)

@@ -12,94 +12,100 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// guard decides whether a request over TCP is looked at, by its header alone and before any route
-// is looked for: whatever is not allowed is refused, on every path and method. Any web page that a
-// user has open, and any other user of the machine, reaches a loopback port. docs/OPERATIONS.md
-// tells against what each rule stands.
+// guard checks the header of each request over TCP before a route is looked up, on every path and
+// method. It is needed because any web page that a user has open, and any other user of the
+// machine, can connect to a loopback port. docs/OPERATIONS.md says which attack each rule prevents.
 type guard struct {
-	hosts  []string // what a Host header may be
-	cookie string
-	token  hash
-	logins *logins
+	hosts    []string // allowed values of the Host header
+	cookie   string
+	token    secretHash
+	sessions *sessionTable
 }
 
-// cookieName begins the name of the dashboard's cookie; a port follows, since a browser sends the
-// cookies of a host to all its ports.
+// cookieName is the first part of the name of the dashboard's cookie. The port follows, because a
+// browser sends the cookies of a host to all its ports.
 const cookieName = "tensorcache-"
 
-// What to do about a request from a foreign place.
+// Hints for requests from another origin.
 const (
 	hintHost = "ask by one of these names and the daemon's own port, which a tunnel must keep"
 	hintPage = "other pages may not ask; tensorcache ui opens the dashboard itself"
 )
 
 func newGuard(token string, port int) *guard {
-	g := &guard{cookie: fmt.Sprint(cookieName, port), token: hashOf(token), logins: newLogins()}
+	g := &guard{
+		cookie:   fmt.Sprint(cookieName, port),
+		token:    hashSecret(token),
+		sessions: newSessionTable(),
+	}
 	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
 		g.hosts = append(g.hosts, fmt.Sprint(name, ":", port))
 	}
 	return g
 }
 
-// refuse says why a request is not looked at; nil lets it in. Who asks from a foreign place is not
-// told whether the token was right.
-func (g *guard) refuse(h *fasthttp.RequestHeader) *wire.Problem {
-	if p := g.refusePlace(h); p != nil {
+// check returns the problem of a request that is refused, or nil. It checks the origin first, so
+// that a foreign page does not learn whether its token is right.
+func (g *guard) check(h *fasthttp.RequestHeader) *wire.Problem {
+	if p := g.checkOrigin(h); p != nil {
 		return p
 	}
-	if isLogin(h) { // its key is what it is let in by
+	if isLogin(h) { // its one-time key is the credential
 		return nil
 	}
-	if p := g.refuseStranger(h); p != nil {
+	if p := g.checkCredentials(h); p != nil {
 		return p
 	}
-	if hasField(h, fasthttp.HeaderTransferEncoding) {
+	if hasHeaderLine(h, fasthttp.HeaderTransferEncoding) {
 		return wire.NewProblem(wire.InvalidRequest,
-			"transfer-encoding: a body in chunks is not read over TCP").WithHint(
+			"transfer-encoding: chunked bodies are not accepted over TCP").WithHint(
 			"send it with its Content-Length")
 	}
 	if h.ContentLength() > 0 && !isJSON(h.ContentType()) {
 		return wire.NewProblem(wire.UnsupportedMedia, "content-type: got %s, want application/json",
-			quoted(h.ContentType()))
+			quoteHeader(h.ContentType()))
 	}
 	return nil
 }
 
-// refusePlace holds the request to what a page of this very server, or a program of this machine,
-// sends: a name that was made to lead here (DNS rebinding) has another Host, a foreign page another
-// Origin.
-func (g *guard) refusePlace(h *fasthttp.RequestHeader) *wire.Problem {
+// checkOrigin requires what a page of this server or a local program sends. A name that resolves to
+// this address (DNS rebinding) has another Host; a foreign page has another Origin.
+func (g *guard) checkOrigin(h *fasthttp.RequestHeader) *wire.Problem {
 	if target := h.RequestURI(); target[0] != '/' || bytes.HasPrefix(target, []byte("//")) {
-		return forbidden("request target: got %s, want a path", quoted(target)).
+		return forbidden("request target: got %s, want a path", quoteHeader(target)).
 			WithHint("send the path alone, not as to a proxy")
 	}
 	host := string(h.Host())
 	if !slices.Contains(g.hosts, host) {
-		return forbidden("host: got %s, want %s", quoted(h.Host()), strings.Join(g.hosts, ", ")).
+		return forbidden(
+			"host: got %s, want %s",
+			quoteHeader(h.Host()),
+			strings.Join(g.hosts, ", "),
+		).
 			WithHint(hintHost)
 	}
 	if origins := h.PeekAll(fasthttp.HeaderOrigin); len(origins) > 1 || len(origins) == 1 &&
 		string(origins[0]) != "http://"+host {
-		return forbidden("origin: got %s, want http://%s or none", quoted(origins[0]), host).
+		return forbidden("origin: got %s, want http://%s or none", quoteHeader(origins[0]), host).
 			WithHint(hintPage)
 	}
 	for _, site := range h.PeekAll("Sec-Fetch-Site") {
 		if s := string(site); s != "same-origin" && s != "none" {
-			return forbidden("sec-fetch-site: got %s, want same-origin or none", quoted(site)).
+			return forbidden("sec-fetch-site: got %s, want same-origin or none", quoteHeader(site)).
 				WithHint(hintPage)
 		}
 	}
 	return nil
 }
 
-// refuseStranger wants the token or the dashboard's cookie.
-func (g *guard) refuseStranger(h *fasthttp.RequestHeader) *wire.Problem {
-	if given := h.PeekAll(fasthttp.HeaderAuthorization); len(given) > 0 {
-		scheme, token, _ := strings.Cut(string(given[0]), " ")
-		switch sent := hashOf(token); {
-		case len(given) > 1:
+// checkCredentials requires the token or a session cookie.
+func (g *guard) checkCredentials(h *fasthttp.RequestHeader) *wire.Problem {
+	if values := h.PeekAll(fasthttp.HeaderAuthorization); len(values) > 0 {
+		scheme, token, _ := strings.Cut(string(values[0]), " ")
+		switch sent := hashSecret(token); {
+		case len(values) > 1:
 			return unauthorized("authorization: got it more than once")
-		// of which nothing is quoted: it may be the token
+		// not quoted, because the value may be the token
 		case !strings.EqualFold(scheme, "Bearer"):
 			return unauthorized("authorization: got another scheme than Bearer")
 		case subtle.ConstantTimeCompare(sent[:], g.token[:]) == 1:
@@ -108,10 +114,10 @@ func (g *guard) refuseStranger(h *fasthttp.RequestHeader) *wire.Problem {
 		return unauthorized("the token is wrong")
 	}
 	if !g.hasSession(h) {
-		return unauthorized("a token is wanted")
+		return unauthorized("a token is required")
 	}
-	// A browser adds a cookie to what any page makes it send, so whatever changes something must
-	// say that it comes from the dashboard.
+	// A browser sends a cookie with requests of any page, so a request that changes something must
+	// prove that it comes from the dashboard.
 	if m := string(h.Method()); m != "GET" && m != "HEAD" &&
 		len(h.Peek(fasthttp.HeaderOrigin)) == 0 &&
 		string(h.Peek("Sec-Fetch-Site")) != "same-origin" {
@@ -123,7 +129,7 @@ func (g *guard) refuseStranger(h *fasthttp.RequestHeader) *wire.Problem {
 
 func (g *guard) hasSession(h *fasthttp.RequestHeader) bool {
 	for name, value := range h.Cookies() {
-		if string(name) == g.cookie && g.logins.valid(value) {
+		if string(name) == g.cookie && g.sessions.isValid(value) {
 			return true
 		}
 	}
@@ -132,39 +138,40 @@ func (g *guard) hasSession(h *fasthttp.RequestHeader) bool {
 
 func unauthorized(detail string) *wire.Problem {
 	return wire.NewProblem(wire.Unauthorized, "%s", detail).
-		WithHint("send Authorization: Bearer with what the file %s in the cache directory holds, or open the dashboard with tensorcache ui", TokenFile)
+		WithHint("send Authorization: Bearer with what the file %s in the cache directory holds, "+
+			"or open the dashboard with tensorcache ui", TokenFile)
 }
 
 func forbidden(format string, args ...any) *wire.Problem {
 	return wire.NewProblem(wire.Forbidden, format, args...)
 }
 
-// quoted is a header's value for a message.
-func quoted(value []byte) string {
-	if len(value) > mostShown {
-		return fmt.Sprintf("%.*q…", mostShown, value)
+// quoteHeader returns the value of a header as messages quote it.
+func quoteHeader(value []byte) string {
+	if len(value) > maxQuoted {
+		return fmt.Sprintf("%.*q…", maxQuoted, value)
 	}
 	return fmt.Sprintf("%q", value)
 }
 
-// isLogin tells whether a request is for the page that makes a session.
+// isLogin reports whether a request is for the page that makes a session.
 func isLogin(h *fasthttp.RequestHeader) bool {
 	path, _, _ := bytes.Cut(h.RequestURI(), []byte("?"))
 	return string(h.Method()) == "GET" && string(path) == loginPath
 }
 
-// isJSON tells whether a media type is JSON's, whatever its parameters.
+// isJSON reports whether a media type is JSON, with any parameters.
 func isJSON(media []byte) bool {
 	name, _, _ := bytes.Cut(media, []byte(";"))
 	return bytes.EqualFold(bytes.TrimSpace(name), []byte("application/json"))
 }
 
-// hasField looks for a field in the header as it came: fasthttp drops some of those that it acts
-// on.
-func hasField(h *fasthttp.RequestHeader, name string) bool {
+// hasHeaderLine reports whether the header has a field as it was received. fasthttp removes some of
+// the fields that it handles itself.
+func hasHeaderLine(h *fasthttp.RequestHeader, name string) bool {
 	for line := range bytes.Lines(h.RawHeaders()) {
-		if field, _, ok := bytes.Cut(line, []byte(":")); ok &&
-			bytes.EqualFold(field, []byte(name)) {
+		if fieldName, _, ok := bytes.Cut(line, []byte(":")); ok &&
+			bytes.EqualFold(fieldName, []byte(name)) {
 			return true
 		}
 	}

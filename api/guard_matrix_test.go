@@ -7,51 +7,56 @@ import (
 	"testing"
 )
 
-// The matrix is held to a model of its own: what each form of a field is worth, and one rule of how
-// they add up.
+// The guard is compared with a model: each form of a header field is good or bad, and one function
+// says what follows from all of them.
 
-// form is one way to write a part of a request's header. Where %s stands in it, the value that is
-// meant stands.
-type form struct {
+// headerForm is one way to write a part of a header. %s stands for the value that it means.
+type headerForm struct {
 	name   string
 	fields []string
 	good   bool
 }
 
-// origins are what browsers say of where a request comes from. From the dashboard is stronger than
-// good: it may change things with a cookie.
-var origins = []struct {
-	form
+// originForms are origins as browsers send them. A request with a cookie may change something only
+// if it comes from the dashboard.
+var originForms = []struct {
+	headerForm
 	dashboard bool
 }{
-	{form{"none", nil, true}, false},
-	{form{"own", []string{"Origin: http://%s"}, true}, true},
-	{form{"own, fetched", []string{"Origin: http://%s", "Sec-Fetch-Site: same-origin"},
+	{headerForm{"none", nil, true}, false},
+	{headerForm{"own", []string{"Origin: http://%s"}, true}, true},
+	{headerForm{"own, fetched", []string{"Origin: http://%s", "Sec-Fetch-Site: same-origin"},
 		true}, true},
-	{form{"same origin", []string{"sec-fetch-site: same-origin"}, true}, true},
-	{form{"typed", []string{"Sec-Fetch-Site: none"}, true}, false},
-	{form{"null", []string{"Origin: null"}, false}, false},
-	{form{"empty", []string{"Origin: "}, false}, false},
-	{form{"foreign", []string{"Origin: http://evil.example"}, false}, false},
-	{form{"own by TLS", []string{"Origin: https://%s"}, false}, false},
-	{form{"other port", []string{"Origin: http://127.0.0.1:1"}, false}, false},
-	{form{"own and more", []string{"Origin: http://%s.evil.example"}, false}, false},
-	{form{"two", []string{"Origin: http://%s", "Origin: http://evil.example"}, false}, false},
-	{form{"cross-site", []string{"Sec-Fetch-Site: cross-site"}, false}, false},
-	{form{"same site", []string{"Sec-Fetch-Site: same-site"}, false}, false},
-	{form{"own, cross-site", []string{"Origin: http://%s", "Sec-Fetch-Site: cross-site"},
+	{headerForm{"same origin", []string{"sec-fetch-site: same-origin"}, true}, true},
+	{headerForm{"typed", []string{"Sec-Fetch-Site: none"}, true}, false},
+	{headerForm{"null", []string{"Origin: null"}, false}, false},
+	{headerForm{"empty", []string{"Origin: "}, false}, false},
+	{headerForm{"foreign", []string{"Origin: http://evil.example"}, false}, false},
+	{headerForm{"own by TLS", []string{"Origin: https://%s"}, false}, false},
+	{headerForm{"other port", []string{"Origin: http://127.0.0.1:1"}, false}, false},
+	{headerForm{"own and more", []string{"Origin: http://%s.evil.example"}, false}, false},
+	{headerForm{"two", []string{"Origin: http://%s", "Origin: http://evil.example"}, false}, false},
+	{headerForm{"cross-site", []string{"Sec-Fetch-Site: cross-site"}, false}, false},
+	{headerForm{"same site", []string{"Sec-Fetch-Site: same-site"}, false}, false},
+	{headerForm{"own, cross-site", []string{"Origin: http://%s", "Sec-Fetch-Site: cross-site"},
 		false}, false},
-	{form{"fetched twice", []string{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: cross-site"},
-		false}, false},
+	{
+		headerForm{
+			"fetched twice",
+			[]string{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: cross-site"},
+			false,
+		},
+		false,
+	},
 }
 
-// hosts are made for an address that ends in port.
-func hostForms(port string) []form {
-	one := func(value string, good bool) form {
-		return form{value,
+// hostForms returns Host fields for a server on a port.
+func hostForms(port string) []headerForm {
+	one := func(value string, good bool) headerForm {
+		return headerForm{value,
 			[]string{"Host: " + value}, good}
 	}
-	return []form{
+	return []headerForm{
 		one("127.0.0.1:"+port, true), one("localhost:"+port, true), one("[::1]:"+port, true),
 		{"none", nil, false},
 		{"two", []string{"Host: 127.0.0.1:" + port, "Host: 127.0.0.1:" + port}, false},
@@ -67,65 +72,65 @@ func hostForms(port string) []form {
 	}
 }
 
-// Who asks.
+// Senders of a request.
 const (
-	nobody = iota
+	anonymous = iota
 	program
 	browser
 )
 
-type tokenForm struct {
+type credentialForm struct {
 	name   string
 	fields []string
 	who    int
 }
 
-func tokenForms(token, cookie, session string) []tokenForm {
+func credentialForms(token, cookie, session string) []credentialForm {
 	last := map[byte]string{'0': "1"}[token[63]]
 	if last == "" {
 		last = "0"
 	}
-	return []tokenForm{
+	return []credentialForm{
 		{"bearer", []string{"Authorization: Bearer " + token}, program},
 		{"bearer and a stale cookie",
 			[]string{"Authorization: Bearer " + token, "Cookie: " + cookie + "=stale"}, program},
 		{"cookie", []string{"Cookie: " + cookie + "=" + session}, browser},
 		{"cookie among others", []string{"Cookie: a=b; " + cookie + "=stale; " + cookie + "=" +
 			session}, browser},
-		{"none", nil, nobody},
-		{"one digit wrong", []string{"Authorization: Bearer " + token[:63] + last}, nobody},
-		{"one digit less", []string{"Authorization: Bearer " + token[:63]}, nobody},
-		{"one digit more", []string{"Authorization: Bearer " + token + "0"}, nobody},
-		{"without its scheme", []string{"Authorization: " + token}, nobody},
-		{"empty", []string{"Authorization: Bearer "}, nobody},
-		{"basic", []string{"Authorization: Basic " + token}, nobody},
+		{"none", nil, anonymous},
+		{"one digit wrong", []string{"Authorization: Bearer " + token[:63] + last}, anonymous},
+		{"one digit less", []string{"Authorization: Bearer " + token[:63]}, anonymous},
+		{"one digit more", []string{"Authorization: Bearer " + token + "0"}, anonymous},
+		{"without its scheme", []string{"Authorization: " + token}, anonymous},
+		{"empty", []string{"Authorization: Bearer "}, anonymous},
+		{"basic", []string{"Authorization: Basic " + token}, anonymous},
 		{"twice", []string{"Authorization: Bearer " + token, "Authorization: Bearer " + token},
-			nobody},
+			anonymous},
 		{"in another field", []string{"X-Token: " + token, "Proxy-Authorization: Bearer " + token},
-			nobody},
+			anonymous},
 		{"wrong with a good cookie", []string{"Authorization: Bearer x", "Cookie: " + cookie + "=" +
-			session}, nobody},
-		{"stale cookie", []string{"Cookie: " + cookie + "=stale"}, nobody},
-		{"cookie of another port", []string{"Cookie: tensorcache-1=" + session}, nobody},
-		{"token as a cookie", []string{"Cookie: " + cookie + "=" + token}, nobody},
+			session}, anonymous},
+		{"stale cookie", []string{"Cookie: " + cookie + "=stale"}, anonymous},
+		{"cookie of another port", []string{"Cookie: tensorcache-1=" + session}, anonymous},
+		{"token as a cookie", []string{"Cookie: " + cookie + "=" + token}, anonymous},
 	}
 }
 
-// want is the model: a place is good or not, then a person is known or not; 0 is whatever the route
-// answers.
-func want(method, path string, host, origin, dashboard bool, who int) int {
+// wantedStatus is the model: first the origin must be allowed, then the credentials. It returns 0
+// for the status of the route.
+func wantedStatus(method, path string, host, origin, dashboard bool, who int) int {
 	safe := method == "GET" || method == "HEAD"
 	switch {
 	case !host || !origin:
 		return 403
 	case safe && path == "/login":
-		return 401 // no key, with which a GET is let in, and nothing else
-	case who == nobody:
+		return 401 // without a key, which is the credential of a GET
+	case who == anonymous:
 		return 401
 	case who == browser && !safe && !dashboard:
 		return 403
 	case method == "POST" && path == "/v1/ui":
-		return 403 // over the socket only
+		return 403 // allowed over the socket only
 	}
 	return 0
 }
@@ -133,12 +138,12 @@ func want(method, path string, host, origin, dashboard bool, who int) int {
 func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
-	session, ok := w.server.guard.logins.redeem(w.server.guard.logins.newKey())
+	session, ok := w.server.guard.sessions.redeem(w.server.guard.sessions.newKey())
 	if !ok {
 		t.Fatal("no session")
 	}
 	port := d.addr[strings.LastIndex(d.addr, ":")+1:]
-	hosts, tokens := hostForms(port), tokenForms(d.token, w.server.guard.cookie, session)
+	hosts, tokens := hostForms(port), credentialForms(d.token, w.server.guard.cookie, session)
 
 	type place struct{ method, path string }
 	var places []place
@@ -160,7 +165,7 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 	}
 
 	rows, served := 0, 0
-	try := func(at place, host, origin form, dashboard bool, token tokenForm) {
+	try := func(at place, host, origin headerForm, dashboard bool, token credentialForm) {
 		rows++
 		path := strings.NewReplacer("{name}", "none", "{id}", "none", "{file}", "none").
 			Replace(at.path)
@@ -172,51 +177,51 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 			}
 			fields[i] = strings.ReplaceAll(f, "%s", own)
 		}
-		res := d.raw(lines(fmt.Sprintf("%s %s HTTP/1.1", at.method, path), fields...))
-		want, got := want(at.method, path, host.good, origin.good, dashboard, token.who),
+		res := d.sendRaw(headerLines(fmt.Sprintf("%s %s HTTP/1.1", at.method, path), fields...))
+		want, got := wantedStatus(at.method, path, host.good, origin.good, dashboard, token.who),
 			res.StatusCode
 		switch {
 		case want != 0 && got == want:
-		// which is not, once the daemon was told to stop
+		// GET /v1/ready fails after a request of POST /v1/stop
 		case want == 0 && got != 401 && got != 403 && (got < 500 || at.path == "/v1/ready"):
 			served++
 		default:
 			t.Errorf("%s %s, host %s, origin %s, token %s: answered %d, want %d", at.method, path,
 				host.name, origin.name, token.name, got, want)
 		}
-		for _, h := range headers {
+		for _, h := range securityHeaders {
 			if res.Header.Get(h[0]) != h[1] {
 				t.Errorf("%s %s: %s: %q", at.method, path, h[0], res.Header.Get(h[0]))
 			}
 		}
 	}
 
-	// Every place, by whom it is served and by whom it is not.
+	// All routes with each kind of credentials.
 	for _, at := range places {
-		for _, token := range []tokenForm{tokens[0], tokens[4]} {
-			try(at, hosts[0], origins[0].form, false, token)
+		for _, token := range []credentialForm{tokens[0], tokens[4]} {
+			try(at, hosts[0], originForms[0].headerForm, false, token)
 		}
-		try(at, hosts[15], origins[0].form, false, tokens[0])
-		try(at, hosts[0], origins[7].form, false, tokens[2])
-		try(at, hosts[1], origins[0].form, false, tokens[2])
-		try(at, hosts[2], origins[1].form, true, tokens[2])
+		try(at, hosts[15], originForms[0].headerForm, false, tokens[0])
+		try(at, hosts[0], originForms[7].headerForm, false, tokens[2])
+		try(at, hosts[1], originForms[0].headerForm, false, tokens[2])
+		try(at, hosts[2], originForms[1].headerForm, true, tokens[2])
 	}
-	// Every two forms of fields together, at places in turn, and a bad one never hidden by which
-	// place it is.
+	// All pairs of forms of header fields, on different routes. A bad form must be refused on every
+	// route.
 	next := 0
 	turn := func() place { next++; return places[next%len(places)] }
 	for _, host := range hosts {
-		for _, origin := range origins {
-			try(turn(), host, origin.form, origin.dashboard, tokens[next%len(tokens)])
+		for _, origin := range originForms {
+			try(turn(), host, origin.headerForm, origin.dashboard, tokens[next%len(tokens)])
 		}
 		for _, token := range tokens {
-			o := origins[next%len(origins)]
-			try(turn(), host, o.form, o.dashboard, token)
+			o := originForms[next%len(originForms)]
+			try(turn(), host, o.headerForm, o.dashboard, token)
 		}
 	}
-	for _, origin := range origins {
+	for _, origin := range originForms {
 		for _, token := range tokens {
-			try(turn(), hosts[next%3], origin.form, origin.dashboard, token)
+			try(turn(), hosts[next%3], origin.headerForm, origin.dashboard, token)
 		}
 	}
 	if t.Logf("%d rows, %d of them served", rows, served); rows < 500 || served < 100 ||

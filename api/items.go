@@ -13,24 +13,24 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// viewRoutes show what a dataset holds.
+// viewRoutes return the content of a dataset.
 var viewRoutes = []route{
-	{"GET", "/v1/datasets/{name}/items", named((*Server).listItems)},
-	{"GET", "/v1/datasets/{name}/rows", named((*Server).showRows)},
-	{"GET", "/v1/datasets/{name}/series", named((*Server).drawSeries)},
-	{"POST", "/v1/datasets/{name}/stretches", named((*Server).stretches)},
-	{"POST", "/v1/datasets/{name}/windows", named((*Server).contents)},
+	{"GET", "/v1/datasets/{name}/items", oneArg((*Server).listItems)},
+	{"GET", "/v1/datasets/{name}/rows", oneArg((*Server).showRows)},
+	{"GET", "/v1/datasets/{name}/series", oneArg((*Server).showSeries)},
+	{"POST", "/v1/datasets/{name}/stretches", oneArg((*Server).stretches)},
+	{"POST", "/v1/datasets/{name}/windows", oneArg((*Server).showWindows)},
 }
 
-// Bounds of a page of items.
+// Limits of a page of items.
 const (
-	someItems = 100
-	maxItems  = 1000
+	defaultItems = 100
+	maxItems     = 1000
 )
 
-// generation opens the generation that a query names, the newest where it names none. The handle is
-// the caller's to release.
-func (s *Server) generation(name string, q query) (*store.Handle, error) {
+// acquire opens the generation that a query names, by default the newest. The caller must release
+// the handle.
+func (s *Server) acquire(name string, q query) (*store.Handle, error) {
 	number, err := q.number("generation", 0, 0, 1<<62)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Server) generation(name string, q query) (*store.Handle, error) {
 
 func (s *Server) listItems(ctx *fasthttp.RequestCtx, name string) error {
 	q := queryOf(ctx)
-	limit, err := q.number("limit", someItems, 1, maxItems)
+	limit, err := q.number("limit", defaultItems, 1, maxItems)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Server) listItems(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	h, err := s.generation(name, q)
+	h, err := s.acquire(name, q)
 	if err != nil {
 		return err
 	}
@@ -58,9 +58,9 @@ func (s *Server) listItems(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	list := wire.Items{Items: []wire.Item{}, Count: names.Len()}
-	codes := between(after+1, names.Len(), limit+1)
+	codes := codeRange(after+1, names.Len(), limit+1)
 	if search := q["search"]; search != "" {
-		codes, list.Count = find(names, search, after, limit+1)
+		codes, list.Count = searchItems(names, search, after, limit+1)
 	}
 	if int64(len(codes)) > limit {
 		codes = codes[:limit]
@@ -80,8 +80,8 @@ func (s *Server) listItems(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 200, list)
 }
 
-// between are the numbers from first on below end, at most n of them.
-func between(first, end, n int64) []int64 {
+// codeRange returns the numbers from first to before end, at most n of them.
+func codeRange(first, end, n int64) []int64 {
 	codes := []int64{}
 	for code := first; code < end && int64(len(codes)) < n; code++ {
 		codes = append(codes, code)
@@ -89,14 +89,18 @@ func between(first, end, n int64) []int64 {
 	return codes
 }
 
-// find gives the first n items behind one whose name has the text in it, in any case of letters,
-// and how many there are in all.
-func find(names *layout.ItemNames, text string, after, n int64) (codes []int64, count int64) {
-	wanted := []byte(strings.ToLower(text))
-	var room []byte
+// searchItems returns the first n items after one whose name contains the text, ignoring case, and
+// the number of all such items.
+func searchItems(
+	names *layout.ItemNames,
+	text string,
+	after, n int64,
+) (codes []int64, count int64) {
+	lowerText := []byte(strings.ToLower(text))
+	var buf []byte
 	for code := range names.Len() {
-		room = names.AppendText(room[:0], code)
-		if !bytes.Contains(lower(room), wanted) {
+		buf = names.AppendText(buf[:0], code)
+		if !bytes.Contains(toLower(buf), lowerText) {
 			continue
 		}
 		if count++; code > after && int64(len(codes)) < n {
@@ -106,8 +110,8 @@ func find(names *layout.ItemNames, text string, after, n int64) (codes []int64, 
 	return codes, count
 }
 
-// lower is a text in small letters, in place where all of them are ASCII.
-func lower(b []byte) []byte {
+// toLower returns a text in lower case, in place if it is ASCII.
+func toLower(b []byte) []byte {
 	for i, c := range b {
 		if c >= utf8.RuneSelf {
 			return bytes.ToLower(b)
@@ -128,7 +132,7 @@ func describeItem(h *store.Handle, offsets []int64, code int64) (wire.Item, erro
 	if item.Rows == 0 {
 		return item, nil
 	}
-	times, c, err := timesOf(h.Data)
+	times, c, err := rowTimes(h.Data)
 	if times != nil {
 		item.FirstTime, item.LastTime = timeValue(times[offsets[code]], c),
 			timeValue(times[offsets[code+1]-1], c)
@@ -136,8 +140,9 @@ func describeItem(h *store.Handle, offsets []int64, code int64) (wire.Item, erro
 	return item, err
 }
 
-// timesOf are the times of all rows and their column; nil without one.
-func timesOf(d *layout.Data) ([]int64, *layout.ManifestColumn, error) {
+// rowTimes returns the times of all rows and their column, or nil if the dataset has no time
+// column.
+func rowTimes(d *layout.Data) ([]int64, *layout.ManifestColumn, error) {
 	if d.Manifest.Time == "" {
 		return nil, nil, nil
 	}

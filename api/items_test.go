@@ -12,13 +12,13 @@ import (
 
 func (w *world) items(name, query string) (l wire.Items) {
 	w.Helper()
-	w.into(w.do("GET", "/v1/datasets/"+name+"/items"+query, nil), 200, &l)
+	w.decode(w.do("GET", "/v1/datasets/"+name+"/items"+query, nil), 200, &l)
 	return l
 }
 
 func TestItemsComePageByPageEachOnce(t *testing.T) {
 	w := newWorld(t)
-	s := w.publish("d", "", 5, 1, 7, 2, 3, 4, 6)
+	s := w.publishShown("d", "", 5, 1, 7, 2, 3, 4, 6)
 	for limit := 1; limit <= 8; limit++ {
 		var seen []wire.Item
 		for query := fmt.Sprintf("?limit=%d", limit); ; {
@@ -35,7 +35,7 @@ func TestItemsComePageByPageEachOnce(t *testing.T) {
 			t.Fatalf("%d items in pages of %d, want %d", len(seen), limit, len(s.rows))
 		}
 		for i, item := range seen {
-			at := s.offset(i)
+			at := s.itemOffset(i)
 			first, last := time.Unix(s.times[at], 0).UTC().Format(time.RFC3339),
 				time.Unix(s.times[at+s.rows[i]-1], 0).UTC().Format(time.RFC3339)
 			if want := (wire.Item{Code: int64(i), Item: s.items[i], Rows: s.rows[i],
@@ -48,7 +48,7 @@ func TestItemsComePageByPageEachOnce(t *testing.T) {
 
 func TestItemsAreFoundByTheirText(t *testing.T) {
 	w := newWorld(t)
-	w.into(w.do("GET", "/v1/datasets", nil), 200, &wire.Datasets{})
+	w.decode(w.do("GET", "/v1/datasets", nil), 200, &wire.Datasets{})
 	if job := w.load("d",
 		map[string]any{"sources": []string{w.source("a.csv",
 			"id,n,v\nÄpfel,1,1\nbirne,12,2\nÄpfel,30,3\nBIRNE,4,4\n")},
@@ -81,43 +81,43 @@ func TestItemsAreFoundByTheirText(t *testing.T) {
 	}
 }
 
-func TestQueriesThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidQueriesAreRefused(t *testing.T) {
 	w := newWorld(t)
-	w.publish("d", "", 2000, 3)
+	w.publishShown("d", "", 2000, 3)
 	for path, says := range map[string]string{
-		"items?limit=0":                       `limit: got "0", want a whole number from 1 to 1000`,
-		"items?limit=1001":                    `limit: got "1001"`,
-		"items?after=x":                       `after: got "x"`,
-		"items?serch=a":                       `there is no parameter "serch" here, want after, generation, limit, search`,
-		"items?limit=1&limit=2":               "limit: is given more than once",
-		"items?generation=7":                  "",
-		"rows?item=1":                         "no item is named 1",
-		"rows?item=A":                         `item: got "A", want an item's value as JSON`,
-		"rows?item=1,2":                       `want an item's value as JSON`,
-		"rows?code=2":                         "code: got 2, want a number from 0 to 1",
-		"rows?code=0&item=1":                  "item: given together with code",
-		"rows?from=a":                         `from: got "a"`,
-		"rows?to=1001":                        "to: got rows 0 to 1001, want at most 1000 rows",
-		"rows?columns=ff":                     `no column is named "ff"; near: f`,
-		`rows?columns=["f"`:                   "want names as a,b",
-		"rows?format=csv":                     `format: got "csv", want json or arrow`,
-		"series?code=9":                       "code: got 9, want a number from 0 to 1",
-		"series?points=0":                     `points: got "0"`,
-		"series?from=2001":                    `from: got "2001", want a whole number from 0 to 2000`,
-		"series?from=5&to=4":                  `to: got "4", want a whole number from 5 to 2000`,
-		"series?columns=w[3]":                 `no column is named "w[3]"`,
-		"series?columns=f,f" + many(",f", 63): "more than 64 features",
+		"items?limit=0":                         `limit: got "0", want a whole number from 1 to 1000`,
+		"items?limit=1001":                      `limit: got "1001"`,
+		"items?after=x":                         `after: got "x"`,
+		"items?serch=a":                         `there is no parameter "serch" here, want after, generation, limit, search`,
+		"items?limit=1&limit=2":                 "limit: is given more than once",
+		"items?generation=7":                    "",
+		"rows?item=1":                           "no item is named 1",
+		"rows?item=A":                           `item: got "A", want an item's value as JSON`,
+		"rows?item=1,2":                         `want an item's value as JSON`,
+		"rows?code=2":                           "code: got 2, want a number from 0 to 1",
+		"rows?code=0&item=1":                    "item: given together with code",
+		"rows?from=a":                           `from: got "a"`,
+		"rows?to=1001":                          "to: got rows 0 to 1001, want at most 1000 rows",
+		"rows?columns=ff":                       `no column is named "ff"; near: f`,
+		`rows?columns=["f"`:                     "want names as a,b",
+		"rows?format=csv":                       `format: got "csv", want json or arrow`,
+		"series?code=9":                         "code: got 9, want a number from 0 to 1",
+		"series?points=0":                       `points: got "0"`,
+		"series?from=2001":                      `from: got "2001", want a whole number from 0 to 2000`,
+		"series?from=5&to=4":                    `to: got "4", want a whole number from 5 to 2000`,
+		"series?columns=w[3]":                   `no column is named "w[3]"`,
+		"series?columns=f,f" + repeat(",f", 63): "want at most 64",
 	} {
 		before, query, _ := strings.Cut(path, "?")
-		p := w.problem(
+		p := w.decodeProblem(
 			w.do("GET", "/v1/datasets/d/"+before+"?"+strings.ReplaceAll(query, `"`, "%22"), nil))
 		if !strings.Contains(p.Detail, says) || p.Field == "" || p.Status/100 != 4 {
 			t.Errorf("%s: %+v, want %q", path, p, says)
 		}
 	}
 	for _, route := range []string{"items", "rows", "series"} {
-		w.refused(w.do("GET", "/v1/datasets/none/"+route, nil), wire.DatasetNotFound, "none")
+		w.wantProblem(w.do("GET", "/v1/datasets/none/"+route, nil), wire.DatasetNotFound, "none")
 	}
 }
 
-func many(text string, n int) string { return strings.Repeat(text, n) }
+func repeat(text string, n int) string { return strings.Repeat(text, n) }

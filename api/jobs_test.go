@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -12,9 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/jobs"
 	"github.com/tensorcache/tensorcache/internal/wire"
-	"github.com/tensorcache/tensorcache/store"
 )
 
 func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
@@ -27,13 +24,13 @@ func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
 		len(job.Digest) != 32 {
 		t.Fatalf("%+v", job)
 	}
-	// the default, spelt out
+	// the default, written out
 	hit := w.load("d", map[string]any{"sources": []string{path}, "time": "t", "layout": "columns"})
 	if !hit.Hit || hit.State != wire.JobDone || hit.Generation != 1 || hit.Digest != job.Digest ||
 		hit.Rows != 2 {
 		t.Errorf("%+v", hit)
 	}
-	// steps that do nothing
+	// steps that change nothing
 	for setting, says := range map[string]string{"a": "", "nope": "no column is named",
 		"t": "want value columns of numbers"} {
 		again := w.load("d", map[string]any{"sources": []string{path}, "time": "t",
@@ -59,10 +56,12 @@ func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
 		t.Errorf("of changed sources: %+v", changed)
 	}
 	var jobs wire.Jobs
-	w.into(w.do("GET", "/v1/jobs", nil), 200, &jobs)
+	w.decode(w.do("GET", "/v1/jobs", nil), 200, &jobs)
 	if len(jobs.Jobs) != 6 || jobs.Jobs[0].Job != "j1" || jobs.Jobs[5].Job != "j6" {
 		t.Errorf("%+v", jobs)
 	}
+	w.wantProblem(w.do("GET", "/v1/jobs/j7", nil), wire.JobNotFound,
+		`no job is named "j7"; the last 100 are remembered`)
 }
 
 func TestAFailedLoadTellsFileRowColumnAndText(t *testing.T) {
@@ -90,22 +89,22 @@ func TestAFailedLoadTellsFileRowColumnAndText(t *testing.T) {
 				t.Errorf("got %+v\nwant %s with %q and a hint with %q", e, test.typ,
 					test.says, test.hint)
 			}
-			w.checkTmp()
+			w.checkNoTempFiles()
 		})
 	}
-	w.refused(w.do("GET", "/v1/datasets/d", nil), wire.DatasetNotFound, "")
+	w.wantProblem(w.do("GET", "/v1/datasets/d", nil), wire.DatasetNotFound, "")
 }
 
-// stuck is a load that has read half of its rows.
-func (w *world) stuck(name string, options map[string]any) (job wire.Job) {
+// loadBlocked starts a load whose child stops after half of the rows.
+func (w *world) loadBlocked(name string, options map[string]any) (job wire.Job) {
 	w.Helper()
-	w.Setenv(stuckVariable, "read")
-	w.into(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
+	w.Setenv(blockedVariable, "read")
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
 	for tick := time.NewTicker(time.Millisecond); job.Rows != 5; <-tick.C {
 		if job.State != wire.JobRunning {
 			w.Fatalf("%+v", job)
 		}
-		w.into(w.do("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
+		w.decode(w.do("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
 	}
 	return job
 }
@@ -113,81 +112,62 @@ func (w *world) stuck(name string, options map[string]any) (job wire.Job) {
 func TestALoadThatRunsIsJoinedWaitedForAndCancelled(t *testing.T) {
 	w := newWorld(t)
 	options := map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}
-	job := w.stuck("d", options)
+	job := w.loadBlocked("d", options)
 	if job.Phase != "read" || job.RowsTotal != 10 || job.Bytes != 50 || job.BytesTotal != 100 ||
 		job.Seconds <= 0 || job.Progress != 0.5 {
 		t.Errorf("%+v", job)
 	}
 	var joined wire.Job
-	w.into(w.do("POST", "/v1/datasets/d/load", options), 202, &joined)
+	w.decode(w.do("POST", "/v1/datasets/d/load", options), 202, &joined)
 	if joined.Job != job.Job || w.jobs.Running() != 1 {
 		t.Errorf("the same load is %s beside %s", joined.Job, job.Job)
 	}
 	began := time.Now()
-	w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=50", nil), 200, &joined)
+	w.decode(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=50", nil), 200, &joined)
 	if d := time.Since(began); joined.State != wire.JobRunning || d < 50*time.Millisecond {
 		t.Errorf("after %s: %+v", d, joined)
 	}
 	var waiting sync.WaitGroup
-	waiting.Go(func() { // is told when the job ends
+	waiting.Go(func() { // returns when the job ends
 		var j wire.Job
-		w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=30000", nil), 200, &j)
+		w.decode(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=30000", nil), 200, &j)
 		if j.State != wire.JobCancelled {
 			t.Errorf("%+v", j)
 		}
 	})
 	var cancelled wire.Job
-	w.into(w.do("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
+	w.decode(w.do("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
 	if cancelled.State != wire.JobCancelled || cancelled.Error.Type != wire.Cancelled {
 		t.Errorf("%+v", cancelled)
 	}
 	waiting.Wait()
-	w.checkTmp()
-	w.into(w.do("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
+	w.checkNoTempFiles()
+	w.decode(w.do("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
 	if cancelled.State != wire.JobCancelled {
 		t.Errorf("cancelled again: %+v", cancelled)
 	}
-	os.Unsetenv(stuckVariable)
+	os.Unsetenv(blockedVariable)
 	if again := w.load("d", options); again.State != wire.JobDone || again.Generation != 1 {
 		t.Errorf("loaded again: %+v", again)
 	}
 }
 
-func TestCloseCancelsWhatRunsAndRefusesMore(t *testing.T) {
+func TestCloseCancelsJobsAndRefusesNewOnes(t *testing.T) {
 	w := newWorld(t)
 	options := map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}
-	job := w.stuck("d", options)
+	job := w.loadBlocked("d", options)
 	w.jobs.Close()
 	w.jobs.Close()
-	w.into(w.do("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
+	w.decode(w.do("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
 	if job.State != wire.JobCancelled {
 		t.Errorf("%+v", job)
 	}
-	w.refused(w.do("POST", "/v1/datasets/d/load", options), wire.ShuttingDown, "store is closed")
-	w.checkTmp()
+	w.wantProblem(w.do("POST", "/v1/datasets/d/load", options), wire.ShuttingDown,
+		"store is closed")
+	w.checkNoTempFiles()
 }
 
-func TestOnlyTheLastJobsAreRemembered(t *testing.T) {
-	w := newWorld(t)
-	for range keptJobs + 5 {
-		j, ctx, _, _, err := w.jobs.begin(wire.PutJob, "d", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.jobs.end(ctx, j,
-			func() (made, error) { return made{}, errors.New("not today") }); err == nil {
-			t.Fatal("it did not fail")
-		}
-		w.jobs.running.Done()
-	}
-	if list := w.jobs.List(); len(list) != keptJobs || list[0].Job != "j6" {
-		t.Errorf("%d jobs from %s on", len(list), list[0].Job)
-	}
-	w.refused(w.do("GET", "/v1/jobs/j1", nil), wire.JobNotFound,
-		`no job is named "j1"; the last 100 are remembered`)
-}
-
-// put sends bytes through a socket pair to a put.
+// put sends bytes over a socket pair to Manager.Put.
 func (w *world) put(ctx context.Context, r wire.PutRequest,
 	send func(*os.File)) (*wire.PutReply, error) {
 	w.Helper()
@@ -195,7 +175,7 @@ func (w *world) put(ctx context.Context, r wire.PutRequest,
 	if err != nil {
 		w.Fatal(err)
 	}
-	unix.CloseOnExec(fds[0]) // else the child itself would keep our end open
+	unix.CloseOnExec(fds[0]) // so that the child does not keep our end open
 	unix.CloseOnExec(fds[1])
 	ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
 	var sending sync.WaitGroup
@@ -216,12 +196,12 @@ func TestArraysThatArePutAreADataset(t *testing.T) {
 		len(reply.Digest) != 32 {
 		t.Fatalf("%+v, %v", reply, err)
 	}
-	// no hit
-	w.refused(w.do("POST", "/v1/datasets/mine/load", map[string]any{}), wire.InvalidRequest,
+	// a put has no sources, so that no load can hit it
+	w.wantProblem(w.do("POST", "/v1/datasets/mine/load", map[string]any{}), wire.InvalidRequest,
 		"sources: want at least one file")
 	if _, err := w.put(t.Context(), r,
 		func(f *os.File) { f.Write(values[:9]); f.Close() }); err == nil ||
-		problemOf(err).Type != wire.SourceError ||
+		jobs.ProblemOf(err).Type != wire.SourceError ||
 		!strings.Contains(err.Error(), "the connection ended after 9 of 16 bytes") {
 		t.Errorf("cut short: %v", err)
 	}
@@ -232,11 +212,11 @@ func TestArraysThatArePutAreADataset(t *testing.T) {
 		"format":  {Dataset: "x", Format: "pickle"},
 	} {
 		_, err := w.put(t.Context(), bad, func(*os.File) {})
-		if p := problemOf(err); err == nil || p.Status != 400 {
+		if p := jobs.ProblemOf(err); err == nil || p.Status != 400 {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	w.checkTmp()
+	w.checkNoTempFiles()
 	if d := w.store.Datasets(); len(d) != 1 || d[0].Generation != 1 {
 		t.Errorf("%+v", d)
 	}
@@ -249,36 +229,11 @@ func TestAPutEndsWithItsContext(t *testing.T) {
 		Columns: asJSON(
 			[]map[string]any{{"name": "a", "dtype": "int32", "shape": []int{2}, "bytes": 8}})}
 	_, err := w.put(ctx, r, func(f *os.File) { f.Write([]byte{1}); cancel() })
-	if p := problemOf(err); err == nil || p.Type != wire.Cancelled {
+	if p := jobs.ProblemOf(err); err == nil || p.Type != wire.Cancelled {
 		t.Errorf("got %v", err)
 	}
 	if list := w.jobs.List(); len(list) != 1 || list[0].State != wire.JobCancelled {
 		t.Errorf("%+v", list)
 	}
-	w.checkTmp()
-}
-
-func TestAnErrorOfALoadHasItsType(t *testing.T) {
-	for _, test := range []struct {
-		err error
-		typ string
-	}{
-		{&ingest.SourceError{Path: "a.csv", Row: 3, Reason: "is torn", Hint: "mend it"},
-			wire.SourceError},
-		{&ingest.OptionError{Field: "scale", Value: "x", Allowed: "y"}, wire.InvalidRequest},
-		{&ingest.OptionError{Field: "columns", Value: "x", Column: true}, wire.ColumnNotFound},
-		{fmt.Errorf("lay out: %w", &ingest.NoSpaceError{Dir: "/d", Need: 2, Have: 1}),
-			wire.NoSpace},
-		{fmt.Errorf("publish: %w", unix.ENOSPC), wire.NoSpace},
-		{fmt.Errorf("publish: %w", unix.EDQUOT), wire.NoSpace},
-		{fmt.Errorf("%w: 3 GiB", ingest.ErrMemory), wire.Memory},
-		{fmt.Errorf("%w: signal 9", ingest.ErrKilled), wire.JobFailed},
-		{context.Canceled, wire.Cancelled},
-		{store.ErrClosed, wire.ShuttingDown},
-		{errors.New("what?"), wire.Internal},
-	} {
-		if p := problemOf(test.err); p.Type != test.typ || p.Detail == "" {
-			t.Errorf("%v: got %+v, want %s", test.err, p, test.typ)
-		}
-	}
+	w.checkNoTempFiles()
 }

@@ -14,15 +14,17 @@ import (
 	"time"
 )
 
-// crowded opens n connections, each of which sends the beginning of a request and no more. They
+// openConnections opens n connections, each of which sends the start of a request and no more. They
 // stay open until the test ends.
-func crowded(t testing.TB, network, addr string, n int, begin string, meanwhile func(i int)) {
+func openConnections(t testing.TB, network, addr string, n int, begin string,
+	meanwhile func(i int)) {
 	t.Helper()
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	if most := int(min(limit.Cur, 1<<20)) - 2000; n > most { // the server's are in this process too
+	// the server's descriptors are in this process, too
+	if most := int(min(limit.Cur, 1<<20)) - 2000; n > most {
 		t.Logf("%d connections instead of %d: so many descriptors are allowed", most, n)
 		n = most
 	}
@@ -42,19 +44,19 @@ func crowded(t testing.TB, network, addr string, n int, begin string, meanwhile 
 	}
 }
 
-// shortTimeouts makes a server wait less long for requests, so that a test can wait for its
-// timeouts.
+// shortTimeouts gives a server short timeouts for requests, so that a test can wait for them.
 func shortTimeouts(s *Server) {
-	s.http.ReadTimeout, s.tcp.ReadTimeout, s.bodyTime = 100*time.Millisecond, 100*time.Millisecond,
-		100*time.Millisecond
+	const timeout = 100 * time.Millisecond
+	s.http.ReadTimeout, s.tcp.ReadTimeout, s.bodyTimeout = timeout, timeout, timeout
 }
 
-// answeredWithin sends a request on a new connection until it is served, and fails if the others
-// still block it after patience: each of them ends by a timeout of shortTimeouts.
-func answeredWithin(t testing.TB, network, addr, request string) {
+// wantAnswerWithin sends a request on new connections until one is answered. It fails if the other
+// connections still block it after testTimeout, because shortTimeouts has ended each of them by
+// then.
+func wantAnswerWithin(t testing.TB, network, addr, request string) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		status := statusOf(t, network, addr, request)
+	for end := time.Now().Add(testTimeout); ; time.Sleep(10 * time.Millisecond) {
+		status := requestStatus(t, network, addr, request)
 		if status == http.StatusOK {
 			return
 		}
@@ -64,8 +66,8 @@ func answeredWithin(t testing.TB, network, addr, request string) {
 	}
 }
 
-// statusOf is 0 if the connection ends without an answer.
-func statusOf(t testing.TB, network, addr, request string) int {
+// requestStatus returns 0 if the connection ends without a response.
+func requestStatus(t testing.TB, network, addr, request string) int {
 	t.Helper()
 	conn, err := net.Dial(network, addr)
 	if err != nil {
@@ -73,7 +75,7 @@ func statusOf(t testing.TB, network, addr, request string) int {
 	}
 	defer conn.Close()
 	_, _ = io.WriteString(conn, request)
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	_ = conn.SetReadDeadline(time.Now().Add(testTimeout))
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		return 0
@@ -83,16 +85,16 @@ func statusOf(t testing.TB, network, addr, request string) int {
 }
 
 func TestTenThousandConnectionsThatSendNothingBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
-	w := newWorldWith(t, shortTimeouts)
+	w := newWorldWith(t, 0, shortTimeouts)
 	d := w.openTCP()
-	crowded(t, "tcp", d.addr, 10_000, "", func(int) {
-		answeredWithin(t, "tcp", d.addr,
-			lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer()))
+	openConnections(t, "tcp", d.addr, 10_000, "", func(int) {
+		wantAnswerWithin(t, "tcp", d.addr,
+			headerLines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearerHeader()))
 		if a := w.do("GET", "/v1/health", nil); a.status != 200 {
 			t.Fatalf("over the socket: %d", a.status)
 		}
 	})
-	if n := w.server.tcpConns.count(); n > mostTCP {
+	if n := w.server.tcpConns.count(); n > maxTCPConns {
 		t.Errorf("%d connections are open", n)
 	}
 }
@@ -106,66 +108,70 @@ func TestHalfRequestsBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 			"Host: %s\r\nContent-Length: 1000\r\n\r\n{"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldWith(t, shortTimeouts)
+			w := newWorldWith(t, 0, shortTimeouts)
 			d := w.openTCP()
 			begin := strings.Replace(strings.Replace(test.first+"\r\n"+test.fields, "%s", d.addr,
-				1), "%s", d.bearer(), 1)
-			crowded(t, "tcp", d.addr, 1000, begin, func(int) {
-				answeredWithin(t, "tcp", d.addr,
-					lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer()))
+				1), "%s", d.bearerHeader(), 1)
+			openConnections(t, "tcp", d.addr, 1000, begin, func(int) {
+				wantAnswerWithin(t, "tcp", d.addr,
+					headerLines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearerHeader()))
 			})
 		})
 	}
 }
 
 func TestManyConnectionsToTheSocketBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
-	w := newWorldWith(t, shortTimeouts)
-	crowded(t, "unix", w.socket, 2*mostSocket, "GET /v1/datasets HTTP/1.1\r\n", func(int) {
-		answeredWithin(t, "unix", w.socket, lines("GET /v1/health HTTP/1.1", "Host: localhost"))
+	w := newWorldWith(t, 0, shortTimeouts)
+	const begin = "GET /v1/datasets HTTP/1.1\r\n"
+	openConnections(t, "unix", w.socket, 2*maxSocketConns, begin, func(int) {
+		wantAnswerWithin(t, "unix", w.socket,
+			headerLines("GET /v1/health HTTP/1.1", "Host: localhost"))
 	})
-	if n := w.server.conns.count(); n > mostSocket {
+	if n := w.server.conns.count(); n > maxSocketConns {
 		t.Errorf("%d connections are open", n)
 	}
 }
 
-// TestIdleClientsBlockNobody although an idle connection stays open for minutes.
+// TestIdleClientsBlockNobody opens idle connections, whose timeout is minutes.
 func TestIdleClientsBlockNobody(t *testing.T) {
 	d := newWorld(t).openTCP()
-	for i := range 2 * mostTCP {
+	for i := range 2 * maxTCPConns {
 		conn := d.dial()
-		if _, err := io.WriteString(conn, lines("GET /v1/health HTTP/1.1", "Host: "+d.addr,
-			d.bearer())); err != nil {
+		if _, err := io.WriteString(conn, headerLines("GET /v1/health HTTP/1.1", "Host: "+d.addr,
+			d.bearerHeader())); err != nil {
 			t.Fatal(i, err)
 		}
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatal(i, err)
 		}
-		answered(t, res)
-		if res.StatusCode != http.StatusOK || i < mostTCP/2 && res.Close {
+		readResponse(t, res)
+		if res.StatusCode != http.StatusOK || i < maxTCPConns/2 && res.Close {
 			t.Fatalf("request %d was answered %d, connection closed: %v", i,
 				res.StatusCode, res.Close)
 		}
 	}
 }
 
-func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
+func TestAnIncompleteRequestTimesOut(t *testing.T) {
 	for name, half := range map[string]string{
 		"nothing": "",
 		"header":  "GET /v1/health HTTP/1.1\r\nHost: ",
-		"body":    "POST /v1/datasets/x/plan HTTP/1.1\r\nHost: %s\r\n%s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
+		"body": "POST /v1/datasets/x/plan HTTP/1.1\r\nHost: %s\r\n%s\r\n" +
+			"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.server.tcp.ReadTimeout, w.server.bodyTime = 20*time.Millisecond, 20*time.Millisecond
+			const timeout = 20 * time.Millisecond
+			w.server.tcp.ReadTimeout, w.server.bodyTimeout = timeout, timeout
 			d := w.openTCP()
 			conn := d.dial()
 			if _, err := io.WriteString(conn,
-				strings.Replace(strings.Replace(half, "%s", d.addr, 1), "%s", d.bearer(),
+				strings.Replace(strings.Replace(half, "%s", d.addr, 1), "%s", d.bearerHeader(),
 					1)); err != nil {
 				t.Fatal(err)
 			}
-			// which is reset in the end where the server had not read all
+			// the connection is reset if the server has not read everything
 			b, err := io.ReadAll(conn)
 			if !strings.HasPrefix(string(b), "HTTP/1.1 408 ") {
 				t.Errorf("answered %q, %v", b, err)
@@ -174,7 +180,7 @@ func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
 	}
 }
 
-func TestAClientThatReadsNothingIsCutOff(t *testing.T) {
+func TestAClientThatReadsNothingTimesOut(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -200,25 +206,25 @@ func TestAClientThatReadsNothingIsCutOff(t *testing.T) {
 	}
 }
 
-func TestConnectionsAboveTheLimitAreToldSo(t *testing.T) {
+func TestConnectionsAboveTheLimitGetAProblem(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	w.server.tcpConns.mu.Lock()
 	w.server.tcpConns.limit = 0
 	w.server.tcpConns.mu.Unlock()
-	// without a request, which could come after the end
+	// without a request, which might be sent after the server has closed the connection
 	res, err := http.ReadResponse(bufio.NewReader(d.dial()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := answered(t, res)
-	if p := w.problem(a); a.status != 503 || p.Type != "busy" || p.Hint == "" ||
+	a := readResponse(t, res)
+	if p := w.decodeProblem(a); a.status != 503 || p.Type != "busy" || p.Hint == "" ||
 		a.header.Get("Retry-After") == "" || !res.Close {
 		t.Errorf("%d %+v %+v", a.status, a.header, p)
 	}
 }
 
-// count is the number of open connections.
+// count returns the number of open connections.
 func (l *limitedListener) count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

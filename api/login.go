@@ -11,18 +11,18 @@ import (
 const loginPath = "/login"
 
 var loginRoutes = []route{
-	{"POST", "/v1/ui", plain((*Server).ui)},
-	{"GET", loginPath, plain((*Server).login)},
+	{"POST", "/v1/ui", noArg((*Server).ui)},
+	{"GET", loginPath, noArg((*Server).login)},
 }
 
-// ui gives an address that opens the dashboard, once and soon. Over TCP it is refused: a key would
-// outlive the cookie it is asked with.
+// ui returns an address that opens the dashboard once, within keyLifetime. Over TCP it is refused,
+// because the key would remain valid after the cookie of the request.
 func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 	if isTCP(ctx) {
-		return forbidden("a login is given out over the control socket only").
+		return forbidden("logins are available over the control socket only").
 			WithHint("run tensorcache ui on the daemon's machine")
 	}
-	addr, err := s.OpenTCP(anyPort)
+	addr, err := s.OpenTCP(anyLoopbackPort)
 	if errors.Is(err, ErrToken) {
 		return forbidden("%s", err).WithHint(HintToken)
 	}
@@ -30,10 +30,11 @@ func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 		return err
 	}
 	return reply(ctx, 200,
-		wire.UI{URL: "http://" + addr + loginPath + "?key=" + s.guard.logins.newKey()})
+		wire.UI{URL: "http://" + addr + loginPath + "?key=" + s.guard.sessions.newKey()})
 }
 
-// login turns a one-time key into a cookie that no script reads and no other site's page sends.
+// login exchanges a one-time key for a cookie that scripts cannot read and pages of other sites do
+// not send.
 func (s *Server) login(ctx *fasthttp.RequestCtx) error {
 	if !isTCP(ctx) {
 		return wire.NewProblem(wire.NotFound, "there is no route %s over the control socket",
@@ -41,8 +42,8 @@ func (s *Server) login(ctx *fasthttp.RequestCtx) error {
 	}
 	var session string
 	ok := false
-	if !ctx.IsHead() { // which changes nothing
-		session, ok = s.guard.logins.redeem(string(ctx.QueryArgs().Peek("key")))
+	if !ctx.IsHead() { // must not change anything
+		session, ok = s.guard.sessions.redeem(string(ctx.QueryArgs().Peek("key")))
 	}
 	if !ok {
 		loginPage(ctx)
@@ -55,21 +56,23 @@ func (s *Server) login(ctx *fasthttp.RequestCtx) error {
 	c.SetHTTPOnly(true)
 	c.SetSameSite(fasthttp.CookieSameSiteStrictMode)
 	ctx.Response.Header.SetCookie(&c)
-	// a fragment, which names what is to be shown, stays with the browser
+	// the browser keeps the fragment of its address, which says what to show
 	ctx.Response.Header.Set(fasthttp.HeaderLocation, "/")
 	ctx.SetStatusCode(fasthttp.StatusSeeOther)
 	return nil
 }
 
-// loginPage tells somebody with a browser how to get in.
+// loginPage answers with a page that says how to log in.
 func loginPage(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusUnauthorized)
 	ctx.SetContentType("text/html; charset=utf-8")
 	ctx.SetBodyString(`<!doctype html>
 <html lang="en"><title>tensorcache: not logged in</title>
 <h1>Not logged in</h1>
-<p>An address that <code>tensorcache ui</code> gives opens the dashboard once, within a minute. This one was used, is too old, or is none.</p>
-<p>Run <code>tensorcache ui</code> again. Where this browser is logged in already, go to <a href="/">the dashboard</a>.</p>
+<p>An address that <code>tensorcache ui</code> gives opens the dashboard once, within a minute.
+This one was used, is too old, or is none.</p>
+<p>Run <code>tensorcache ui</code> again. If this browser is logged in already, go to
+<a href="/">the dashboard</a>.</p>
 </html>
 `)
 	ctx.SetConnectionClose()

@@ -12,11 +12,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// url asks for an address that logs in; what follows the server's own is given back.
-func (w *world) url(d *door) string {
+// loginURL requests a login address and returns the part after the server's address.
+func (w *world) loginURL(d *tcpClient) string {
 	w.Helper()
 	var ui wire.UI
-	w.into(w.do("POST", "/v1/ui", map[string]any{}), 200, &ui)
+	w.decode(w.do("POST", "/v1/ui", map[string]any{}), 200, &ui)
 	path, ok := strings.CutPrefix(ui.URL, "http://"+d.addr)
 	if !ok {
 		w.Fatalf("%q is not at %s", ui.URL, d.addr)
@@ -27,8 +27,8 @@ func (w *world) url(d *door) string {
 func TestAOneTimeAddressLogsABrowserIn(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
-	path := w.url(d)
-	a := d.ask("GET", path, "", "Authorization: ", "Sec-Fetch-Site: none")
+	path := w.loginURL(d)
+	a := d.do("GET", path, "", "Authorization: ", "Sec-Fetch-Site: none")
 	cookies := (&http.Response{Header: a.header}).Cookies()
 	if a.status != 303 || a.header.Get("Location") != "/" || len(cookies) != 1 {
 		t.Fatalf("%d %v", a.status, a.header)
@@ -39,14 +39,14 @@ func TestAOneTimeAddressLogsABrowserIn(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	cookie := "Cookie: " + c.Name + "=" + c.Value
-	if a := d.ask("GET", "/v1/health", "", "Authorization: ", cookie); a.status != 200 {
+	if a := d.do("GET", "/v1/health", "", "Authorization: ", cookie); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	if a := d.ask("POST", "/v1/stop", "", "Authorization: ", cookie, "Origin: http://"+
+	if a := d.do("POST", "/v1/stop", "", "Authorization: ", cookie, "Origin: http://"+
 		d.addr); a.status != 202 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	w.refused(d.ask("POST", "/v1/stop", "", "Authorization: ", cookie), wire.Forbidden,
+	w.wantProblem(d.do("POST", "/v1/stop", "", "Authorization: ", cookie), wire.Forbidden,
 		"want that of the dashboard")
 }
 
@@ -59,24 +59,24 @@ func TestAnAddressMayBeOfIPv6(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if path := w.url(&door{w, w, addr, ""}); !strings.HasPrefix(path, "/login?key=") {
+	if path := w.loginURL(&tcpClient{w, w, addr, ""}); !strings.HasPrefix(path, "/login?key=") {
 		t.Error(path)
 	}
 }
 
-func TestAKeyIsGoodOnceAndSoon(t *testing.T) {
+func TestAKeyIsValidOnceAndForAMinute(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	now := time.Now()
-	w.server.guard.logins.now = func() time.Time { return now }
-	used, late := w.url(d), w.url(d)
-	if a := d.ask("GET", used, "", "Authorization: "); a.status != 303 {
+	w.server.guard.sessions.now = func() time.Time { return now }
+	used, late := w.loginURL(d), w.loginURL(d)
+	if a := d.do("GET", used, "", "Authorization: "); a.status != 303 {
 		t.Fatalf("%d", a.status)
 	}
-	now = now.Add(keyLife)
+	now = now.Add(keyLifetime)
 	for name, path := range map[string]string{"used": used, "late": late, "none": "/login",
 		"empty": "/login?key=", "wrong": "/login?key=" + d.token} {
-		a := d.ask("GET", path, "", "Authorization: ")
+		a := d.do("GET", path, "", "Authorization: ")
 		if a.status != 401 || a.header.Get("Set-Cookie") != "" ||
 			!strings.Contains(string(a.body), "<code>tensorcache ui</code> again") {
 			t.Errorf("%s: %d %v %s", name, a.status, a.header, a.body)
@@ -87,43 +87,43 @@ func TestAKeyIsGoodOnceAndSoon(t *testing.T) {
 func TestOnlyAGetUsesAKeyUp(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
-	path := w.url(d)
+	path := w.loginURL(d)
 	for _, method := range []string{"HEAD", "OPTIONS", "POST"} {
-		if a := d.ask(method, path, "", "Authorization: "); a.status != 401 {
+		if a := d.do(method, path, "", "Authorization: "); a.status != 401 {
 			t.Errorf("%s: %d", method, a.status)
 		}
 	}
-	if a := d.ask("GET", path, "", "Authorization: "); a.status != 303 {
+	if a := d.do("GET", path, "", "Authorization: "); a.status != 303 {
 		t.Errorf("%d", a.status)
 	}
 }
 
 func TestASessionEndsSomeTimeAfterItsLastRequest(t *testing.T) {
-	l := newLogins()
+	l := newSessionTable()
 	now := time.Now()
 	l.now = func() time.Time { return now }
 	session, ok := l.redeem(l.newKey())
 	for range 3 {
-		now = now.Add(sessionLife - time.Second)
-		if ok = ok && l.valid([]byte(session)); !ok {
+		now = now.Add(sessionLifetime - time.Second)
+		if ok = ok && l.isValid([]byte(session)); !ok {
 			t.Fatal("a session in use ends")
 		}
 	}
-	now = now.Add(sessionLife)
-	if l.valid([]byte(session)) {
+	now = now.Add(sessionLifetime)
+	if l.isValid([]byte(session)) {
 		t.Error("a session nobody uses stays")
 	}
 }
 
-func TestOnlySoManyLoginsAreRemembered(t *testing.T) {
-	l := newLogins()
+func TestTheNumberOfKeysAndSessionsIsLimited(t *testing.T) {
+	l := newSessionTable()
 	now := time.Now()
 	l.now = func() time.Time { now = now.Add(time.Millisecond); return now }
 	first, last := l.newKey(), ""
-	for range mostLogins {
+	for range maxSecrets {
 		last = l.newKey()
 	}
-	if _, ok := l.redeem(first); ok || len(l.keys) != mostLogins {
+	if _, ok := l.redeem(first); ok || len(l.keys) != maxSecrets {
 		t.Errorf("%d keys", len(l.keys))
 	}
 	if _, ok := l.redeem(last); !ok {
@@ -134,9 +134,9 @@ func TestOnlySoManyLoginsAreRemembered(t *testing.T) {
 func TestALoginIsGivenOutOverTheSocketOnly(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
-	w.refused(d.ask("POST", "/v1/ui", "{}"), wire.Forbidden, "over the control socket only")
-	w.refused(w.do("GET", "/login?key=x", nil), wire.NotFound, "over the control socket")
-	w.refused(w.do("POST", "/v1/ui", map[string]any{"name": "x"}), wire.InvalidRequest,
+	w.wantProblem(d.do("POST", "/v1/ui", "{}"), wire.Forbidden, "over the control socket only")
+	w.wantProblem(w.do("GET", "/login?key=x", nil), wire.NotFound, "over the control socket")
+	w.wantProblem(w.do("POST", "/v1/ui", map[string]any{"name": "x"}), wire.InvalidRequest,
 		"takes no body")
 }
 
@@ -145,16 +145,16 @@ func TestTheFirstLoginOpensAnAddress(t *testing.T) {
 	opened := ""
 	w.server.Opened = func(addr string) { opened = addr }
 	var ui wire.UI
-	w.into(w.do("POST", "/v1/ui", nil), 200, &ui)
+	w.decode(w.do("POST", "/v1/ui", nil), 200, &ui)
 	if !strings.HasPrefix(opened, "127.0.0.1:") ||
 		!strings.HasPrefix(ui.URL, "http://"+opened+"/login?key=") {
 		t.Errorf("opened %q, told %q", opened, ui.URL)
 	}
 }
 
-func TestSomebodyWithABrowserReadsHowToGetIn(t *testing.T) {
+func TestABrowserWithoutASessionGetsTheLoginPage(t *testing.T) {
 	d := newWorld(t).openTCP()
-	a := d.ask("GET", "/", "", "Authorization: ", "Accept: text/html,*/*")
+	a := d.do("GET", "/", "", "Authorization: ", "Accept: text/html,*/*")
 	if a.status != 401 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") ||
 		!strings.Contains(string(a.body), "tensorcache ui") ||
 		a.header.Get("WWW-Authenticate") == "" {

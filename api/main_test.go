@@ -19,40 +19,40 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/feed"
 	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/jobs"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// stuckVariable makes the child of loads one that reads half and then waits to be killed. Its value
-// is the phase it names, but for stuckOrders: then the rows are the cores that it was ordered last.
+// blockedVariable makes the child of loads stop in the phase that it names, after half of the rows.
+// With blockedReportsCores it reports as rows how many cores it may use.
 const (
-	stuckVariable = "TENSORCACHE_API_TEST_STUCK"
-	stuckOrders   = "orders"
+	blockedVariable     = "TENSORCACHE_API_TEST_STUCK"
+	blockedReportsCores = "orders"
 )
 
-// TestMain is also the child of loads: the test binary starts itself with the verb.
+// TestMain also runs the child of loads: the test binary starts itself with the verb.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == ingest.Verb {
-		if os.Getenv(stuckVariable) != "" {
-			getStuck()
+		if os.Getenv(blockedVariable) != "" {
+			blockedChild()
 		}
 		os.Exit(ingest.Main(os.Stdin, os.Stdout))
 	}
-	// Else each child sleeps for a second at its end, and what is written there of a race is seen
-	// by nobody.
+	// By default a child waits for a second when it exits. With halt_on_error, a data race in a
+	// child fails its load.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1")
-	// fasthttp's own cleaners outlive their server by up to ten seconds of sleep; they hold nothing
-	// of ours.
+	// The cleanup goroutines of fasthttp sleep for up to ten seconds after the server has closed.
 	goleak.VerifyTestMain(m,
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
 }
 
-func getStuck() {
+func blockedChild() {
 	r := bufio.NewReader(os.Stdin)
 	_, _ = r.ReadString('\n')
-	phase, rows := os.Getenv(stuckVariable), 5
-	if phase == stuckOrders {
+	phase, rows := os.Getenv(blockedVariable), 5
+	if phase == blockedReportsCores {
 		phase, rows = "read", 0
 	}
 	for {
@@ -61,7 +61,7 @@ func getStuck() {
 		if err != nil {
 			os.Exit(3)
 		}
-		if os.Getenv(stuckVariable) == stuckOrders {
+		if os.Getenv(blockedVariable) == blockedReportsCores {
 			if _, err := fmt.Sscanf(line, `{"cores":%d}`, &rows); err != nil {
 				os.Exit(3)
 			}
@@ -69,27 +69,34 @@ func getStuck() {
 	}
 }
 
-// world is a control API on a real socket; when the test ends nothing may be left of it.
+// world is a control API on a socket in a new cache directory. When the test ends, it checks that
+// nothing is left.
 type world struct {
 	testing.TB
 	dir     string
 	store   *store.Store
-	jobs    *Jobs
+	jobs    *jobs.Manager
 	client  *http.Client
 	server  *Server
 	socket  string
 	stopped func()
 
-	feedPath string // of the socket of feeds
+	feedPath string // of the feed server
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	return newWorldWith(t, func(*Server) {})
+	return newWorldOfCores(t, 0)
 }
 
-// newWorldWith changes the server before it serves.
-func newWorldWith(t testing.TB, change func(*Server)) *world {
+// newWorldOfCores sets the number of cores that jobs share; 0 means all.
+func newWorldOfCores(t testing.TB, cores int) *world {
+	t.Helper()
+	return newWorldWith(t, cores, func(*Server) {})
+}
+
+// newWorldWith calls change before the server serves.
+func newWorldWith(t testing.TB, cores int, change func(*Server)) *world {
 	t.Helper()
 	w := &world{TB: t, dir: t.TempDir(), stopped: func() {}}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -97,13 +104,14 @@ func newWorldWith(t testing.TB, change func(*Server)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.store, w.jobs = st, NewJobs(st, os.Args[0], log)
+	w.store = st
+	w.jobs = jobs.New(jobs.Config{Store: st, Exe: os.Args[0], Log: log, Cores: cores})
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: "test"})
 	server := New(Config{Store: st, Feeds: feeds, Jobs: w.jobs, Log: log, Version: "test",
 		Stop: func() { w.stopped() }})
 	w.server = server
 	change(server)
-	short, err := os.MkdirTemp("", "api") // t.TempDir may be too long for a socket
+	short, err := os.MkdirTemp("", "api") // the path of t.TempDir may be too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,13 +145,13 @@ func newWorldWith(t testing.TB, change func(*Server)) *world {
 				t.Error(name, err)
 			}
 		}
-		w.checkTmp()
+		w.checkNoTempFiles()
 		os.RemoveAll(short)
 	})
 	return w
 }
 
-func (w *world) checkTmp() {
+func (w *world) checkNoTempFiles() {
 	w.Helper()
 	left, err := os.ReadDir(filepath.Join(w.dir, "tmp"))
 	if err != nil || len(left) > 0 {
@@ -151,15 +159,15 @@ func (w *world) checkTmp() {
 	}
 }
 
-// answer is a response with its body.
-type answer struct {
+// response is an HTTP response with its body.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// do asks, and holds the exchange to the OpenAPI document.
-func (w *world) do(method, path string, body any) answer {
+// do sends a request and compares request and response with the OpenAPI document.
+func (w *world) do(method, path string, body any) response {
 	w.Helper()
 	var payload []byte
 	switch b := body.(type) {
@@ -169,14 +177,14 @@ func (w *world) do(method, path string, body any) answer {
 	default:
 		payload = asJSON(b)
 	}
-	a := w.ask(method, path, payload)
-	if err := breach(method, path, payload, a); err != nil {
+	a := w.doUnchecked(method, path, payload)
+	if err := contractError(method, path, payload, a); err != nil {
 		w.Errorf("%s %s answered %d: %v", method, path, a.status, err)
 	}
 	return a
 }
 
-func (w *world) ask(method, path string, payload []byte) answer {
+func (w *world) doUnchecked(method, path string, payload []byte) response {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, "http://localhost"+path,
 		bytes.NewReader(payload))
@@ -187,18 +195,18 @@ func (w *world) ask(method, path string, payload []byte) answer {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return answered(w, res)
+	return readResponse(w, res)
 }
 
-// answered reads a response to its end.
-func answered(t testing.TB, res *http.Response) answer {
+// readResponse reads a response with its body.
+func readResponse(t testing.TB, res *http.Response) response {
 	t.Helper()
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{res.StatusCode, res.Header, b}
+	return response{res.StatusCode, res.Header, b}
 }
 
 func asJSON(v any) []byte {
@@ -209,8 +217,8 @@ func asJSON(v any) []byte {
 	return b
 }
 
-// into reads the body of a success.
-func (w *world) into(a answer, status int, into any) {
+// decode decodes the body of a successful response.
+func (w *world) decode(a response, status int, into any) {
 	w.Helper()
 	if a.status != status || a.header.Get("Content-Type") != "application/json" {
 		w.Fatalf("%d of %s, want %d of JSON: %s", a.status, a.header.Get("Content-Type"),
@@ -221,8 +229,8 @@ func (w *world) into(a answer, status int, into any) {
 	}
 }
 
-// problem reads the body of a refusal, which must be a problem of a known type.
-func (w *world) problem(a answer) *wire.Problem {
+// decodeProblem decodes a problem, which must have a known type.
+func (w *world) decodeProblem(a response) *wire.Problem {
 	w.Helper()
 	var p wire.Problem
 	if a.status < 400 || a.header.Get("Content-Type") != "application/problem+json" {
@@ -238,10 +246,10 @@ func (w *world) problem(a answer) *wire.Problem {
 	return &p
 }
 
-// refused wants a problem of a type whose detail holds a text.
-func (w *world) refused(a answer, typ, says string) {
+// wantProblem wants a problem of a type whose detail contains a text.
+func (w *world) wantProblem(a response, typ, says string) {
 	w.Helper()
-	if p := w.problem(a); p.Type != typ || !strings.Contains(p.Detail, says) {
+	if p := w.decodeProblem(a); p.Type != typ || !strings.Contains(p.Detail, says) {
 		w.Errorf("got %+v\nwant %s with %q", p, typ, says)
 	}
 }
@@ -260,15 +268,15 @@ func (w *world) source(name, text string) string {
 func (w *world) load(name string, options map[string]any) wire.Job {
 	w.Helper()
 	var job wire.Job
-	w.into(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
 	for !job.Ended() {
-		w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
+		w.decode(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
 	}
 	return job
 }
 
-// loaded is the name of ETTh1, loaded.
-func (w *world) loaded() string {
+// loadETTh1 loads ETTh1 and returns its name.
+func (w *world) loadETTh1() string {
 	w.Helper()
 	path, err := filepath.Abs("../examples/data/ETTh1.csv")
 	if err != nil {

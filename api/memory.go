@@ -13,23 +13,23 @@ import (
 )
 
 var memoryRoutes = []route{
-	{"GET", "/v1/machine", plain((*Server).machine)},
-	{"POST", "/v1/datasets/{name}/preload", named((*Server).preload)},
-	{"POST", "/v1/datasets/{name}/unload", named((*Server).unload)},
-	{"PUT", "/v1/datasets/{name}/pin", named((*Server).pin)},
-	{"DELETE", "/v1/datasets/{name}/pin", named((*Server).unpin)},
+	{"GET", "/v1/machine", noArg((*Server).machine)},
+	{"POST", "/v1/datasets/{name}/preload", oneArg((*Server).preload)},
+	{"POST", "/v1/datasets/{name}/unload", oneArg((*Server).unload)},
+	{"PUT", "/v1/datasets/{name}/pin", oneArg((*Server).pin)},
+	{"DELETE", "/v1/datasets/{name}/pin", oneArg((*Server).unpin)},
 }
 
 func (s *Server) machine(ctx *fasthttp.RequestCtx) error {
-	m, err := s.machineNow()
+	m, err := s.machineState()
 	if err != nil {
 		return err
 	}
 	return reply(ctx, 200, m)
 }
 
-// machineNow is what the machine has and what of it is taken.
-func (s *Server) machineNow() (wire.Machine, error) {
+// machineState returns the machine's resources and how much of them is in use.
+func (s *Server) machineState() (wire.Machine, error) {
 	free, total, err := machine.Disk(s.Store.Dir())
 	if err != nil {
 		return wire.Machine{}, err
@@ -39,7 +39,7 @@ func (s *Server) machineNow() (wire.Machine, error) {
 		return wire.Machine{}, err
 	}
 	m := s.Store.Budget.Usage()
-	open, most := machine.Descriptors()
+	open, maxOpen := machine.Descriptors()
 	return wire.Machine{
 		Memory: wire.MachineMemory{
 			Total: machine.Total(), Available: machine.Available(), Limit: machine.Limit(),
@@ -47,11 +47,11 @@ func (s *Server) machineNow() (wire.Machine, error) {
 			Pinned: m.Pinned, MemlockLimit: memlockLimit(),
 		},
 		Cores: runtime.GOMAXPROCS(0), Dir: s.Store.Dir(), Disk: wire.Disk{Free: free, Total: total,
-			Filesystem: fs.Name}, Descriptors: wire.Descriptors{Open: open, Limit: most},
+			Filesystem: fs.Name}, Descriptors: wire.Descriptors{Open: open, Limit: maxOpen},
 	}, nil
 }
 
-// residentBytes is nil where the system does not tell.
+// residentBytes returns nil if the system does not tell.
 func residentBytes(r store.Residency) *int64 {
 	if !r.Known {
 		return nil
@@ -59,7 +59,7 @@ func residentBytes(r store.Residency) *int64 {
 	return &r.Resident
 }
 
-// memlockLimit is nil where nothing bounds it.
+// memlockLimit returns nil if there is no limit.
 func memlockLimit() *int64 {
 	if n, ok := machine.MemlockLimit(); ok {
 		return &n
@@ -68,17 +68,17 @@ func memlockLimit() *int64 {
 }
 
 func (s *Server) unload(ctx *fasthttp.RequestCtx, name string) error {
-	s.Jobs.runs.Settle() // pages that a load's process has mapped would stay
+	s.Jobs.WaitForChildren()
 	r, readers, err := s.Store.Unload(name)
 	if err != nil {
 		return err
 	}
 	return reply(ctx, 200, wire.Unloaded{Dataset: name, Bytes: r.Bytes,
-		ResidentBytes: residentBytes(r), Kept: s.kept(name, r, readers)})
+		ResidentBytes: residentBytes(r), Kept: s.residentReason(name, r, readers)})
 }
 
-// kept says why pages stay in memory, as far as that is known.
-func (s *Server) kept(name string, r store.Residency, readers int) string {
+// residentReason says why pages of a dataset stay in memory, as far as that is known.
+func (s *Server) residentReason(name string, r store.Residency, readers int) string {
 	if r.Known && r.Resident == 0 {
 		return ""
 	}
@@ -99,12 +99,12 @@ func (s *Server) kept(name string, r store.Residency, readers int) string {
 func (s *Server) pin(ctx *fasthttp.RequestCtx, name string) error {
 	r, limited, err := s.Store.Pin(ctx, name)
 	if err != nil {
-		if ctx.Err() != nil { // the daemon ends
+		if ctx.Err() != nil { // the daemon is stopping
 			err = store.ErrClosed
 		}
 		return err
 	}
-	p := pinned(name, r)
+	p := pinReply(name, r)
 	if limited != nil {
 		p.Limited = limited.Error()
 	}
@@ -116,10 +116,10 @@ func (s *Server) unpin(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	return reply(ctx, 200, pinned(name, r))
+	return reply(ctx, 200, pinReply(name, r))
 }
 
-func pinned(name string, r store.Residency) wire.Pinned {
+func pinReply(name string, r store.Residency) wire.Pinned {
 	return wire.Pinned{Dataset: name, Bytes: r.Bytes, PinnedBytes: r.Pinned,
 		LimitBytes: memlockLimit()}
 }

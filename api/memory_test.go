@@ -12,13 +12,13 @@ import (
 
 func (w *world) dataset(name string) (d wire.Dataset) {
 	w.Helper()
-	w.into(w.do("GET", "/v1/datasets/"+name, nil), 200, &d)
+	w.decode(w.do("GET", "/v1/datasets/"+name, nil), 200, &d)
 	return d
 }
 
 func TestADatasetIsUnloadedAndPinned(t *testing.T) {
 	w := newWorld(t)
-	name := w.loaded()
+	name := w.loadETTh1()
 	d := w.dataset(name)
 	if d.ResidentBytes == nil || *d.ResidentBytes != d.Bytes || d.PinnedBytes != 0 {
 		t.Errorf("%v of %d bytes are in memory after the load, %d pinned", d.ResidentBytes, d.Bytes,
@@ -28,12 +28,12 @@ func TestADatasetIsUnloadedAndPinned(t *testing.T) {
 		t.Skip("the file system keeps its files in memory", err)
 	}
 	var u wire.Unloaded
-	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	w.decode(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
 	if u.Dataset != name || u.Bytes != d.Bytes || *u.ResidentBytes != 0 || u.Kept != "" {
 		t.Errorf("%+v", u)
 	}
 	var p wire.Pinned
-	w.into(w.do("PUT", "/v1/datasets/etth1/pin", nil), 200, &p)
+	w.decode(w.do("PUT", "/v1/datasets/etth1/pin", nil), 200, &p)
 	if limit, ok := machine.MemlockLimit(); p.Limited == "" != (p.PinnedBytes == p.Bytes) ||
 		ok != (p.LimitBytes != nil) || ok && limit != *p.LimitBytes || p.Bytes != d.Bytes {
 		t.Errorf("%+v", p)
@@ -42,30 +42,30 @@ func TestADatasetIsUnloadedAndPinned(t *testing.T) {
 		w.dataset(name).PinnedBytes != p.PinnedBytes {
 		t.Errorf("%d bytes are pinned: %+v", p.PinnedBytes, m)
 	}
-	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	w.decode(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
 	if *u.ResidentBytes < p.PinnedBytes ||
 		!strings.Contains(u.Kept, "tensorcache pin etth1 --off") {
 		t.Errorf("%+v", u)
 	}
-	w.into(w.do("DELETE", "/v1/datasets/etth1/pin", nil), 200, &p)
+	w.decode(w.do("DELETE", "/v1/datasets/etth1/pin", nil), 200, &p)
 	if p.PinnedBytes != 0 || w.machine().Memory.Pinned != 0 {
 		t.Errorf("%+v", p)
 	}
 	w.store.Budget.Set(d.Bytes - 1)
-	w.refused(w.do("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
-	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
-	w.refused(w.do("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
+	w.wantProblem(w.do("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
+	w.decode(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	w.wantProblem(w.do("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
 }
 
 func (w *world) machine() (m wire.Machine) {
 	w.Helper()
-	w.into(w.do("GET", "/v1/machine", nil), 200, &m)
+	w.decode(w.do("GET", "/v1/machine", nil), 200, &m)
 	return m
 }
 
 func TestTheMachineIsDescribed(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	w.store.Budget.Set(1 << 30)
 	defer w.store.Budget.AddRing(12345)()
 	m := w.machine()
@@ -76,11 +76,11 @@ func TestTheMachineIsDescribed(t *testing.T) {
 	}
 }
 
-// TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing is refused by what the child says that it
-// needs.
+// TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing has a load that is refused when the child says
+// how much memory it needs.
 func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 	w := newWorld(t)
-	name := w.loaded()
+	name := w.loadETTh1()
 	w.store.Budget.Set(w.dataset(name).Bytes * 3 / 2)
 	h, err := w.store.Acquire(name, 0)
 	if err != nil {
@@ -95,7 +95,7 @@ func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 		!strings.Contains(job.Error.Detail, "the memory budget has ") || job.Error.Hint == "" {
 		t.Fatalf("%+v: %+v", job, job.Error)
 	}
-	w.checkTmp()
+	w.checkNoTempFiles()
 	if m := w.store.Budget.Usage(); m.Loading != 0 {
 		t.Errorf("%+v", m)
 	}
@@ -112,22 +112,22 @@ func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// preloaded starts a preload and waits for its end.
-func (w *world) preloaded(name string) (job wire.Job) {
+// preload starts a preload and waits for its end.
+func (w *world) preload(name string) (job wire.Job) {
 	w.Helper()
-	for w.into(w.do("POST", "/v1/datasets/"+name+"/preload", nil), 202, &job); !job.Ended(); {
-		w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
+	for w.decode(w.do("POST", "/v1/datasets/"+name+"/preload", nil), 202, &job); !job.Ended(); {
+		w.decode(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
 	}
 	return job
 }
 
 func TestADatasetIsPreloadedByAJob(t *testing.T) {
 	w := newWorld(t)
-	name := w.loaded()
+	name := w.loadETTh1()
 	var u wire.Unloaded
-	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	w.decode(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
 	d := w.dataset(name)
-	if job := w.preloaded(name); job.State != wire.JobDone || job.Kind != wire.PreloadJob ||
+	if job := w.preload(name); job.State != wire.JobDone || job.Kind != wire.PreloadJob ||
 		job.Progress != 1 || job.Bytes != d.Bytes || job.BytesTotal != d.Bytes ||
 		job.Generation != 1 {
 		t.Errorf("%+v", job)
@@ -136,15 +136,15 @@ func TestADatasetIsPreloadedByAJob(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	w.store.Budget.Set(d.Bytes / 2)
-	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
-	if job := w.preloaded(name); *u.ResidentBytes == 0 &&
+	w.decode(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	if job := w.preload(name); *u.ResidentBytes == 0 &&
 		(job.State != wire.JobFailedIn || job.Error.Type != wire.Memory ||
 			!strings.HasPrefix(job.Error.Detail,
 				"preloading etth1 needs 1.1 MiB, the memory budget has ")) {
 		t.Errorf("%+v: %+v", job, job.Error)
 	}
-	w.refused(w.do("POST", "/v1/datasets/none/preload", nil), wire.DatasetNotFound,
+	w.wantProblem(w.do("POST", "/v1/datasets/none/preload", nil), wire.DatasetNotFound,
 		`no dataset is named "none"`)
-	w.refused(w.do("POST", "/v1/datasets/etth1/preload", `{"columns": ["OT"]}`),
+	w.wantProblem(w.do("POST", "/v1/datasets/etth1/preload", `{"columns": ["OT"]}`),
 		wire.InvalidRequest, "takes no body")
 }

@@ -10,48 +10,51 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/valyala/fasthttp"
 	"github.com/valyala/fasthttp/fasthttpadaptor"
-
-	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
 var metricRoutes = []route{
-	{"GET", "/metrics", plain((*Server).metricsPage)},
+	{"GET", "/metrics", noArg((*Server).metricsPage)},
 }
 
-// metrics are what Prometheus may scrape. What the daemon knows anyway is looked up when it is
-// asked for; requests alone are counted.
+// metrics are those for Prometheus. Only requests are counted as they come; other values are
+// collected at each scrape.
 type metrics struct {
-	requests *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
-	page     fasthttp.RequestHandler
-	registry *prometheus.Registry
+	requestCount   *prometheus.CounterVec
+	requestSeconds *prometheus.HistogramVec
+	handler        fasthttp.RequestHandler
+	registry       *prometheus.Registry
 }
 
 func newMetrics(s *Server) *metrics {
 	m := &metrics{
-		requests: prometheus.NewCounterVec(
+		requestCount: prometheus.NewCounterVec(
 			prometheus.CounterOpts{Name: "tensorcache_http_requests_total",
 				Help: "Requests of the control API, by route, method and status."},
 			[]string{"route", "method", "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		requestSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "tensorcache_http_request_duration_seconds",
 			Help:    "How long requests took until their answer began, by route and method.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9),
 		}, []string{"route", "method"}),
 		registry: prometheus.NewPedanticRegistry(),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, state{s}, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.page = fasthttpadaptor.NewFastHTTPHandler(
+	m.registry.MustRegister(
+		m.requestCount,
+		m.requestSeconds,
+		collector{s},
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	m.handler = fasthttpadaptor.NewFastHTTPHandler(
 		promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{DisableCompression: true}))
 	return m
 }
 
-// metricsPage answers in Prometheus' text format.
+// metricsPage answers in the text format of Prometheus.
 func (s *Server) metricsPage(ctx *fasthttp.RequestCtx) error {
-	// the text format whatever else is asked for, as it is documented
+	// always the text format, whatever the client accepts
 	ctx.Request.Header.Del(fasthttp.HeaderAccept)
-	s.metrics.page(ctx)
+	s.metrics.handler(ctx)
 	if ctx.Response.StatusCode() != fasthttp.StatusOK {
 		text := string(ctx.Response.Body())
 		ctx.Response.Reset()
@@ -60,44 +63,44 @@ func (s *Server) metricsPage(ctx *fasthttp.RequestCtx) error {
 	return nil
 }
 
-// routeKey is where a request remembers the route that serves it.
+// routeKey is the key of the user value of a request that holds its route.
 const routeKey = "route"
 
-// served counts a request. What no route serves is counted under "none", so that clients do not
-// choose how many series there are.
-func (m *metrics) served(ctx *fasthttp.RequestCtx, began time.Time) {
+// countRequest counts a request. Requests without a route are counted as "none", so that clients
+// cannot create label values.
+func (m *metrics) countRequest(ctx *fasthttp.RequestCtx, start time.Time) {
 	path, method := "none", "other"
 	if r, ok := ctx.UserValue(routeKey).(*route); ok {
 		path, method = r.path, string(ctx.Method())
 	}
-	m.requests.WithLabelValues(path, method, strconv.Itoa(ctx.Response.StatusCode())).Inc()
-	m.seconds.WithLabelValues(path, method).Observe(time.Since(began).Seconds())
+	m.requestCount.WithLabelValues(path, method, strconv.Itoa(ctx.Response.StatusCode())).Inc()
+	m.requestSeconds.WithLabelValues(path, method).Observe(time.Since(start).Seconds())
 }
 
-// state collects what the daemon holds and serves, at the moment of a scrape.
-type state struct{ server *Server }
+// collector collects the daemon's state at each scrape.
+type collector struct{ server *Server }
 
-// sample is one kind of value of a scrape.
-type sample struct {
+// metric is one kind of value that is collected.
+type metric struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
 }
 
-func gauge(name, help string, labels ...string) sample {
-	return sample{prometheus.NewDesc("tensorcache_"+name, help, labels, nil), prometheus.GaugeValue}
+func gauge(name, help string, labels ...string) metric {
+	return metric{prometheus.NewDesc("tensorcache_"+name, help, labels, nil), prometheus.GaugeValue}
 }
 
-func counter(name, help string, labels ...string) sample {
-	return sample{prometheus.NewDesc("tensorcache_"+name, help, labels, nil),
+func counter(name, help string, labels ...string) metric {
+	return metric{prometheus.NewDesc("tensorcache_"+name, help, labels, nil),
 		prometheus.CounterValue}
 }
 
-func (s sample) put(ch chan<- prometheus.Metric, value float64, labels ...string) {
+func (s metric) send(ch chan<- prometheus.Metric, value float64, labels ...string) {
 	ch <- prometheus.MustNewConstMetric(s.desc, s.kind, value, labels...)
 }
 
 var (
-	info            = gauge("build_info", "1, with the version of the daemon.", "version")
+	buildInfo       = gauge("build_info", "1, with the version of the daemon.", "version")
 	datasetRows     = gauge("dataset_rows", "Rows of the newest generation.", "dataset")
 	datasetBytes    = gauge("dataset_bytes", "Bytes of its files.", "dataset")
 	datasetResident = gauge("dataset_resident_bytes", "Bytes of it that are in memory.", "dataset")
@@ -106,7 +109,7 @@ var (
 	memoryResident  = gauge("memory_resident_bytes", "What of all generations is in memory.")
 	memoryRings     = gauge("memory_rings_bytes", "What the rings of feeds take.")
 	memoryPinned    = gauge("memory_pinned_bytes", "What is locked in memory.")
-	jobs            = gauge("jobs", "Jobs that wait or run, by kind and state.", "kind", "state")
+	activeJobs      = gauge("jobs", "Jobs that wait or run, by kind and state.", "kind", "state")
 	jobsEnded       = counter("jobs_ended_total", "Jobs that have ended, by kind and state.",
 		"kind", "state")
 	jobRows  = counter("job_rows_total", "Rows of jobs that are done, by kind.", "kind")
@@ -115,92 +118,72 @@ var (
 	feedLabels  = []string{"feed", "dataset", "delivery", "pid"}
 	feedBatches = counter("feed_batches_total", "Batches that the feed was sent.",
 		feedLabels...)
-	feedWindows = counter("feed_windows_total", "Windows in these batches.", feedLabels...)
-	feedSlots   = gauge("feed_ring_bytes", "Bytes of the feed's ring.", feedLabels...)
-	feedIdle    = counter("feed_wait_trainer_seconds_total",
+	feedWindows     = counter("feed_windows_total", "Windows in these batches.", feedLabels...)
+	feedRingBytes   = gauge("feed_ring_bytes", "Bytes of the feed's ring.", feedLabels...)
+	feedTrainerWait = counter("feed_wait_trainer_seconds_total",
 		"How long the daemon waited for the trainer.", feedLabels...)
-	feedPasses = counter("feed_pass_seconds_total",
+	feedPassTime = counter("feed_pass_seconds_total",
 		"How long the trainer was inside passes, by its own clock.", feedLabels...)
-	feedWaits = counter("feed_wait_data_seconds_total",
+	feedDataWait = counter("feed_wait_data_seconds_total",
 		"How long of that it waited for data.", feedLabels...)
 )
 
-// Describe says that what is collected is known only then: which labels there are changes.
-func (state) Describe(chan<- *prometheus.Desc) {}
+// Describe sends nothing, because the label values change.
+func (collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect looks everything up. It runs in a goroutine of the registry's, where a panic would end
-// the daemon: it is the scrape's error.
-func (c state) Collect(ch chan<- prometheus.Metric) {
+// Collect sends all values. It runs in a goroutine of the registry, where a panic would end the
+// daemon; it becomes an error of the scrape.
+func (c collector) Collect(ch chan<- prometheus.Metric) {
 	s := c.server
 	defer func() {
 		if p := recover(); p != nil {
-			ch <- prometheus.NewInvalidMetric(info.desc, s.caught("metrics", "a scrape", p))
+			err := s.panicError("metrics", "a scrape", p)
+			ch <- prometheus.NewInvalidMetric(buildInfo.desc, err)
 		}
 	}()
-	info.put(ch, 1, s.Version)
+	buildInfo.send(ch, 1, s.Version)
 	for _, i := range s.Store.Datasets() {
-		d := describe(i)
-		datasetRows.put(ch, float64(d.Rows), d.Dataset)
-		datasetBytes.put(ch, float64(d.Bytes), d.Dataset)
-		datasetReaders.put(ch, float64(d.Readers), d.Dataset)
+		d := describeDataset(i)
+		datasetRows.send(ch, float64(d.Rows), d.Dataset)
+		datasetBytes.send(ch, float64(d.Bytes), d.Dataset)
+		datasetReaders.send(ch, float64(d.Readers), d.Dataset)
 		if d.ResidentBytes != nil {
-			datasetResident.put(ch, float64(*d.ResidentBytes), d.Dataset)
+			datasetResident.send(ch, float64(*d.ResidentBytes), d.Dataset)
 		}
 	}
 	m := s.Store.Budget.Usage()
-	memoryBudget.put(ch, float64(m.Budget))
-	memoryResident.put(ch, float64(m.Resident))
-	memoryRings.put(ch, float64(m.Rings))
-	memoryPinned.put(ch, float64(m.Pinned))
+	memoryBudget.send(ch, float64(m.Budget))
+	memoryResident.send(ch, float64(m.Resident))
+	memoryRings.send(ch, float64(m.Rings))
+	memoryPinned.send(ch, float64(m.Pinned))
 	c.jobs(ch)
 	for _, f := range s.Feeds.Feeds() {
-		of := []string{f.Feed, f.Dataset, f.Delivery, strconv.Itoa(f.PID)}
-		feedBatches.put(ch, float64(f.Batches), of...)
-		feedWindows.put(ch, float64(f.ServedWindows), of...)
-		feedSlots.put(ch, float64(f.SlotBytes)*float64(f.Slots), of...)
-		feedIdle.put(ch, f.WaitTrainerS, of...)
-		feedPasses.put(ch, f.PassS, of...)
-		feedWaits.put(ch, f.WaitDataS, of...)
+		labels := []string{f.Feed, f.Dataset, f.Delivery, strconv.Itoa(f.PID)}
+		feedBatches.send(ch, float64(f.Batches), labels...)
+		feedWindows.send(ch, float64(f.ServedWindows), labels...)
+		feedRingBytes.send(ch, float64(f.SlotBytes)*float64(f.Slots), labels...)
+		feedTrainerWait.send(ch, f.WaitTrainerS, labels...)
+		feedPassTime.send(ch, f.PassS, labels...)
+		feedDataWait.send(ch, f.WaitDataS, labels...)
 	}
 }
 
-func (c state) jobs(ch chan<- prometheus.Metric) {
-	now := map[[2]string]int{}
+func (c collector) jobs(ch chan<- prometheus.Metric) {
+	counts := map[[2]string]int{}
 	for _, j := range c.server.Jobs.List() {
 		if !j.Ended() {
-			now[[2]string{j.Kind, j.State}]++
+			counts[[2]string{j.Kind, j.State}]++
 		}
 	}
-	for of, n := range now {
-		jobs.put(ch, float64(n), of[0], of[1])
+	for of, n := range counts {
+		activeJobs.send(ch, float64(n), of[0], of[1])
 	}
-	j := c.server.Jobs
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for of, n := range j.totals.ended {
-		jobsEnded.put(ch, float64(n), of[0], of[1])
+	totals := c.server.Jobs.Totals()
+	for of, n := range totals.Ended {
+		jobsEnded.send(ch, float64(n), of.Kind, of.State)
 	}
-	for kind, n := range j.totals.rows {
-		jobRows.put(ch, float64(n), kind)
-		jobBytes.put(ch, float64(j.totals.bytes[kind]), kind)
-	}
-}
-
-// totals counts what jobs have come to.
-type totals struct {
-	ended       map[[2]string]int // by kind and state
-	rows, bytes map[string]int64  // by kind, of those that are done
-}
-
-func newTotals() totals {
-	return totals{ended: map[[2]string]int{}, rows: map[string]int64{}, bytes: map[string]int64{}}
-}
-
-// count takes in a job that has ended. A hit has read nothing.
-func (t *totals) count(j wire.Job) {
-	t.ended[[2]string{j.Kind, j.State}]++
-	if j.State == wire.JobDone && !j.Hit {
-		t.rows[j.Kind] += j.Rows
-		t.bytes[j.Kind] += j.BytesTotal
+	for kind, n := range totals.Rows {
+		jobRows.send(ch, float64(n), kind)
+		jobBytes.send(ch, float64(totals.Bytes[kind]), kind)
 	}
 }

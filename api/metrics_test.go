@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// scraped are the values of a scrape, by name and labels as they are written.
-func (w *world) scraped() map[string]float64 {
+// scrape returns the values of a scrape by name and labels.
+func (w *world) scrape() map[string]float64 {
 	w.Helper()
 	a := w.do("GET", "/metrics", nil)
 	if a.status != 200 ||
@@ -36,12 +36,12 @@ func (w *world) scraped() map[string]float64 {
 
 func TestMetricsSayWhatTheRoutesSay(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
-	id, conn := w.trainer("etth1")
+	w.loadETTh1()
+	id, conn := w.attachTrainer("etth1")
 	defer conn.Close()
 	w.do("GET", "/v1/datasets/none", nil)
 	w.do("GET", "/v1/nothing", nil)
-	got := w.scraped()
+	got := w.scrape()
 	of := fmt.Sprintf(`{dataset="etth1",delivery="slot",feed="%s",pid="`, id)
 	for name, want := range map[string]float64{
 		`tensorcache_dataset_rows{dataset="etth1"}`:                                                            17420,

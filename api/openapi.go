@@ -15,14 +15,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// parts are the OpenAPI document by topic: each an object of paths and components, laid over the
-// others.
+// documentFiles are the OpenAPI document by topic. Each file is an object of paths and components;
+// the document is their union.
 //
 //go:embed openapi/*.json
-var parts embed.FS
+var documentFiles embed.FS
 
-// document is the control API as OpenAPI 3.1 describes it.
-type document struct {
+// openapiDocument is an OpenAPI 3.1 document.
+type openapiDocument struct {
 	OpenAPI    string                               `json:"openapi"`
 	Info       map[string]any                       `json:"info"`
 	Servers    []any                                `json:"servers"`
@@ -30,29 +30,30 @@ type document struct {
 	Components map[string]map[string]map[string]any `json:"components"`
 }
 
-// answersOfAll are the statuses that every operation may answer with a problem.
-var answersOfAll = []string{"400", "401", "403", "408", "413", "415", "500", "503"}
+// commonStatuses are the statuses with which every operation may answer a problem.
+var commonStatuses = []string{"400", "401", "403", "408", "413", "415", "500", "503"}
 
-// theDocument is put together when it is first asked for: most runs of the program are no daemon.
-var theDocument = sync.OnceValue(func() *document {
-	d, err := assemble()
-	if err != nil { // it is a part of the program
+// fullDocument returns the document of the control API. It is made when it is first needed, because
+// most commands do not need it.
+var fullDocument = sync.OnceValue(func() *openapiDocument {
+	d, err := assembleDocument()
+	if err != nil { // the files are embedded, so this is a bug
 		panic(fmt.Sprintf("api/openapi: %v", err))
 	}
 	return d
 })
 
-// assemble puts the parts together and adds what all operations share: the problems that any may
-// answer unless it says otherwise, and HEAD beside GET.
-func assemble() (*document, error) {
-	d := &document{Paths: map[string]map[string]any{},
+// assembleDocument joins the files and adds what all operations share: the common problems, and
+// HEAD beside GET.
+func assembleDocument() (*openapiDocument, error) {
+	d := &openapiDocument{Paths: map[string]map[string]any{},
 		Components: map[string]map[string]map[string]any{}}
-	files, err := parts.ReadDir("openapi")
+	files, err := documentFiles.ReadDir("openapi")
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files {
-		b, err := parts.ReadFile("openapi/" + f.Name())
+		b, err := documentFiles.ReadFile("openapi/" + f.Name())
 		if err != nil {
 			return nil, err
 		}
@@ -70,22 +71,22 @@ func assemble() (*document, error) {
 			if !ok {
 				return nil, fmt.Errorf("%v has no responses", op["operationId"])
 			}
-			for _, status := range answersOfAll {
+			for _, status := range commonStatuses {
 				if responses[status] == nil {
 					responses[status] = map[string]any{"$ref": "#/components/responses/Problem"}
 				}
 			}
 			if method == "get" {
-				item["head"] = headOf(op, responses)
+				item["head"] = headOperation(op, responses)
 			}
 		}
 	}
 	return d, nil
 }
 
-// add lays a part over the document. What two parts have is a mistake.
-func (d *document) add(b []byte) error {
-	var part document
+// add adds a file. It refuses what another file has too.
+func (d *openapiDocument) add(b []byte) error {
+	var part openapiDocument
 	r := json.NewDecoder(bytes.NewReader(b))
 	r.DisallowUnknownFields()
 	if err := r.Decode(&part); err != nil {
@@ -114,37 +115,37 @@ func (d *document) add(b []byte) error {
 	return nil
 }
 
-// of is the document of a version of the program.
-func (d *document) of(version string) *document {
+// withVersion returns the document with this version of the program.
+func (d *openapiDocument) withVersion(version string) *openapiDocument {
 	out := *d
 	out.Info = maps.Clone(d.Info)
 	out.Info["version"] = version
 	return &out
 }
 
-// headOf is the operation HEAD: as GET, without the bodies.
-func headOf(get, responses map[string]any) map[string]any {
-	head := maps.Clone(get)
-	head["operationId"] = fmt.Sprint(get["operationId"], "Head")
-	bare := map[string]any{}
+// headOperation returns the operation HEAD of a GET: the same without bodies.
+func headOperation(operation, responses map[string]any) map[string]any {
+	head := maps.Clone(operation)
+	head["operationId"] = fmt.Sprint(operation["operationId"], "Head")
+	withoutBodies := map[string]any{}
 	for status, r := range responses {
-		said, ok := r.(map[string]any)["description"]
+		description, ok := r.(map[string]any)["description"]
 		if !ok {
-			said = "a problem"
+			description = "a problem"
 		}
-		bare[status] = map[string]any{"description": said}
+		withoutBodies[status] = map[string]any{"description": description}
 	}
-	head["responses"] = bare
+	head["responses"] = withoutBodies
 	return head
 }
 
-// parameters are the names of the query parameters that an operation takes, sorted.
-func (d *document) parameters(method, path string) []string {
+// parameters returns the names of the query parameters of an operation, sorted.
+func (d *openapiDocument) parameters(method, path string) []string {
 	item := d.Paths[path]
 	op, _ := item[strings.ToLower(method)].(map[string]any)
 	var names []string
-	for _, of := range []map[string]any{item, op} {
-		list, _ := of["parameters"].([]any)
+	for _, object := range []map[string]any{item, op} {
+		list, _ := object["parameters"].([]any)
 		for _, p := range list {
 			param, _ := p.(map[string]any)
 			if ref, ok := param["$ref"].(string); ok {
@@ -160,45 +161,46 @@ func (d *document) parameters(method, path string) []string {
 	return names
 }
 
-// takes is what a route's requests may have.
-type takes struct {
+// allowedInput says what requests of a route may have.
+type allowedInput struct {
 	query []string
 	body  bool
 }
 
-// allTakes are those of each route, by its method and path.
-var allTakes = sync.OnceValue(func() map[string]takes {
-	all := map[string]takes{}
+// allowedInputs returns the allowed input by the method and path of a route.
+var allowedInputs = sync.OnceValue(func() map[string]allowedInput {
+	all := map[string]allowedInput{}
 	for _, r := range routes {
-		op, _ := theDocument().Paths[r.path][strings.ToLower(r.method)].(map[string]any)
+		op, _ := fullDocument().Paths[r.path][strings.ToLower(r.method)].(map[string]any)
 		_, body := op["requestBody"]
-		all[r.method+r.path] = takes{theDocument().parameters(r.method, r.path), body}
+		all[r.method+r.path] = allowedInput{fullDocument().parameters(r.method, r.path), body}
 	}
 	return all
 })
 
-// hintNoBody is what to do about a body where there is nothing to say.
+// hintNoBody is the hint for a body of a route that takes none.
 const hintNoBody = "leave the body out"
 
-// checkRequest refuses parameters that the route does not take, those that are given twice, and a
-// body where there is nothing to say. An empty object says nothing.
+// checkRequest refuses unknown query parameters, repeated ones, and a body if the route takes none.
+// It accepts an empty object as no body.
 func checkRequest(ctx *fasthttp.RequestCtx, r *route) error {
-	may := allTakes()[r.method+r.path]
-	if body := bytes.TrimSpace(ctx.PostBody()); !may.body && len(body) > 0 && string(body) != "{}" {
+	allowed := allowedInputs()[r.method+r.path]
+	body := bytes.TrimSpace(ctx.PostBody())
+	if !allowed.body && len(body) > 0 && string(body) != "{}" {
 		return wire.NewProblem(wire.InvalidRequest, "%s %s takes no body", r.method, r.path).
 			WithHint("%s", hintNoBody)
 	}
 	if len(ctx.URI().QueryString()) == 0 {
 		return nil
 	}
-	want := strings.Join(may.query, ", ")
+	want := strings.Join(allowed.query, ", ")
 	if want == "" {
 		want = "none"
 	}
 	seen := map[string]bool{}
 	for key := range ctx.QueryArgs().All() {
 		name := string(key)
-		if !slices.Contains(may.query, name) {
+		if !slices.Contains(allowed.query, name) {
 			return wire.NewProblem(wire.InvalidRequest, "there is no parameter %q here, want %s",
 				name, want).WithField(name)
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// contract is the document as kin-openapi reads it.
-var contract = sync.OnceValue(func() *openapi3.T {
-	doc, err := openapi3.NewLoader().LoadFromData(asJSON(theDocument().of("test")))
+// openapiSpec is the document as kin-openapi reads it.
+var openapiSpec = sync.OnceValue(func() *openapi3.T {
+	doc, err := openapi3.NewLoader().LoadFromData(asJSON(fullDocument().withVersion("test")))
 	if err == nil {
 		err = doc.Validate(context.Background(), openapi3.EnableSchemaFormatValidation())
 	}
@@ -29,7 +29,7 @@ var contract = sync.OnceValue(func() *openapi3.T {
 	return doc
 })
 
-// operation is what the document says of a request, nil where there is no such path or method.
+// operation returns the operation of a request, or nil if the document has none.
 func operation(method, path string) *openapi3.Operation {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	for i, s := range segments {
@@ -37,7 +37,7 @@ func operation(method, path string) *openapi3.Operation {
 			segments[i] = text
 		}
 	}
-	for template, item := range contract().Paths.Map() {
+	for template, item := range openapiSpec().Paths.Map() {
 		r := route{path: template}
 		if _, ok := r.match(segments); ok {
 			return item.GetOperation(method)
@@ -46,26 +46,26 @@ func operation(method, path string) *openapi3.Operation {
 	return nil
 }
 
-// breach says how an exchange differs from the document. A request that was served must be one that
-// is documented; what is refused may be anything, but the answer is a documented one all the same.
-func breach(method, target string, body []byte, a answer) error {
+// contractError says how an exchange differs from the document. A successful request must match it.
+// A refused request may be anything, but its response must match.
+func contractError(method, target string, body []byte, a response) error {
 	u, err := url.Parse(target)
 	if err != nil {
-		return nil // no request that a client can make
+		return nil // a client cannot send this request
 	}
 	op := operation(method, u.EscapedPath())
 	if op == nil {
 		if method == "HEAD" {
 			return nil
 		}
-		return fits("#/components/schemas/Problem", a.body)
+		return checkSchema("#/components/schemas/Problem", a.body)
 	}
 	documented := op.Responses.Status(a.status)
 	if documented == nil {
 		return fmt.Errorf("status %d is not documented", a.status)
 	}
 	if a.status < 300 {
-		if err := served(op, u.Query(), body); err != nil {
+		if err := servedError(op, u.Query(), body); err != nil {
 			return fmt.Errorf("it was served, though the document forbids it: %w", err)
 		}
 	}
@@ -83,18 +83,19 @@ func breach(method, target string, body []byte, a answer) error {
 	if media.Schema == nil || !strings.HasSuffix(a.header.Get("Content-Type"), "json") {
 		return nil
 	}
-	return fits(media.Schema.Ref, a.body)
+	return checkSchema(media.Schema.Ref, a.body)
 }
 
-// served holds a request that was served to the document.
-func served(op *openapi3.Operation, query url.Values, body []byte) error {
+// servedError says how a successful request differs from the document.
+func servedError(op *openapi3.Operation, query url.Values, body []byte) error {
 	for name := range query {
 		if op.Parameters.GetByInAndName("query", name) == nil {
 			return fmt.Errorf("parameter %q", name)
 		}
 	}
 	if op.RequestBody == nil {
-		if said := string(bytes.TrimSpace(body)); said != "" && said != "{}" { // which say nothing
+		// an empty object counts as no body
+		if text := string(bytes.TrimSpace(body)); text != "" && text != "{}" {
 			return fmt.Errorf("a body: %s", body)
 		}
 		return nil
@@ -102,14 +103,14 @@ func served(op *openapi3.Operation, query url.Values, body []byte) error {
 	if len(body) == 0 && !op.RequestBody.Value.Required {
 		return nil
 	}
-	return fits(op.RequestBody.Value.Content.Get("application/json").Schema.Ref, body)
+	return checkSchema(op.RequestBody.Value.Content.Get("application/json").Schema.Ref, body)
 }
 
-// schemas compiles a schema of the document once. kin-openapi itself checks values by the rules of
-// OpenAPI 3.0 wherever a schema refers to another, and knows no null in an enum then: this is the
-// validator beneath it, for 3.1.
+// schemas compiles each schema of the document once. kin-openapi's own validator follows OpenAPI
+// 3.0 when a schema refers to another, and then refuses null in an enum. This is the validator
+// below it, which follows 3.1.
 var schemas = sync.OnceValue(func() func(ref string) *jsonschema.Schema {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON(theDocument())))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON(fullDocument())))
 	if err != nil {
 		panic(err)
 	}
@@ -118,7 +119,7 @@ var schemas = sync.OnceValue(func() func(ref string) *jsonschema.Schema {
 	if err := c.AddResource("openapi.json", doc); err != nil {
 		panic(err)
 	}
-	var mu sync.Mutex // c remembers what it has compiled
+	var mu sync.Mutex // guards c, which caches compiled schemas
 	return func(ref string) *jsonschema.Schema {
 		mu.Lock()
 		defer mu.Unlock()
@@ -126,8 +127,8 @@ var schemas = sync.OnceValue(func() func(ref string) *jsonschema.Schema {
 	}
 })
 
-// fits holds a body to a schema, which stands among the components.
-func fits(ref string, body []byte) error {
+// checkSchema checks a body against a schema of the components.
+func checkSchema(ref string, body []byte) error {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, body)
@@ -161,7 +162,8 @@ func TestTheDocumentIsServedAndHasEveryRouteAndNoOther(t *testing.T) {
 			documented = append(documented, method+" "+path)
 			if ids[op.OperationID] || op.OperationID == "" || op.Summary == "" ||
 				len(op.Tags) != 1 {
-				t.Errorf("%s %s: want an operationId of its own, a summary and one tag, got %q, %q, %v", method, path, op.OperationID, op.Summary, op.Tags)
+				t.Errorf("%s %s: want an operationId of its own, a summary and one tag, "+
+					"got %q, %q, %v", method, path, op.OperationID, op.Summary, op.Tags)
 			}
 			ids[op.OperationID] = true
 			for status, r := range op.Responses.Map() {
@@ -183,10 +185,11 @@ func TestTheDocumentIsServedAndHasEveryRouteAndNoOther(t *testing.T) {
 	}
 }
 
-// TestTheDocumentKnowsEveryProblem: clients branch on their types.
+// TestTheDocumentKnowsEveryProblem is needed because clients depend on the types of problems.
 func TestTheDocumentKnowsEveryProblem(t *testing.T) {
 	var documented []string
-	for _, typ := range contract().Components.Schemas["Problem"].Value.Properties["type"].Value.Enum {
+	problem := openapiSpec().Components.Schemas["Problem"].Value
+	for _, typ := range problem.Properties["type"].Value.Enum {
 		documented = append(documented, typ.(string))
 	}
 	slices.Sort(documented)
@@ -195,10 +198,11 @@ func TestTheDocumentKnowsEveryProblem(t *testing.T) {
 	}
 }
 
-// TestEveryObjectOfTheDocumentIsClosed: a field that is not documented is a mistake on either side.
+// TestEveryObjectOfTheDocumentIsClosed checks that all objects forbid fields that are not
+// documented.
 func TestEveryObjectOfTheDocumentIsClosed(t *testing.T) {
 	var walk func(at string, v any, within bool)
-	// within an object's oneOf, whose other properties are the object's
+	// inside oneOf, whose other properties are those of the object around it
 	walk = func(at string, v any, within bool) {
 		switch v := v.(type) {
 		case map[string]any:
@@ -217,7 +221,7 @@ func TestEveryObjectOfTheDocumentIsClosed(t *testing.T) {
 		}
 	}
 	var doc any
-	if err := json.Unmarshal(asJSON(theDocument()), &doc); err != nil {
+	if err := json.Unmarshal(asJSON(fullDocument()), &doc); err != nil {
 		t.Fatal(err)
 	}
 	walk("", doc, false)
@@ -232,45 +236,45 @@ func TestParametersThatARouteDoesNotTakeAreRefused(t *testing.T) {
 		"/v1/jobs/j1?" + url.QueryEscape("ü"): `there is no parameter "ü" here, want wait_ms`,
 	} {
 		a := w.do("GET", target, nil)
-		w.refused(a, wire.InvalidRequest, says)
-		if p := w.problem(a); p.Field == "" {
+		w.wantProblem(a, wire.InvalidRequest, says)
+		if p := w.decodeProblem(a); p.Field == "" {
 			t.Errorf("%s: no field", target)
 		}
 	}
 }
 
-// TestBreachesAreSeen: a contract test that sees nothing would hold nothing.
-func TestBreachesAreSeen(t *testing.T) {
+// TestContractErrorsAreFound checks that contractError finds differences.
+func TestContractErrorsAreFound(t *testing.T) {
 	json := map[string][]string{"Content-Type": {"application/json"}}
 	for name, test := range map[string]struct {
 		method, target, body string
-		a                    answer
+		a                    response
 	}{
 		"an unknown field": {"GET", "/v1/feeds", "",
-			answer{200, json, []byte(`{"feeds": [], "next": null, "more": 1}`)}},
-		"a missing field": {"GET", "/v1/feeds", "", answer{200, json, []byte(`{}`)}},
+			response{200, json, []byte(`{"feeds": [], "next": null, "more": 1}`)}},
+		"a missing field": {"GET", "/v1/feeds", "", response{200, json, []byte(`{}`)}},
 		"null for a list": {"GET", "/v1/feeds", "",
-			answer{200, json, []byte(`{"feeds": null, "next": null}`)}},
-		"a nested field": {"POST", "/v1/stop", "", answer{202, json, []byte(`{"pid": "1"}`)}},
+			response{200, json, []byte(`{"feeds": null, "next": null}`)}},
+		"a nested field": {"POST", "/v1/stop", "", response{202, json, []byte(`{"pid": "1"}`)}},
 		"another status": {"GET", "/v1/feeds", "",
-			answer{201, json, []byte(`{"feeds": [], "next": null}`)}},
+			response{201, json, []byte(`{"feeds": [], "next": null}`)}},
 		"a content type": {"GET", "/v1/feeds", "",
-			answer{200, map[string][]string{"Content-Type": {"text/plain"}},
+			response{200, map[string][]string{"Content-Type": {"text/plain"}},
 				[]byte(`{"feeds": [], "next": null}`)}},
 		"a served parameter": {"GET", "/v1/feeds?x=1", "",
-			answer{200, json, []byte(`{"feeds": [], "next": null}`)}},
+			response{200, json, []byte(`{"feeds": [], "next": null}`)}},
 		"a served body": {"DELETE", "/v1/jobs/j1", "[]",
-			answer{202, json, []byte(`{"pid": 1}`)}},
+			response{202, json, []byte(`{"pid": 1}`)}},
 		"an unknown problem": {"GET", "/v1/nothing", "",
-			answer{404, json,
+			response{404, json,
 				[]byte(`{"type": "odd", "title": "x", "status": 404, "detail": "x"}`)}},
 	} {
-		if breach(test.method, test.target, []byte(test.body), test.a) == nil {
+		if contractError(test.method, test.target, []byte(test.body), test.a) == nil {
 			t.Errorf("%s is not seen", name)
 		}
 	}
-	if err := breach("GET", "/v1/feeds", nil,
-		answer{200, json, []byte(`{"feeds": [], "next": null}`)}); err != nil {
+	if err := contractError("GET", "/v1/feeds", nil,
+		response{200, json, []byte(`{"feeds": [], "next": null}`)}); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,27 +10,27 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// Bounds of a page of a list.
+// Limits of a page of a list.
 const (
-	usualPage   = 100
-	largestPage = 1000
+	defaultPageSize = 100
+	maxPageSize     = 1000
 )
 
-// paging is what a client wants of a list: at most limit entries, those behind the key after.
-type paging struct {
+// pageRequest asks for the first limit entries of a list whose keys are after this one.
+type pageRequest struct {
 	limit int
 	after string
 }
 
-func readPaging(ctx *fasthttp.RequestCtx) (paging, error) {
+func readPaging(ctx *fasthttp.RequestCtx) (pageRequest, error) {
 	q := queryOf(ctx)
-	limit, err := q.number("limit", usualPage, 1, largestPage)
-	return paging{int(limit), q["after"]}, err
+	limit, err := q.number("limit", defaultPageSize, 1, maxPageSize)
+	return pageRequest{int(limit), q["after"]}, err
 }
 
-// page cuts a page out of a list that is sorted by its keys, and names the key to go on after, nil
-// at the list's end. The key after need not be there any more.
-func page[T any](p paging, list []T, key func(T) string,
+// cutPage returns a page of a list that is sorted by its keys, and the key for the next page, nil
+// at the end of the list. The list need not have the key p.after any more.
+func cutPage[T any](p pageRequest, list []T, key func(T) string,
 	compare func(a, b string) int) ([]T, *string) {
 	from := 0
 	if p.after != "" {
@@ -46,16 +46,16 @@ func page[T any](p paging, list []T, key func(T) string,
 	return list[:p.limit], &next
 }
 
-// byNumber orders names like j2 and j10.
-func byNumber(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
+// compareNumbered orders names such as j2 and j10 by their number.
+func compareNumbered(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
 
-// checkNumbered refuses a key that is no name like j2: it has no place in their order.
-func (p paging) checkNumbered(letter string) error {
+// checkNumbered refuses a key that is not such a name, because it has no place in the order.
+func (p pageRequest) checkNumbered(letter string) error {
 	digits, ok := strings.CutPrefix(p.after, letter)
 	if n, err := strconv.ParseUint(digits, 10, 63); p.after != "" &&
 		(!ok || err != nil || strconv.FormatUint(n, 10) != digits) {
 		return wire.NewProblem(wire.InvalidRequest,
-			"after: got %q, want the next of the page before, as %s12", shortened(p.after),
+			"after: got %q, want the next of the previous page, as %s12", shorten(p.after),
 			letter).WithField("after")
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// TestAnyPageSizeGivesTheListOnce goes through lists page by page, also while entries before the
-// place go.
+// TestAnyPageSizeGivesTheListOnce reads lists page by page, also while entries of earlier pages are
+// removed.
 func TestAnyPageSizeGivesTheListOnce(t *testing.T) {
 	var names []string
 	for i := range 12 {
@@ -21,8 +21,8 @@ func TestAnyPageSizeGivesTheListOnce(t *testing.T) {
 		for _, removing := range []bool{false, true} {
 			var got []string
 			left := slices.Clone(names)
-			for p := (paging{limit: limit}); ; {
-				some, next := page(p, left, self, byNumber)
+			for p := (pageRequest{limit: limit}); ; {
+				some, next := cutPage(p, left, self, compareNumbered)
 				got = append(got, some...)
 				if len(some) > limit || next != nil && *next != some[len(some)-1] {
 					t.Fatalf("limit %d: %v, next %v", limit, some, next)
@@ -53,25 +53,25 @@ func TestListsComeInPages(t *testing.T) {
 		}
 	}
 	var some wire.Datasets
-	w.into(w.do("GET", "/v1/datasets?limit=2", nil), 200, &some)
+	w.decode(w.do("GET", "/v1/datasets?limit=2", nil), 200, &some)
 	if len(some.Datasets) != 2 || some.Datasets[0].Dataset != "a" || some.Next == nil ||
 		*some.Next != "b" {
 		t.Errorf("%+v", some)
 	}
-	w.into(w.do("GET", "/v1/datasets?limit=2&after=b", nil), 200, &some)
+	w.decode(w.do("GET", "/v1/datasets?limit=2&after=b", nil), 200, &some)
 	if len(some.Datasets) != 1 || some.Datasets[0].Dataset != "c" || some.Next != nil {
 		t.Errorf("%+v", some)
 	}
 	var jobs wire.Jobs
-	w.into(w.do("GET", "/v1/jobs?limit=1&after=j1", nil), 200, &jobs)
+	w.decode(w.do("GET", "/v1/jobs?limit=1&after=j1", nil), 200, &jobs)
 	if len(jobs.Jobs) != 1 || jobs.Jobs[0].Job != "j2" || jobs.Next == nil || *jobs.Next != "j2" {
 		t.Errorf("%+v", jobs)
 	}
-	w.into(w.do("GET", "/v1/jobs?state=done&dataset=b", nil), 200, &jobs)
+	w.decode(w.do("GET", "/v1/jobs?state=done&dataset=b", nil), 200, &jobs)
 	if len(jobs.Jobs) != 1 || jobs.Jobs[0].Dataset != "b" {
 		t.Errorf("%+v", jobs)
 	}
-	w.into(w.do("GET", "/v1/jobs?state=running", nil), 200, &jobs)
+	w.decode(w.do("GET", "/v1/jobs?state=running", nil), 200, &jobs)
 	if len(jobs.Jobs) != 0 || jobs.Jobs == nil {
 		t.Errorf("%+v", jobs)
 	}
@@ -79,24 +79,24 @@ func TestListsComeInPages(t *testing.T) {
 		"datasets?limit=0":    `limit: got "0", want a whole number from 1 to 1000`,
 		"datasets?limit=1001": `limit: got "1001", want`,
 		"datasets?limit=":     `limit: got "", want`,
-		"jobs?after=x":        `after: got "x", want the next of the page before, as j12`,
+		"jobs?after=x":        `after: got "x", want the next of the previous page, as j12`,
 		"jobs?after=j01":      `after: got "j01", want`,
-		"feeds?after=j1":      `after: got "j1", want the next of the page before, as f12`,
+		"feeds?after=j1":      `after: got "j1", want the next of the previous page, as f12`,
 		"jobs?state=":         `state: got "", want queued, running, done, failed, cancelled`,
 	} {
-		w.refused(w.do("GET", "/v1/"+query, nil), wire.InvalidRequest, says)
+		w.wantProblem(w.do("GET", "/v1/"+query, nil), wire.InvalidRequest, says)
 	}
 }
 
 func TestADatasetThatTheClientHasIsNotSentAgain(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	tag := w.do("GET", "/v1/datasets/etth1", nil).header.Get("ETag")
 	if len(tag) != 18 || tag[0] != '"' {
 		t.Fatalf("ETag: %s", tag)
 	}
-	ask := func(path, value string) answer {
-		return w.raw("GET " + path +
+	ask := func(path, value string) response {
+		return w.sendRaw("GET " + path +
 			" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nIf-None-Match: " +
 			value + "\r\n\r\n")
 	}
@@ -108,7 +108,7 @@ func TestADatasetThatTheClientHasIsNotSentAgain(t *testing.T) {
 				a.header.Get("ETag"))
 		}
 	}
-	h, err := w.store.Acquire("etth1", 0) // a reader more is news
+	h, err := w.store.Acquire("etth1", 0) // one more reader changes the body
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestADatasetThatTheClientHasIsNotSentAgain(t *testing.T) {
 func TestADaemonThatStopsIsNotReady(t *testing.T) {
 	w := newWorld(t)
 	var r wire.Ready
-	w.into(w.do("GET", "/v1/ready", nil), 200, &r)
+	w.decode(w.do("GET", "/v1/ready", nil), 200, &r)
 	w.do("POST", "/v1/stop", nil)
-	w.refused(w.do("GET", "/v1/ready", nil), wire.ShuttingDown, "")
+	w.wantProblem(w.do("GET", "/v1/ready", nil), wire.ShuttingDown, "")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// BenchmarkPlanOverHTTP asks for plans as clients do. "kept" asks the same again, which leaves what
-// HTTP and JSON take; "anew" asks for windows that were not asked for before, so that the index is
+// BenchmarkPlanOverHTTP requests plans as clients do. "kept" repeats a request, so that only HTTP
+// and JSON take time. "anew" requests windows that were not requested before, so that the index is
 // built.
 func BenchmarkPlanOverHTTP(b *testing.B) {
 	w := newWorld(b)
@@ -20,7 +20,7 @@ func BenchmarkPlanOverHTTP(b *testing.B) {
 	}{{"1e6 windows", 1, 1_000_119}, {"1e9 windows", 1, 1_000_000_119},
 		{"1e6 items", 1_000_000, 150}} {
 		name := fmt.Sprint("d", c.items, "x", c.rows)
-		values := w.published(name, c.items, c.rows)
+		values := w.publishBytes(name, c.items, c.rows)
 		for _, kept := range []bool{true, false} {
 			b.Run(fmt.Sprintf("%s/%s", c.name, map[bool]string{true: "kept", false: "anew"}[kept]),
 				func(b *testing.B) {
@@ -29,23 +29,23 @@ func BenchmarkPlanOverHTTP(b *testing.B) {
 					n := int64(0)
 					for b.Loop() {
 						if n++; !kept {
-							// bounds past the end, which cut nothing
+							// bounds past the end, which remove nothing
 							spec["rows"] = []int64{0, c.rows + n}
 						}
-						w.into(w.do("POST", "/v1/datasets/"+name+"/plan",
+						w.decode(w.do("POST", "/v1/datasets/"+name+"/plan",
 							map[string]any{"spec": spec}),
 							200, &p)
 					}
 					b.ReportMetric(float64(p.Windows), "windows")
-					b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(pass(values)),
+					b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(sumTime(values)),
 						"x-memory-pass")
 				})
 		}
 	}
 }
 
-// published is a dataset of one column of bytes, and its values.
-func (w *world) published(name string, items, rows int64) []uint8 {
+// publishBytes publishes a dataset of one column of bytes and returns its values.
+func (w *world) publishBytes(name string, items, rows int64) []uint8 {
 	w.Helper()
 	l, err := w.store.Begin(name)
 	if err != nil {
@@ -59,7 +59,7 @@ func (w *world) published(name string, items, rows int64) []uint8 {
 		w.Fatal(err)
 	}
 	values := layout.Values[uint8](writer.Column(0, layout.Random))
-	for i := range values.Data { // pages that nothing was written to are all one in memory
+	for i := range values.Data { // pages that were never written share one page of memory
 		values.Data[i] = uint8(i)
 	}
 	named := layout.Items{Offsets: make([]int64, items+1),
@@ -85,15 +85,15 @@ func (w *world) published(name string, items, rows int64) []uint8 {
 	return v.Data
 }
 
-var sink int64
+var benchmarkSink int64
 
-// pass is the time of adding up values once, the least of three.
-func pass(values []uint8) time.Duration {
+// sumTime returns the least of three times of adding up the values.
+func sumTime(values []uint8) time.Duration {
 	best := time.Duration(1 << 62)
 	for range 3 {
 		began := time.Now()
 		for _, v := range values {
-			sink += int64(v)
+			benchmarkSink += int64(v)
 		}
 		best = min(best, time.Since(began))
 	}

@@ -16,17 +16,18 @@ import (
 
 func (w *world) plan(name string, request map[string]any) (p wire.PlanReply) {
 	w.Helper()
-	w.into(w.do("POST", "/v1/datasets/"+name+"/plan", request), 200, &p)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/plan", request), 200, &p)
 	return p
 }
 
-func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
+func TestThePlanOfETTh1HasTheCountsOfPapers(t *testing.T) {
 	w := newWorld(t)
-	p := w.plan(w.loaded(),
-		map[string]any{"spec": etth, "split": map[string]any{"lengths": []int{8640, 2880, 2880}}})
+	split := map[string]any{"lengths": []int{8640, 2880, 2880}}
+	p := w.plan(w.loadETTh1(), map[string]any{"spec": etthSpec, "split": split})
 	if p.Windows != 16989 || p.Positions != 17420 || p.Items != 1 || len(p.Rejected) != 1 ||
 		p.Rejected[window.ReasonItemEnd] != 431 {
-		t.Errorf("%d windows of %d positions, rejected %v; want 16,989 of 17,420 and 431 by item_end", p.Windows, p.Positions, p.Rejected)
+		t.Errorf("%d windows of %d positions, rejected %v; "+
+			"want 16,989 of 17,420 and 431 by item_end", p.Windows, p.Positions, p.Rejected)
 	}
 	for i, want := range []struct {
 		name    string
@@ -36,7 +37,7 @@ func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
 			t.Errorf("part %d is %s with %d windows, want %s with %d", i, s.Name, s.Windows,
 				want.name, want.windows)
 		}
-		part := w.plan("etth1", map[string]any{"spec": etth, "cuts": []any{p.Splits[i].Cut}})
+		part := w.plan("etth1", map[string]any{"spec": etthSpec, "cuts": []any{p.Splits[i].Cut}})
 		if part.Windows != want.windows || part.Positions != p.Splits[i].Positions {
 			t.Errorf("its cut gives %d windows of %d positions, want %d of %d", part.Windows,
 				part.Positions, want.windows, p.Splits[i].Positions)
@@ -54,9 +55,9 @@ func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
 	}
 }
 
-func TestPathsAreSaidAsTheyAre(t *testing.T) {
+func TestPlansNameThePathOfDelivery(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	for _, test := range []struct {
 		change map[string]any
 		first  bool
@@ -66,7 +67,7 @@ func TestPathsAreSaidAsTheyAre(t *testing.T) {
 		{map[string]any{"dtype": nil}, true, "memcpy"},
 		{map[string]any{"dtype": nil, "dilation": 2}, true, "transpose"},
 		{map[string]any{"columns": []string{"OT"}, "dtype": "float64"}, false, "memcpy"},
-		{map[string]any{"columns": []string{"OT"}}, false, "transpose"}, // it is converted
+		{map[string]any{"columns": []string{"OT"}}, false, "transpose"}, // values are converted
 	} {
 		spec := map[string]any{"context_length": 336, "prediction_length": 96}
 		for k, v := range test.change {
@@ -80,9 +81,9 @@ func TestPathsAreSaidAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestPlansThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidPlanRequestsAreRefused(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	for name, test := range map[string]struct {
 		request   map[string]any
 		typ, says string
@@ -92,22 +93,24 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 		"an unknown column": {map[string]any{"spec": map[string]any{"context_length": 1,
 			"columns": []string{"HULF"}}}, wire.ColumnNotFound,
 			`no column is named "HULF"; near: HULL, HUFL`},
-		"an old generation": {map[string]any{"spec": etth, "generation": 9}, wire.GenerationGone,
+		"an old generation": {map[string]any{"spec": etthSpec, "generation": 9},
+			wire.GenerationGone,
 			"the newest is 1"},
-		"another digest": {map[string]any{"spec": etth, "digest": "00"},
+		"another digest": {map[string]any{"spec": etthSpec, "digest": "00"},
 			wire.GenerationGone, "names 00"},
-		"a split into pieces": {map[string]any{"spec": etth, "split": "half"},
+		"a split into pieces": {map[string]any{"spec": etthSpec, "split": "half"},
 			wire.InvalidSpec, "split"},
-		"an unknown order": {map[string]any{"spec": etth,
+		"an unknown order": {map[string]any{"spec": etthSpec,
 			"options": map[string]any{"batch_size": 8, "order": "any"}}, wire.InvalidSpec,
 			`order: got "any"`},
-		"a batch of none": {map[string]any{"spec": etth, "options": map[string]any{}},
+		"a batch of none": {map[string]any{"spec": etthSpec, "options": map[string]any{}},
 			wire.InvalidSpec, `batch_size: got "0"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *w
 			w.TB = t
-			w.refused(w.do("POST", "/v1/datasets/etth1/plan", test.request), test.typ, test.says)
+			w.wantProblem(w.do("POST", "/v1/datasets/etth1/plan", test.request),
+				test.typ, test.says)
 		})
 	}
 }
@@ -115,13 +118,13 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 func TestASplitWithAnEmptyPartIsRefused(t *testing.T) {
 	w := newWorld(t)
 	split := map[string]any{"lengths": []int{17000, 50}}
-	name := w.loaded()
-	w.refused(w.do("POST", "/v1/datasets/"+name+"/plan",
-		map[string]any{"spec": etth, "split": split}), wire.NoWindows,
+	name := w.loadETTh1()
+	w.wantProblem(w.do("POST", "/v1/datasets/"+name+"/plan",
+		map[string]any{"spec": etthSpec, "split": split}), wire.NoWindows,
 		`lengths: got [17000,50], but part "test" has no window: of 50 positions, split rejects 50`)
-	// What is left by cuts may be nothing.
+	// With cuts, there may be no window.
 	cut := map[string]any{"split": split, "part": 1}
-	empty := w.plan(name, map[string]any{"spec": etth, "cuts": []any{cut},
+	empty := w.plan(name, map[string]any{"spec": etthSpec, "cuts": []any{cut},
 		"options": map[string]any{"batch_size": 8}})
 	if empty.Windows != 0 || empty.First != nil || empty.BatchPlan != nil {
 		t.Errorf("%+v", empty)
@@ -130,8 +133,8 @@ func TestASplitWithAnEmptyPartIsRefused(t *testing.T) {
 
 func TestRunsAreTheIndex(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
-	a := w.do("POST", "/v1/datasets/etth1/runs", map[string]any{"spec": etth})
+	w.loadETTh1()
+	a := w.do("POST", "/v1/datasets/etth1/runs", map[string]any{"spec": etthSpec})
 	if a.status != 200 || a.header.Get("Content-Type") != "application/octet-stream" ||
 		len(a.body) != 24 {
 		t.Fatalf("%d of %s: %d bytes", a.status, a.header.Get("Content-Type"), len(a.body))
@@ -143,8 +146,9 @@ func TestRunsAreTheIndex(t *testing.T) {
 	}
 }
 
-// TestAPlansRanksAreWhatTheyAreServed walks every order and tail and counts.
-func TestAPlansRanksAreWhatTheyAreServed(t *testing.T) {
+// TestAPlansRanksGetWhatASamplerServes compares plans of every order and tail with the batches of a
+// sampler.
+func TestAPlansRanksGetWhatASamplerServes(t *testing.T) {
 	w := newWorld(t)
 	source := "id,a\n"
 	for i, rows := range []int{30, 1, 17, 46} {
@@ -175,11 +179,11 @@ func TestAPlansRanksAreWhatTheyAreServed(t *testing.T) {
 					a := w.do("POST", "/v1/datasets/few/plan",
 						map[string]any{"spec": spec, "options": o})
 					if a.status != 200 {
-						w.refused(a, wire.NoWindows, "drop")
+						w.wantProblem(a, wire.NoWindows, "drop")
 						continue
 					}
 					var p wire.PlanReply
-					w.into(a, 200, &p)
+					w.decode(a, 200, &p)
 					comparePlan(t, windows.Index, o, p.BatchPlan)
 				}
 			}
@@ -227,44 +231,45 @@ func comparePlan(t *testing.T, x *window.Index, o sampler.Options, p *wire.Batch
 	}
 }
 
-// TestAPlanOfManyPartsIsBounded: the cut of each part repeats the split, so that an answer could
-// grow with the square of the request.
+// TestAPlanOfManyPartsIsBounded is needed because the cut of each part repeats the split: the size
+// of a response could grow with the square of the request.
 func TestAPlanOfManyPartsIsBounded(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	body := func(parts, name int) map[string]any {
 		lengths, names := make([]int, parts), make([]string, parts)
 		for i := range parts {
 			lengths[i], names[i] = 1, fmt.Sprintf("%0*d", name, i)
 		}
-		return map[string]any{"spec": etth,
+		return map[string]any{"spec": etthSpec,
 			"split": map[string]any{"lengths": lengths, "names": names}}
 	}
-	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(100_000, 6)), wire.InvalidSpec,
+	w.wantProblem(w.do("POST", "/v1/datasets/etth1/plan", body(100_000, 6)), wire.InvalidSpec,
 		`lengths: got "100000 parts", want at most 1000 parts`)
-	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge,
+	w.wantProblem(w.do("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge,
 		"split: the cuts of its 200 parts are over 16777216 bytes")
 }
 
-// TestAPlanForARankThatIsNotListed: of many ranks the first are listed, whichever asks.
+// TestAPlanForARankThatIsNotListed checks that the first ranks are listed, whatever rank the
+// request has.
 func TestAPlanForARankThatIsNotListed(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
-	o := sampler.Options{BatchSize: 2, NumReplicas: mostRanks + 10, Rank: mostRanks + 5}
-	p := w.plan("etth1", map[string]any{"spec": etth, "options": o})
+	w.loadETTh1()
+	o := sampler.Options{BatchSize: 2, NumReplicas: maxRanks + 10, Rank: maxRanks + 5}
+	p := w.plan("etth1", map[string]any{"spec": etthSpec, "options": o})
 	if want := (p.Windows-1)/(o.BatchSize*o.NumReplicas) + 1; p.BatchPlan.Batches != want ||
-		p.BatchPlan.LastBatch != o.BatchSize || len(p.BatchPlan.Ranks) != mostRanks {
+		p.BatchPlan.LastBatch != o.BatchSize || len(p.BatchPlan.Ranks) != maxRanks {
 		t.Errorf("%d batches, the last of %d, and %d ranks; want %d of %d windows, and %d",
 			p.BatchPlan.Batches, p.BatchPlan.LastBatch, len(p.BatchPlan.Ranks), want,
-			o.BatchSize, mostRanks)
+			o.BatchSize, maxRanks)
 	}
 }
 
-// TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes: with tail wrap an epoch is served again and
-// again until a batch is full.
+// TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes uses the tail wrap, which repeats the epoch
+// until a batch is full.
 func TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	for _, order := range []string{"sequential", "shuffle", "bootstrap", "random_start", "lanes"} {
 		for _, tail := range []string{"short", "wrap"} {
 			o := sampler.Options{Order: order, Tail: tail, BatchSize: 1 << 34, NumReplicas: 1 << 8}

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// query are a request's parameters; that the route takes them, each once, has been checked.
+// query holds the query parameters of a request. checkRequest has checked their names.
 type query map[string]string
 
 func queryOf(ctx *fasthttp.RequestCtx) query {
@@ -23,23 +23,23 @@ func queryOf(ctx *fasthttp.RequestCtx) query {
 	return q
 }
 
-// number is a whole number from least to most, otherwise where it is not given.
-func (q query) number(name string, otherwise, least, most int64) (int64, error) {
+// number returns a whole number from least to most, or the default value if it is not given.
+func (q query) number(name string, fallback, lowest, highest int64) (int64, error) {
 	text, given := q[name]
 	if !given {
-		return otherwise, nil
+		return fallback, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < least || n > most {
+	if err != nil || n < lowest || n > highest {
 		return 0, wire.NewProblem(wire.InvalidRequest,
-			"%s: got %q, want a whole number from %d to %d", name, shortened(text), least,
-			most).WithField(name)
+			"%s: got %q, want a whole number from %d to %d", name, shorten(text), lowest,
+			highest).WithField(name)
 	}
 	return n, nil
 }
 
-// names is a list of names, nil where it is not given: a,b, or where a name has a comma a list in
-// JSON.
+// names returns a list of names, or nil if it is not given. It is written as a,b or, for names with
+// commas, as a JSON list.
 func (q query) names(name string) ([]string, error) {
 	text, given := q[name]
 	switch {
@@ -51,12 +51,12 @@ func (q query) names(name string) ([]string, error) {
 	list := []string{}
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		return nil, wire.NewProblem(wire.InvalidRequest,
-			`%s: got %q, want names as a,b or as ["a","b"]`, name, shortened(text)).WithField(name)
+			`%s: got %q, want names as a,b or as ["a","b"]`, name, shorten(text)).WithField(name)
 	}
 	return list, nil
 }
 
-// oneOf is one of the values, the first where it is not given.
+// oneOf returns one of the values, by default the first.
 func (q query) oneOf(name string, values ...string) (string, error) {
 	text, given := q[name]
 	if !given {
@@ -64,20 +64,20 @@ func (q query) oneOf(name string, values ...string) (string, error) {
 	}
 	if !slices.Contains(values, text) {
 		return "", wire.NewProblem(wire.InvalidRequest, "%s: got %q, want %s", name,
-			shortened(text), strings.Join(values, " or ")).WithField(name)
+			shorten(text), strings.Join(values, " or ")).WithField(name)
 	}
 	return text, nil
 }
 
-// shortened is a text as a message quotes it.
-func shortened(text string) string {
-	if len(text) > mostShown {
-		return strings.ToValidUTF8(text[:mostShown], "") + "…"
+// shorten returns a text as messages quote it.
+func shorten(text string) string {
+	if len(text) > maxQuoted {
+		return strings.ToValidUTF8(text[:maxQuoted], "") + "…"
 	}
 	return text
 }
 
-// code reads the number of an item, 0 where it is not given.
+// code returns the code of an item, by default 0.
 func (q query) code(items int64) (int64, error) {
 	n, err := q.number("code", 0, 0, 1<<62)
 	if err != nil {

@@ -10,32 +10,31 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// route is what one method does on one path. In the path {name} stands for one segment, which serve
-// is given.
+// route is one method of one path. In the path, {name} stands for one segment.
 type route struct {
 	method, path string
-	serve        func(s *Server, ctx *fasthttp.RequestCtx, args []string) error
+	handle       handler
 }
 
-// routes are all there are, each list beside its handlers.
+// routes are all routes. Each list is in the file of its handlers.
 var routes = slices.Concat(daemonRoutes, eventRoutes, metricRoutes, datasetRoutes, planRoutes,
 	jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes, dashboardRoutes)
 
-// plain is a handler of a path without arguments, named one of a path with one.
-func plain(serve func(*Server, *fasthttp.RequestCtx) error) func(*Server, *fasthttp.RequestCtx,
-	[]string) error {
-	return func(s *Server, ctx *fasthttp.RequestCtx, _ []string) error { return serve(s, ctx) }
+// handler answers a request; args are the segments of the path that the route names.
+type handler func(s *Server, ctx *fasthttp.RequestCtx, args []string) error
+
+// noArg adapts the handler of a path without arguments, oneArg that of a path with one.
+func noArg(handle func(*Server, *fasthttp.RequestCtx) error) handler {
+	return func(s *Server, ctx *fasthttp.RequestCtx, _ []string) error { return handle(s, ctx) }
 }
 
-func named(serve func(*Server, *fasthttp.RequestCtx, string) error) func(*Server,
-	*fasthttp.RequestCtx, []string) error {
+func oneArg(handle func(*Server, *fasthttp.RequestCtx, string) error) handler {
 	return func(s *Server, ctx *fasthttp.RequestCtx, args []string) error {
-		return serve(s,
-			ctx, args[0])
+		return handle(s, ctx, args[0])
 	}
 }
 
-// match gives the arguments in segments, where the route is of that path.
+// match reports whether the route has this path, and returns its arguments.
 func (r *route) match(segments []string) (args []string, ok bool) {
 	i := 0
 	for part := range strings.SplitSeq(strings.TrimPrefix(r.path, "/"), "/") {
@@ -53,9 +52,9 @@ func (r *route) match(segments []string) (args []string, ok bool) {
 	return args, i == len(segments)
 }
 
-// segments are the parts of the path as the client wrote it: a name may have an escaped slash or be
-// "..", and is refused as a name then.
-func segments(ctx *fasthttp.RequestCtx) []string {
+// pathSegments returns the segments of the path as the client wrote it, unescaped. A name may then
+// contain a slash or be "..", and is refused as a name.
+func pathSegments(ctx *fasthttp.RequestCtx) []string {
 	parts := strings.Split(strings.Trim(string(ctx.URI().PathOriginal()), "/"), "/")
 	for i, p := range parts {
 		if text, err := url.PathUnescape(p); err == nil {
@@ -65,9 +64,10 @@ func segments(ctx *fasthttp.RequestCtx) []string {
 	return parts
 }
 
-// route finds the handler by path and method. HEAD is served as GET; fasthttp leaves the body out.
+// route calls the handler of a path and method. It serves HEAD as GET; fasthttp leaves out the
+// body.
 func (s *Server) route(ctx *fasthttp.RequestCtx) error {
-	path, method := segments(ctx), string(ctx.Method())
+	path, method := pathSegments(ctx), string(ctx.Method())
 	if method == fasthttp.MethodHead {
 		method = fasthttp.MethodGet
 	}
@@ -83,22 +83,22 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 			if err := checkRequest(ctx, r); err != nil {
 				return err
 			}
-			return r.serve(s, ctx, args)
+			return r.handle(s, ctx, args)
 		}
 		allowed = append(allowed, r.method)
 		if r.method == fasthttp.MethodGet {
 			allowed = append(allowed, fasthttp.MethodHead)
 		}
 	}
-	// as the client wrote it: fasthttp's path has another meaning
-	asked := shortened(string(ctx.URI().PathOriginal()))
+	// as the client wrote it; fasthttp's path is normalised
+	original := shorten(string(ctx.URI().PathOriginal()))
 	if allowed == nil {
-		return wire.NewProblem(wire.NotFound, "there is no route %s", asked).
+		return wire.NewProblem(wire.NotFound, "there is no route %s", original).
 			WithHint("GET /v1/openapi.json lists the routes")
 	}
 	slices.Sort(allowed)
 	list := strings.Join(allowed, ", ")
 	ctx.Response.Header.Set("Allow", list)
-	return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s, want %s",
-		shortened(method), asked, list)
+	return wire.NewProblem(wire.MethodNotAllowed, "%s is not allowed for %s, want %s",
+		shorten(method), original, list)
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// etth is a spec of papers.
-var etth = map[string]any{"context_length": 336, "prediction_length": 96}
+// etthSpec is the window of published benchmarks.
+var etthSpec = map[string]any{"context_length": 336, "prediction_length": 96}
 
 func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	missing := map[string]any{"sources": []string{"/no/such.csv"}}
-	asked := map[string]map[string]struct {
+	requests := map[string]map[string]struct {
 		body   any
 		status int
 	}{
@@ -29,12 +29,12 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/datasets/none":            {"GET": {nil, 404}, "DELETE": {nil, 404}},
 		"/v1/datasets/none/load":       {"POST": {missing, 422}},
 		"/v1/datasets/none/append":     {"POST": {missing, 422}},
-		"/v1/datasets/etth1/plan":      {"POST": {map[string]any{"spec": etth}, 200}},
+		"/v1/datasets/etth1/plan":      {"POST": {map[string]any{"spec": etthSpec}, 200}},
 		"/v1/datasets/etth1/verify":    {"POST": {nil, 202}},
 		"/v1/datasets/none/verify":     {"POST": {nil, 404}},
-		"/v1/datasets/none/plan":       {"POST": {map[string]any{"spec": etth}, 404}},
-		"/v1/datasets/etth1/runs":      {"POST": {map[string]any{"spec": etth}, 200}},
-		"/v1/datasets/none/runs":       {"POST": {map[string]any{"spec": etth}, 404}},
+		"/v1/datasets/none/plan":       {"POST": {map[string]any{"spec": etthSpec}, 404}},
+		"/v1/datasets/etth1/runs":      {"POST": {map[string]any{"spec": etthSpec}, 200}},
+		"/v1/datasets/none/runs":       {"POST": {map[string]any{"spec": etthSpec}, 404}},
 		"/v1/openapi.json":             {"GET": {nil, 200}},
 		"/v1/jobs":                     {"GET": {nil, 200}},
 		"/v1/jobs/j1":                  {"GET": {nil, 200}, "DELETE": {nil, 200}},
@@ -55,11 +55,13 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/datasets/none/items":      {"GET": {nil, 404}},
 		"/v1/datasets/none/rows":       {"GET": {nil, 404}},
 		"/v1/datasets/none/series":     {"GET": {nil, 404}},
-		"/v1/datasets/etth1/stretches": {"POST": {map[string]any{"spec": etth}, 200}},
-		"/v1/datasets/none/stretches":  {"POST": {map[string]any{"spec": etth}, 404}},
-		"/v1/datasets/etth1/windows": {"POST": {map[string]any{"spec": etth, "numbers": []int{0}},
-			200}},
-		"/v1/datasets/none/windows":  {"POST": {map[string]any{"spec": etth, "row": 0}, 404}},
+		"/v1/datasets/etth1/stretches": {"POST": {map[string]any{"spec": etthSpec}, 200}},
+		"/v1/datasets/none/stretches":  {"POST": {map[string]any{"spec": etthSpec}, 404}},
+		"/v1/datasets/etth1/windows": {
+			"POST": {map[string]any{"spec": etthSpec, "numbers": []int{0}},
+				200},
+		},
+		"/v1/datasets/none/windows":  {"POST": {map[string]any{"spec": etthSpec, "row": 0}, 404}},
 		"/v1":                        {},
 		"/v1/":                       {},
 		"/v2/health":                 {},
@@ -69,8 +71,8 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/datasets/a/b/c":         {},
 		"/metrics":                   {"GET": {nil, 200}},
 	}
-	for _, path := range slices.Sorted(maps.Keys(asked)) { // stop comes last
-		methods := asked[path]
+	for _, path := range slices.Sorted(maps.Keys(requests)) { // so that stop comes last
+		methods := requests[path]
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH",
 			"DELETE", "OPTIONS"} {
 			t.Run(method+path, func(t *testing.T) {
@@ -79,14 +81,14 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 				want, ok := methods[method]
 				if known := slices.Contains([]string{"/v1/datasets/none", "/v1/datasets/etth1"},
 					path); known && method == "DELETE" && !ok {
-					return // removes it: see below
+					return // this would remove the dataset
 				}
 				a := w.do(method, path, want.body)
 				switch {
 				case ok && a.status != want.status:
 					t.Errorf("answered %d, want %d: %s", a.status, want.status, a.body)
 				case ok && a.status >= 400:
-					w.problem(a)
+					w.decodeProblem(a)
 				case method == "HEAD":
 					if get, ok := methods["GET"]; len(a.body) > 0 || ok && a.status != get.status ||
 						!ok && a.status != 404 && a.status != 405 {
@@ -94,9 +96,9 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 					}
 				case ok:
 				case len(methods) == 0:
-					w.refused(a, wire.NotFound, "there is no route "+path)
+					w.wantProblem(a, wire.NotFound, "there is no route "+path)
 				default:
-					w.refused(a, wire.MethodNotAllowed, method+" does not go with "+path)
+					w.wantProblem(a, wire.MethodNotAllowed, method+" is not allowed for "+path)
 					if allow := a.header.Get("Allow"); allow == "" ||
 						strings.Contains(allow, method) {
 						t.Errorf("Allow: %q", allow)
@@ -107,10 +109,10 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 	}
 }
 
-func TestHealthSaysWhoAnswers(t *testing.T) {
+func TestHealthDescribesTheDaemon(t *testing.T) {
 	w := newWorld(t)
 	var h wire.Health
-	w.into(w.do("GET", "/v1/health", nil), 200, &h)
+	w.decode(w.do("GET", "/v1/health", nil), 200, &h)
 	if h.Status != "ok" || h.Version != "test" || h.Protocol != wire.Protocol ||
 		h.PID != os.Getpid() || h.Dir != w.dir || h.UptimeS < 0 {
 		t.Errorf("%+v", h)
@@ -119,9 +121,9 @@ func TestHealthSaysWhoAnswers(t *testing.T) {
 
 func TestADatasetIsListedShownAndRemoved(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
+	w.loadETTh1()
 	var list wire.Datasets
-	w.into(w.do("GET", "/v1/datasets", nil), 200, &list)
+	w.decode(w.do("GET", "/v1/datasets", nil), 200, &list)
 	if len(list.Datasets) != 1 {
 		t.Fatalf("%+v", list)
 	}
@@ -132,23 +134,23 @@ func TestADatasetIsListedShownAndRemoved(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	var one wire.Dataset
-	w.into(w.do("GET", "/v1/datasets/etth1", nil), 200, &one)
+	w.decode(w.do("GET", "/v1/datasets/etth1", nil), 200, &one)
 	if one.Manifest == nil || one.Manifest.Digest != d.Digest || len(d.Digest) != 32 ||
 		!slices.Equal(one.Generations, []int64{1}) {
 		t.Errorf("%+v", one)
 	}
-	w.refused(w.do("GET", "/v1/datasets/eth1", nil), wire.DatasetNotFound,
+	w.wantProblem(w.do("GET", "/v1/datasets/eth1", nil), wire.DatasetNotFound,
 		`no dataset is named "eth1"; near: etth1`)
 	var removed wire.Removed
-	w.into(w.do("DELETE", "/v1/datasets/etth1", nil), 200, &removed)
+	w.decode(w.do("DELETE", "/v1/datasets/etth1", nil), 200, &removed)
 	if removed.Dataset != "etth1" || !slices.Equal(removed.Removed, []int64{1}) {
 		t.Errorf("%+v", removed)
 	}
-	w.refused(w.do("DELETE", "/v1/datasets/etth1", nil), wire.DatasetNotFound,
+	w.wantProblem(w.do("DELETE", "/v1/datasets/etth1", nil), wire.DatasetNotFound,
 		`no dataset is named "etth1"; there are none yet`)
 }
 
-func TestBodiesThatAreNotWhatIsDocumentedAreRefused(t *testing.T) {
+func TestUndocumentedBodiesAreRefused(t *testing.T) {
 	w := newWorld(t)
 	for name, test := range map[string]struct{ path, body, typ, says string }{
 		"unknown option": {"x/load", `{"source": ["/a"]}`, wire.InvalidRequest,
@@ -193,31 +195,32 @@ func TestBodiesThatAreNotWhatIsDocumentedAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := *w
 			w.TB = t
-			w.refused(w.do("POST", "/v1/datasets/"+test.path, test.body), test.typ, test.says)
+			w.wantProblem(w.do("POST", "/v1/datasets/"+test.path, test.body), test.typ, test.says)
 		})
 	}
 	for _, ms := range []string{"-1", "30001", "soon", "1.5"} {
-		w.refused(w.do("GET", "/v1/jobs/j1?wait_ms="+ms, nil), wire.InvalidRequest, "wait_ms: got")
+		w.wantProblem(w.do("GET", "/v1/jobs/j1?wait_ms="+ms, nil), wire.InvalidRequest,
+			"wait_ms: got")
 	}
 }
 
 func TestRequestsThatAreTooLargeAreRefused(t *testing.T) {
 	w := newWorld(t)
-	// Before the body is sent: a client that has begun may find the connection closed.
-	w.refused(w.raw(
+	// The connection may be closed before a client has sent the whole body.
+	w.wantProblem(w.sendRaw(
 		"POST /v1/datasets/x/load HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n"),
 		wire.TooLarge, "the body is over 16777216 bytes")
-	w.refused(w.do("GET", "/v1/health?"+strings.Repeat("x", maxHeader), nil), wire.TooLarge,
-		"the headers are over 8192 bytes")
+	w.wantProblem(w.do("GET", "/v1/health?"+strings.Repeat("x", maxHeaderBytes), nil),
+		wire.TooLarge, "the headers are over 8192 bytes")
 }
 
-func TestWhatIsNoHTTPIsAnsweredByAProblem(t *testing.T) {
+func TestARequestThatIsNotHTTPGetsAProblem(t *testing.T) {
 	w := newWorld(t)
-	w.refused(w.raw("what is this\r\n\r\n"), wire.InvalidRequest, "")
+	w.wantProblem(w.sendRaw("what is this\r\n\r\n"), wire.InvalidRequest, "")
 }
 
-// raw sends bytes and reads a response.
-func (w *world) raw(request string) answer {
+// sendRaw sends bytes and reads a response.
+func (w *world) sendRaw(request string) response {
 	w.Helper()
 	conn, err := w.client.Transport.(*http.Transport).DialContext(w.Context(), "", "")
 	if err != nil {
@@ -231,24 +234,17 @@ func (w *world) raw(request string) answer {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return answered(w, res)
+	return readResponse(w, res)
 }
 
 func TestAPanicOfAHandlerIsAProblem(t *testing.T) {
 	w := newWorld(t)
 	w.stopped = func() { panic("as asked") }
-	w.refused(w.do("POST", "/v1/stop", nil), wire.Internal, "the daemon failed: as asked")
+	w.wantProblem(w.do("POST", "/v1/stop", nil), wire.Internal, "the daemon failed: as asked")
 	w.stopped = func() {}
 	var s wire.Stopping
-	w.into(w.do("POST", "/v1/stop", nil), 202, &s)
+	w.decode(w.do("POST", "/v1/stop", nil), 202, &s)
 	if s.PID != os.Getpid() {
 		t.Errorf("%+v", s)
-	}
-}
-
-func TestAPanicOfALoadIsItsError(t *testing.T) {
-	_, err := guarded(nil)
-	if p := problemOf(err); p.Type != wire.Internal || !strings.Contains(p.Detail, "nil pointer") {
-		t.Errorf("%+v", p)
 	}
 }

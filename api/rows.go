@@ -11,22 +11,22 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Bounds of a preview.
+// Limits of a preview.
 const (
-	someRows  = 20
-	mostRows  = 1000
-	mostCells = 1_000_000
+	defaultRows = 20
+	maxRows     = 1000
+	maxCells    = 1_000_000
 )
 
-// showRows sends a few rows of an item, or of the dataset.
+// showRows sends some rows of an item or of the dataset.
 func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 	q := queryOf(ctx)
-	h, err := s.generation(name, q)
+	h, err := s.acquire(name, q)
 	if err != nil {
 		return err
 	}
 	defer h.Release()
-	first, count, err := rowsOf(h, q)
+	first, count, err := selectRows(h, q)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 	}
 	for i, c := range columns {
 		p.Columns[i] = c.Name
-		cells, err := shownCells(h.Data, c, first+from, first+to)
+		cells, err := cellValues(h.Data, c, first+from, first+to)
 		if err != nil {
 			return err
 		}
@@ -64,8 +64,8 @@ func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 200, p)
 }
 
-// rowsOf are the rows of the item that a query names, or of the dataset.
-func rowsOf(h *store.Handle, q query) (first, count int64, err error) {
+// selectRows returns the rows of the item that a query names, by default all rows.
+func selectRows(h *store.Handle, q query) (first, count int64, err error) {
 	value, byValue := q["item"]
 	_, byCode := q["code"]
 	offsets, err := plan.Offsets(h)
@@ -90,23 +90,24 @@ func rowsOf(h *store.Handle, q query) (first, count int64, err error) {
 	return offsets[code], offsets[code+1] - offsets[code], nil
 }
 
-// slice reads from and to as a slice of Python, of n rows; without to it is a preview's length.
+// slice reads from and to, with the rules of slices in Python, for n rows. Without to, it returns
+// defaultRows rows.
 func (q query) slice(n int64) (from, to int64, err error) {
-	const most = 1 << 62
-	if from, err = q.number("from", 0, -most, most); err != nil {
+	const unlimited = 1 << 62
+	if from, err = q.number("from", 0, -unlimited, unlimited); err != nil {
 		return 0, 0, err
 	}
-	if to, err = q.number("to", most, -most, most); err != nil {
+	if to, err = q.number("to", unlimited, -unlimited, unlimited); err != nil {
 		return 0, 0, err
 	}
 	from, to = clamp(from, n), clamp(to, n)
 	if _, given := q["to"]; !given {
-		to = min(to, from+someRows)
+		to = min(to, from+defaultRows)
 	}
 	to = max(from, to)
-	if to-from > mostRows {
+	if to-from > maxRows {
 		return 0, 0, wire.NewProblem(wire.InvalidRequest,
-			"to: got rows %d to %d, want at most %d rows", from, to, mostRows).WithField("to")
+			"to: got rows %d to %d, want at most %d rows", from, to, maxRows).WithField("to")
 	}
 	return from, to, nil
 }
@@ -118,35 +119,35 @@ func clamp(row, n int64) int64 {
 	return min(max(0, row), n)
 }
 
-// columns are those that a query names, or all.
+// columns returns the columns that a query names, by default all.
 func (q query) columns(h *store.Handle, rows int64) ([]*layout.ManifestColumn, error) {
 	m := h.Data.Manifest
-	wanted, err := q.names("columns")
+	names, err := q.names("columns")
 	if err != nil {
 		return nil, err
 	}
-	if wanted == nil {
+	if names == nil {
 		for _, c := range m.Columns {
-			wanted = append(wanted, c.Name)
+			names = append(names, c.Name)
 		}
 	}
-	columns, cells := make([]*layout.ManifestColumn, 0, min(len(wanted), len(m.Columns))), int64(0)
-	for _, name := range wanted {
-		c, err := columnOf(h, name)
+	columns, cells := make([]*layout.ManifestColumn, 0, min(len(names), len(m.Columns))), int64(0)
+	for _, name := range names {
+		c, err := findColumn(h, name)
 		if err != nil {
 			return nil, err
 		}
-		if cells += rows * max(c.Width(), 1); cells > mostCells {
+		if cells += rows * max(c.Width(), 1); cells > maxCells {
 			return nil, wire.NewProblem(wire.TooLarge, "columns: the rows have over %d values",
-				mostCells).WithField("columns").WithHint("ask for fewer rows or columns")
+				maxCells).WithField("columns").WithHint("ask for fewer rows or columns")
 		}
 		columns = append(columns, c)
 	}
 	return columns, nil
 }
 
-// columnOf finds a column, or says which there are.
-func columnOf(h *store.Handle, name string) (*layout.ManifestColumn, error) {
+// findColumn returns a column, or an error that lists the columns.
+func findColumn(h *store.Handle, name string) (*layout.ManifestColumn, error) {
 	c, err := h.Data.Manifest.Column(name)
 	if err != nil {
 		return nil, plan.UnknownColumn(h, "columns", name)
@@ -154,9 +155,9 @@ func columnOf(h *store.Handle, name string) (*layout.ManifestColumn, error) {
 	return c, nil
 }
 
-// shownCells are the values of rows as people read them: words, times, and lists in a column of
+// cellValues returns the values of rows for JSON: texts for words and times, lists for a column of
 // shape [rows, n].
-func shownCells(d *layout.Data, c *layout.ManifestColumn, from, to int64) ([]any, error) {
+func cellValues(d *layout.Data, c *layout.ManifestColumn, from, to int64) ([]any, error) {
 	b, err := d.Dense(c, from, to)
 	if err != nil {
 		return nil, err

@@ -13,13 +13,13 @@ import (
 
 func (w *world) rows(name, query string) (r wire.Rows) {
 	w.Helper()
-	w.into(w.do("GET", "/v1/datasets/"+name+"/rows"+query, nil), 200, &r)
+	w.decode(w.do("GET", "/v1/datasets/"+name+"/rows"+query, nil), 200, &r)
 	return r
 }
 
 func TestRowsAreThoseOfAPythonSlice(t *testing.T) {
 	w := newWorld(t)
-	s := w.publish("d", "packed", 30, 7)
+	s := w.publishShown("d", "packed", 30, 7)
 	columns := []string{"id", "t", "f", "g,1", "i", "b", "w", "s"}
 	for i, v := range s.times {
 		s.values["t"] = append(s.values["t"], any(time.Unix(v, 0).UTC().Format(time.RFC3339)))
@@ -28,7 +28,7 @@ func TestRowsAreThoseOfAPythonSlice(t *testing.T) {
 	for _, item := range []int{-1, 0, 1} {
 		n, first, query := int64(37), int64(0), ""
 		if item >= 0 {
-			n, first, query = s.rows[item], s.offset(item), "&item="+
+			n, first, query = s.rows[item], s.itemOffset(item), "&item="+
 				url.QueryEscape(string(asJSON(s.items[item])))
 		}
 		for _, test := range [][4]int64{{0, 20, 0, min(20, n)}, {-3, n, n - 3, n},
@@ -41,8 +41,8 @@ func TestRowsAreThoseOfAPythonSlice(t *testing.T) {
 			}
 			for k, row := range r.Rows {
 				for j, name := range columns {
-					if want := s.values[name][first+r.From+int64(k)]; !reflect.DeepEqual(
-						row[j], want) {
+					want := s.values[name][first+r.From+int64(k)]
+					if !reflect.DeepEqual(row[j], want) {
 						t.Fatalf("row %d, column %q: %v, want %v", k, name, row[j], want)
 					}
 				}
@@ -66,7 +66,7 @@ func TestRowsAreThoseOfAPythonSlice(t *testing.T) {
 
 func TestRowsOfAnArrowStreamAreAStream(t *testing.T) {
 	w := newWorld(t)
-	w.publish("d", "", 30)
+	w.publishShown("d", "", 30)
 	a := w.do("GET", "/v1/datasets/d/rows?format=arrow&to=9", nil)
 	if a.status != 200 || a.header.Get("Content-Type") != "application/vnd.apache.arrow.stream" ||
 		!bytes.HasPrefix(a.body, []byte{0xff, 0xff, 0xff, 0xff}) {

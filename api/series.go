@@ -13,24 +13,24 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Bounds of a drawing.
+// Limits of a drawing.
 const (
-	somePoints   = 2000
-	mostPoints   = 10_000
-	mostFeatures = 64
-	// longItem is from how many rows on an item's features are summarised, so that the next drawing
-	// reads a part of them.
-	longItem = 1 << 18
+	defaultPoints = 2000
+	maxPoints     = 10_000
+	maxFeatures   = 64
+	// summaryMinRows is the number of rows from which the features of an item are summarised, so
+	// that later requests read only part of them.
+	summaryMinRows = 1 << 18
 )
 
-// drawSeries samples the rows of an item down to so many points.
-func (s *Server) drawSeries(ctx *fasthttp.RequestCtx, name string) error {
+// showSeries sends the extremes of an item's features in at most this many intervals of rows.
+func (s *Server) showSeries(ctx *fasthttp.RequestCtx, name string) error {
 	q := queryOf(ctx)
-	points, err := q.number("points", somePoints, 1, mostPoints)
+	points, err := q.number("points", defaultPoints, 1, maxPoints)
 	if err != nil {
 		return err
 	}
-	h, err := s.generation(name, q)
+	h, err := s.acquire(name, q)
 	if err != nil {
 		return err
 	}
@@ -52,25 +52,25 @@ func (s *Server) drawSeries(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := q.features(h)
+	features, err := q.features(h)
 	if err != nil {
 		return err
 	}
 	out := wire.Series{Code: code, Rows: n, From: from, To: to,
-		Series: make([]wire.FeatureSeries, len(chosen))}
+		Series: make([]wire.FeatureSeries, len(features))}
 	if out.Item, err = plan.ItemValue(h.Data, code); err != nil {
 		return err
 	}
-	bounds := buckets(first+from, first+to, points)
+	bounds := bucketBounds(first+from, first+to, points)
 	out.Row = make([]int64, len(bounds)-1)
 	for i := range out.Row {
 		out.Row[i] = bounds[i] - first
 	}
-	if err := timeOf(&out, h.Data, first); err != nil {
+	if err := addTimes(&out, h.Data, first); err != nil {
 		return err
 	}
-	for i, c := range chosen {
-		f, err := s.featureOf(h, c, code, first, n)
+	for i, c := range features {
+		f, err := s.feature(h, c, code, first, n)
 		if err != nil {
 			return err
 		}
@@ -81,24 +81,24 @@ func (s *Server) drawSeries(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 200, out)
 }
 
-// buckets are the bounds of as many stretches of rows as points, or as rows, of which none is
-// longer than another by more than a row.
-func buckets(from, to, points int64) []int64 {
-	n := min(points, to-from)
-	bounds := make([]int64, n+1)
-	whole, rest := int64(0), int64(0)
-	if n > 0 {
-		whole, rest = (to-from)/n, (to-from)%n
+// bucketBounds returns the bounds of intervals of rows: one per point, at most one per row. Their
+// lengths differ by at most one row.
+func bucketBounds(from, to, points int64) []int64 {
+	count := min(points, to-from)
+	bounds := make([]int64, count+1)
+	size, remainder := int64(0), int64(0)
+	if count > 0 {
+		size, remainder = (to-from)/count, (to-from)%count
 	}
 	for i := range bounds {
-		bounds[i] = from + int64(i)*whole + min(int64(i), rest)
+		bounds[i] = from + int64(i)*size + min(int64(i), remainder)
 	}
 	return bounds
 }
 
-// timeOf adds the time of each bucket's first row.
-func timeOf(out *wire.Series, d *layout.Data, first int64) error {
-	times, c, err := timesOf(d)
+// addTimes adds the time of the first row of each interval.
+func addTimes(out *wire.Series, d *layout.Data, first int64) error {
+	times, c, err := rowTimes(d)
 	if times == nil {
 		return err
 	}
@@ -109,93 +109,93 @@ func timeOf(out *wire.Series, d *layout.Data, first int64) error {
 	return nil
 }
 
-// featureName is one feature of a column.
-type featureName struct {
+// seriesFeature is one feature of a column.
+type seriesFeature struct {
 	*layout.ManifestColumn
-	lane int64
-	name string
+	index int64
+	name  string
 }
 
-// features are those that a query names, as columns or as a[0]; without names all numeric value
-// columns.
-func (q query) features(h *store.Handle) ([]featureName, error) {
+// features returns the features that a query names, as columns or as a[0]. The default is all
+// numeric value columns.
+func (q query) features(h *store.Handle) ([]seriesFeature, error) {
 	m := h.Data.Manifest
-	wanted, err := q.names("columns")
+	names, err := q.names("columns")
 	if err != nil {
 		return nil, err
 	}
-	var out []featureName
+	var features []seriesFeature
 	for i := range m.Columns {
-		if c := &m.Columns[i]; wanted == nil && c.Role == layout.RoleValue && c.DType.IsNumeric() {
-			out = appendFeatures(out, c)
+		if c := &m.Columns[i]; names == nil && c.Role == layout.RoleValue && c.DType.IsNumeric() {
+			features = appendFeatures(features, c)
 		}
 	}
-	for _, name := range wanted {
-		if c, lane, ok := laneOf(m, name); ok {
-			out = append(out, featureName{c, lane, name})
+	for _, name := range names {
+		if c, index, ok := parseFeature(m, name); ok {
+			features = append(features, seriesFeature{c, index, name})
 			continue
 		}
-		c, err := columnOf(h, name)
+		c, err := findColumn(h, name)
 		if err != nil {
 			return nil, err
 		}
-		out = appendFeatures(out, c)
+		features = appendFeatures(features, c)
 	}
-	if len(out) > mostFeatures {
+	if len(features) > maxFeatures {
 		return nil, wire.NewProblem(wire.InvalidRequest,
-			"columns: got more than %d features, want at most so many", mostFeatures).WithField(
+			"columns: got too many features, want at most %d", maxFeatures).WithField(
 			"columns").WithHint(
 			`name those that are wanted, also as a[0] of a column of shape [rows, n]`)
 	}
-	return out, nil
+	return features, nil
 }
 
-// appendFeatures stops where there are too many.
-func appendFeatures(out []featureName, c *layout.ManifestColumn) []featureName {
+// appendFeatures appends the features of a column, at most one more than the limit.
+func appendFeatures(features []seriesFeature, c *layout.ManifestColumn) []seriesFeature {
 	if c.Width() == 0 {
-		return append(out, featureName{c, 0, c.Name})
+		return append(features, seriesFeature{c, 0, c.Name})
 	}
-	for lane := range min(c.Width(), mostFeatures+1) {
-		out = append(out, featureName{c, lane, fmt.Sprintf("%s[%d]", c.Name, lane)})
+	for index := range min(c.Width(), maxFeatures+1) {
+		features = append(features, seriesFeature{c, index, fmt.Sprintf("%s[%d]", c.Name, index)})
 	}
-	return out
+	return features
 }
 
-// laneOf reads a[0], where a is a column of shape [rows, n] with such a feature and no column has
-// this very name.
-func laneOf(m *layout.Manifest, name string) (*layout.ManifestColumn, int64, bool) {
+// parseFeature parses a[0], where a is a column of shape [rows, n] with n > 0 and no column has the
+// name a[0].
+func parseFeature(m *layout.Manifest, name string) (*layout.ManifestColumn, int64, bool) {
 	if _, err := m.Column(name); err == nil {
 		return nil, 0, false
 	}
-	column, rest, _ := strings.Cut(name, "[")
-	for { // a name may have brackets of its own
+	column, suffix, _ := strings.Cut(name, "[")
+	for { // the name of the column may have brackets, too
 		c, err := m.Column(column)
-		number, closed := strings.CutSuffix(rest, "]")
-		lane, bad := strconv.ParseInt(number, 10, 64)
-		if err == nil && closed && bad == nil && lane >= 0 && lane < c.Width() {
-			return c, lane, true
+		number, isClosed := strings.CutSuffix(suffix, "]")
+		index, parseErr := strconv.ParseInt(number, 10, 64)
+		if err == nil && isClosed && parseErr == nil && index >= 0 && index < c.Width() {
+			return c, index, true
 		}
-		more, after, found := strings.Cut(rest, "[")
+		inName, afterBracket, found := strings.Cut(suffix, "[")
 		if !found {
 			return nil, 0, false
 		}
-		column, rest = column+"["+more, after
+		column, suffix = column+"["+inName, afterBracket
 	}
 }
 
-// featureOf gives a feature of an item; that of a long one is summarised, one at a time, and kept
-// with the generation.
-func (s *Server) featureOf(h *store.Handle, c featureName, code, first,
+// feature returns a feature of an item. If the item is long, it is summarised first; the summary is
+// stored with the generation.
+func (s *Server) feature(h *store.Handle, c seriesFeature, code, first,
 	rows int64) (*layout.Feature, error) {
-	if rows < longItem {
-		return h.Data.Feature(c.ManifestColumn, c.lane)
+	if rows < summaryMinRows {
+		return h.Data.Feature(c.ManifestColumn, c.index)
 	}
-	f, err := h.Derived(fmt.Sprintf("extremes %d %d %s", code, c.lane, c.Name),
+	f, err := h.Derived(fmt.Sprintf("extremes %d %d %s", code, c.index, c.Name),
 		func() (any, error) {
-			f, err := h.Data.Feature(c.ManifestColumn, c.lane)
+			f, err := h.Data.Feature(c.ManifestColumn, c.index)
 			if err == nil {
-				s.summaries.Lock()
-				defer s.summaries.Unlock()
+				s.summaryMutex.Lock()
+				defer s.summaryMutex.Unlock()
 				f.Summarise(first, first+rows)
 			}
 			return f, err

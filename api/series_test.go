@@ -13,12 +13,12 @@ import (
 
 func (w *world) series(name, query string) (s wire.Series) {
 	w.Helper()
-	w.into(w.do("GET", "/v1/datasets/"+name+"/series"+query, nil), 200, &s)
+	w.decode(w.do("GET", "/v1/datasets/"+name+"/series"+query, nil), 200, &s)
 	return s
 }
 
-// flat are the values of one feature as series have them.
-func (s *shown) flat(column string, lane int) []any {
+// featureValues returns the values of one feature.
+func (s *shownDataset) featureValues(column string, lane int) []any {
 	out := slices.Clone(s.values[column])
 	for i, v := range out {
 		switch v := v.(type) {
@@ -27,7 +27,7 @@ func (s *shown) flat(column string, lane int) []any {
 		case bool:
 			out[i] = map[bool]float64{true: 1}[v]
 		case string:
-			if code := slices.Index(words, v); code >= 0 {
+			if code := slices.Index(textWords, v); code >= 0 {
 				out[i] = float64(code)
 			}
 		}
@@ -35,8 +35,8 @@ func (s *shown) flat(column string, lane int) []any {
 	return out
 }
 
-// extremes looks at each value by itself.
-func extremes(values []any) (least, greatest any, missing int64) {
+// minMax compares all values one by one.
+func minMax(values []any) (least, greatest any, missing int64) {
 	number := func(v any) float64 {
 		switch v {
 		case "Infinity":
@@ -64,24 +64,34 @@ func extremes(values []any) (least, greatest any, missing int64) {
 func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 	w := newWorld(t)
 	r := rand.New(rand.NewPCG(5, 6))
-	const asked = "f,w,b,s,i,w%5B2%5D"
+	const columns = "f,w,b,s,i,w%5B2%5D"
 	names := []string{"f", "w[0]", "w[1]", "w[2]", "b", "s", "i", "w[2]"}
 	for _, layout := range []string{"columns", "packed"} {
-		s := w.publish(layout, layout, 900, 1, 2500)
-		values := [][]any{s.flat("f", 0), s.flat("w", 0), s.flat("w", 1), s.flat("w", 2),
-			s.flat("b", 0), s.flat("s", 0), s.flat("i", 0), s.flat("w", 2)}
+		s := w.publishShown(layout, layout, 900, 1, 2500)
+		values := [][]any{
+			s.featureValues("f", 0),
+			s.featureValues("w", 0),
+			s.featureValues("w", 1),
+			s.featureValues("w", 2),
+			s.featureValues("b", 0),
+			s.featureValues("s", 0),
+			s.featureValues("i", 0),
+			s.featureValues("w", 2),
+		}
 		for range 40 {
 			item := r.IntN(3)
-			n, offset := s.rows[item], s.offset(item)
+			n, offset := s.rows[item], s.itemOffset(item)
 			from := r.Int64N(n + 1)
 			to := from + r.Int64N(n-from+1)
 			points := 1 + r.Int64N(400)
 			got := w.series(layout, fmt.Sprintf("?code=%d&from=%d&to=%d&points=%d&columns=%s", item,
-				from, to, points, asked))
+				from, to, points, columns))
 			if got.Rows != n || got.From != from || got.To != to ||
 				int64(len(got.Row)) != min(points, to-from) || got.Unit != "s" ||
 				got.Item != s.items[item] {
-				t.Fatalf("%d rows from %d to %d of %d in %d buckets; want %d rows from %d to %d in %d", got.Rows, got.From, got.To, len(got.Row), len(got.Row), n, from, to, min(points, to-from))
+				t.Fatalf("%d rows from %d to %d of %d in %d buckets; "+
+					"want %d rows from %d to %d in %d", got.Rows, got.From, got.To, len(got.Row),
+					len(got.Row), n, from, to, min(points, to-from))
 			}
 			for k, row := range got.Row {
 				end := to
@@ -96,10 +106,12 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 					t.Fatalf("bucket %d is at %d, want %d", k, got.Time[k], s.times[offset+row])
 				}
 				for j, f := range got.Series {
-					least, greatest, missing := extremes(values[j][offset+row : offset+end])
+					least, greatest, missing := minMax(values[j][offset+row : offset+end])
 					if f.Column != names[j] || !reflect.DeepEqual(f.Min[k], least) ||
 						!reflect.DeepEqual(f.Max[k], greatest) || f.Missing[k] != missing {
-						t.Fatalf("%s, rows %d to %d of item %d: %v to %v, %d missing; want %v to %v, %d missing", f.Column, row, end, item, f.Min[k], f.Max[k], f.Missing[k], least, greatest, missing)
+						t.Fatalf("%s, rows %d to %d of item %d: %v to %v, %d missing; "+
+							"want %v to %v, %d missing", f.Column, row, end, item, f.Min[k],
+							f.Max[k], f.Missing[k], least, greatest, missing)
 					}
 				}
 			}
@@ -107,11 +119,11 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 	}
 }
 
-// An item that long is summarised first.
+// TestASeriesOfALongItemKeepsItsSpikes has an item that is long enough to be summarised.
 func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 	w := newWorld(t)
-	s := w.publish("d", "", longItem+777)
-	values := s.flat("i", 0)
+	s := w.publishShown("d", "", summaryMinRows+777)
+	values := s.featureValues("i", 0)
 	for _, points := range []int{1, 3, 1000} {
 		got := w.series("d", fmt.Sprintf("?points=%d&columns=i&from=5", points))
 		for k, row := range got.Row {
@@ -119,7 +131,7 @@ func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 			if k+1 < len(got.Row) {
 				end = got.Row[k+1]
 			}
-			if least, greatest, _ := extremes(values[row:end]); got.Series[0].Min[k] != least ||
+			if least, greatest, _ := minMax(values[row:end]); got.Series[0].Min[k] != least ||
 				got.Series[0].Max[k] != greatest {
 				t.Fatalf("rows %d to %d: %v to %v, want %v to %v", row, end, got.Series[0].Min[k],
 					got.Series[0].Max[k], least, greatest)
@@ -128,10 +140,11 @@ func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 	}
 }
 
-// A long item is read by as many goroutines as there are cores, and what that came to is kept.
-func TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
+// TestASeriesOfATruncatedFileDoesNotEndTheDaemon has an item that all cores read to
+// summarise it.
+func TestASeriesOfATruncatedFileDoesNotEndTheDaemon(t *testing.T) {
 	w := newWorld(t)
-	w.publish("d", "", longItem)
+	w.publishShown("d", "", summaryMinRows)
 	h, err := w.store.Acquire("d", 0)
 	if err != nil {
 		t.Fatal(err)
@@ -141,16 +154,16 @@ func TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.cutOff("d", c.Offset+longItem/2*c.DType.Size())
+	w.truncate("d", c.Offset+summaryMinRows/2*c.DType.Size())
 	for range 2 {
-		w.refused(w.do("GET", "/v1/datasets/d/series?columns=i", nil), wire.Corrupt,
+		w.wantProblem(w.do("GET", "/v1/datasets/d/series?columns=i", nil), wire.Corrupt,
 			"data.arrow: no byte ")
 	}
 }
 
 func TestASeriesShowsNumbersUnlessToldOtherwise(t *testing.T) {
 	w := newWorld(t)
-	w.publish("d", "", 10)
+	w.publishShown("d", "", 10)
 	var names []string
 	for _, f := range w.series("d", "").Series {
 		names = append(names, f.Column)

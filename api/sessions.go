@@ -6,75 +6,78 @@ import (
 	"time"
 )
 
-// How long a one-time key may wait for its use and a session for its next request, and how many
-// there may be of each.
+// Lifetimes of one-time keys until their use and of sessions until their next request, and the
+// maximum number of each.
 const (
-	keyLife     = time.Minute
-	sessionLife = 12 * time.Hour
-	mostLogins  = 64
+	keyLifetime     = time.Minute
+	sessionLifetime = 12 * time.Hour
+	maxSecrets      = 64
 )
 
-// hash is the SHA-256 of a secret: what is looked up says nothing of the secret by how long the
-// look-up takes.
-type hash [sha256.Size]byte
+// secretHash is the SHA-256 of a secret. Secrets are looked up by it, so that the time of a lookup
+// reveals nothing about them.
+type secretHash [sha256.Size]byte
 
-func hashOf[T string | []byte](secret T) hash { return sha256.Sum256([]byte(secret)) }
+func hashSecret[T string | []byte](secret T) secretHash { return sha256.Sum256([]byte(secret)) }
 
-// logins are the dashboard's: a one-time key, from `tensorcache ui`, becomes a session, which the
-// browser's cookie names. They live in memory alone and end with the daemon. It is safe for
-// concurrent use.
-type logins struct {
+// sessionTable holds the dashboard's one-time keys, which `tensorcache ui` shows, and its sessions,
+// which a browser's cookie names. A key can be redeemed for a session. Both are in memory only and
+// end with the daemon. It is safe for concurrent use.
+type sessionTable struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	keys     map[hash]time.Time // until when
-	sessions map[hash]time.Time
+	keys     map[secretHash]time.Time // expiry times
+	sessions map[secretHash]time.Time
 }
 
-func newLogins() *logins {
-	return &logins{now: time.Now, keys: map[hash]time.Time{}, sessions: map[hash]time.Time{}}
+func newSessionTable() *sessionTable {
+	return &sessionTable{
+		now:      time.Now,
+		keys:     map[secretHash]time.Time{},
+		sessions: map[secretHash]time.Time{},
+	}
 }
 
-// newKey makes a key that is good for one login, soon.
-func (l *logins) newKey() string {
+// newKey returns a new key for one login.
+func (l *sessionTable) newKey() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.add(l.keys, keyLife)
+	return l.add(l.keys, keyLifetime)
 }
 
-// redeem turns a key into a session. It tells false for a key that was used, is too old or never
-// was.
-func (l *logins) redeem(key string) (session string, ok bool) {
+// redeem exchanges a key for a session. It returns false if the key was used, has expired or is
+// unknown.
+func (l *sessionTable) redeem(key string) (session string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	h := hashOf(key)
+	h := hashSecret(key)
 	end, ok := l.keys[h]
 	delete(l.keys, h)
 	if !ok || !l.now().Before(end) {
 		return "", false
 	}
-	return l.add(l.sessions, sessionLife), true
+	return l.add(l.sessions, sessionLifetime), true
 }
 
-// valid tells whether a session lives, and lets it live on.
-func (l *logins) valid(session []byte) bool {
+// isValid reports whether a session exists, and extends it.
+func (l *sessionTable) isValid(session []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	h := hashOf(session)
+	h := hashSecret(session)
 	end, ok := l.sessions[h]
 	if !ok || !l.now().Before(end) {
 		return false
 	}
-	l.sessions[h] = l.now().Add(sessionLife)
+	l.sessions[h] = l.now().Add(sessionLifetime)
 	return true
 }
 
-// add makes a secret, and drops the one that would end first where there are too many. The caller
-// holds mu.
-func (l *logins) add(to map[hash]time.Time, life time.Duration) string {
-	if len(to) >= mostLogins {
-		var first hash
-		end := l.now().Add(2 * sessionLife)
+// add adds a secret. At the limit it removes the one that expires first. The caller holds mu.
+func (l *sessionTable) add(to map[secretHash]time.Time, life time.Duration) string {
+	if len(to) >= maxSecrets {
+		var first secretHash
+		end := l.now().Add(2 * sessionLifetime)
 		for h, e := range to {
 			if e.Before(end) {
 				first, end = h, e
@@ -83,6 +86,6 @@ func (l *logins) add(to map[hash]time.Time, life time.Duration) string {
 		delete(to, first)
 	}
 	secret := newSecret()
-	to[hashOf(secret)] = l.now().Add(life)
+	to[hashSecret(secret)] = l.now().Add(life)
 	return secret
 }

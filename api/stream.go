@@ -11,103 +11,104 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// mostStreams is how many event streams there may be at once: each holds a connection.
-const mostStreams = 64
+// maxStreams limits the open event streams, because each occupies a connection.
+const maxStreams = 64
 
-// Times of a stream: when a client is looked for that may have left, and when it is told that the
-// daemon lives.
+// clientCheckInterval is how often a stream checks whether its client has closed the connection,
+// heartbeatInterval how often it sends a comment.
 const (
-	lookTick  = time.Second
-	heartbeat = 15 * time.Second
+	clientCheckInterval = time.Second
+	heartbeatInterval   = 15 * time.Second
 )
 
-// source is what a stream sends.
-type source interface {
-	// take gives the events that wait to be sent, none for now, and whether there will never be
-	// more.
-	take() (events []byte, over bool)
-	// ready is signalled when take has more. It is asked for after each take.
+// eventSource makes the events of a stream.
+type eventSource interface {
+	// next returns the events to send now, which may be none, and whether they are the last.
+	next() (events []byte, over bool)
+	// ready returns a channel that is signalled when next has more. It must be called after each
+	// next.
 	ready() <-chan struct{}
-	// leave is called once, when nobody listens any more.
-	leave()
+	// close is called once, after the last next.
+	close()
 }
 
-// stream sends a source's events as text/event-stream. It is the body that the connection's own
-// goroutine reads and writes, so a client costs no other one; it waits in Read, until the client
-// leaves or the server ends it.
-type stream struct {
-	server *Server
-	source source
-	conn   net.Conn
-	left   []byte
-	over   bool
-	tick   *time.Ticker
-	beat   time.Time
-	closed sync.Once
+// eventStream sends the events of a source as text/event-stream. It is the body of a response: the
+// goroutine of the connection waits in Read until there are events, the client disconnects or the
+// server closes.
+type eventStream struct {
+	server        *Server
+	source        eventSource
+	conn          net.Conn
+	pending       []byte
+	ended         bool
+	ticker        *time.Ticker
+	nextHeartbeat time.Time
+	closed        sync.Once
 }
 
-// replyStream answers with the events of a source that open makes, if there is room.
-func (s *Server) replyStream(ctx *fasthttp.RequestCtx, open func() source) error {
+// replyStream answers with the events of the source that open returns, unless too many streams are
+// open.
+func (s *Server) replyStream(ctx *fasthttp.RequestCtx, open func() eventSource) error {
 	h := &ctx.Response.Header
 	h.SetContentType("text/event-stream")
 	h.Set(fasthttp.HeaderCacheControl, "no-store")
 	if ctx.IsHead() {
 		return nil
 	}
-	if s.streams.Add(1) > mostStreams {
-		s.streams.Add(-1)
+	if s.activeStreams.Add(1) > maxStreams {
+		s.activeStreams.Add(-1)
 		h.Set(fasthttp.HeaderRetryAfter, "10")
 		return wire.NewProblem(wire.Busy, "%d event streams are open, no more are served at once",
-			mostStreams).WithHint("close some dashboards, or ask again and again instead")
+			maxStreams).WithHint("close some dashboards, or poll instead")
 	}
 	ctx.SetConnectionClose()
-	ctx.SetBodyStream(&stream{server: s, source: open(), conn: ctx.Conn(),
-		left: []byte("retry: 2000\n\n"), tick: time.NewTicker(lookTick),
-		beat: time.Now().Add(heartbeat)}, -1)
+	ctx.SetBodyStream(&eventStream{server: s, source: open(), conn: ctx.Conn(),
+		pending: []byte("retry: 2000\n\n"), ticker: time.NewTicker(clientCheckInterval),
+		nextHeartbeat: time.Now().Add(heartbeatInterval)}, -1)
 	return nil
 }
 
 // Read waits for events.
-func (st *stream) Read(p []byte) (int, error) {
-	for len(st.left) == 0 {
-		if st.over {
+func (st *eventStream) Read(p []byte) (int, error) {
+	for len(st.pending) == 0 {
+		if st.ended {
 			return 0, io.EOF
 		}
-		if st.left, st.over = st.source.take(); len(st.left) > 0 || st.over {
+		if st.pending, st.ended = st.source.next(); len(st.pending) > 0 || st.ended {
 			continue
 		}
 		select {
 		case <-st.source.ready():
-		case now := <-st.tick.C:
+		case now := <-st.ticker.C:
 			switch {
-			case isLeft(st.conn):
+			case peerClosed(st.conn):
 				return 0, io.ErrClosedPipe
-			case now.After(st.beat):
-				st.beat = now.Add(heartbeat)
-				st.left = []byte(":\n\n")
-				st.server.last.Store(now.Unix()) // who listens is a client
+			case now.After(st.nextHeartbeat):
+				st.nextHeartbeat = now.Add(heartbeatInterval)
+				st.pending = []byte(":\n\n")
+				st.server.lastRequest.Store(now.Unix()) // a client with an open stream is active
 			}
-		case <-st.server.ending:
+		case <-st.server.closing:
 			return 0, io.EOF
 		}
 	}
-	n := copy(p, st.left)
-	st.left = st.left[n:]
+	n := copy(p, st.pending)
+	st.pending = st.pending[n:]
 	return n, nil
 }
 
-// Close is called when the last byte is sent, or cannot be.
-func (st *stream) Close() error {
+// Close is called after the last byte was sent or failed to be sent.
+func (st *eventStream) Close() error {
 	st.closed.Do(func() {
-		st.tick.Stop()
-		st.source.leave()
-		st.server.streams.Add(-1)
+		st.ticker.Stop()
+		st.source.close()
+		st.server.activeStreams.Add(-1)
 	})
 	return nil
 }
 
-// event appends one to a buffer. The data is of one line, as JSON is.
-func event(b []byte, name string, data []byte) []byte {
+// appendEvent appends an event. The data must be one line, as JSON is.
+func appendEvent(b []byte, name string, data []byte) []byte {
 	b = append(b, "event: "...)
 	b = append(b, name...)
 	b = append(b, "\ndata: "...)

@@ -11,8 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// with is a request with one field more.
-func with(request map[string]any, key string, value any) map[string]any {
+// withField returns a copy of a request with one more field.
+func withField(request map[string]any, key string, value any) map[string]any {
 	r := maps.Clone(request)
 	r[key] = value
 	return r
@@ -20,12 +20,12 @@ func with(request map[string]any, key string, value any) map[string]any {
 
 func (w *world) stretches(name string, request map[string]any) (s wire.Stretches) {
 	w.Helper()
-	w.into(w.do("POST", "/v1/datasets/"+name+"/stretches", request), 200, &s)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/stretches", request), 200, &s)
 	return s
 }
 
-// starts are the windows of each item, as the runs have them.
-func (w *world) starts(name string, request map[string]any, stride int64) map[int64][]int64 {
+// windowStarts returns the starts of the windows of each item, from the runs.
+func (w *world) windowStarts(name string, request map[string]any, stride int64) map[int64][]int64 {
 	w.Helper()
 	a := w.do("POST", "/v1/datasets/"+name+"/runs", request)
 	if a.status != 200 {
@@ -44,7 +44,7 @@ func (w *world) starts(name string, request map[string]any, stride int64) map[in
 	return starts
 }
 
-var specs = map[string]map[string]any{
+var testSpecs = map[string]map[string]any{
 	"plain": {"context_length": 5, "prediction_length": 2, "columns": []string{"i"}},
 	"gaps": {"context_length": 4, "prediction_length": 2, "columns": []string{"f"},
 		"max_missing": 0.2},
@@ -58,19 +58,19 @@ var specs = map[string]map[string]any{
 		"dilation": 2, "columns": []string{"i"}},
 }
 
-func TestStretchesAddUpToThePlanAndHoldItsWindows(t *testing.T) {
+func TestStretchesAddUpToThePlanAndContainItsWindows(t *testing.T) {
 	w := newWorld(t)
 	rows := []int64{60, 5, 130, 1}
-	w.publish("d", "", rows...)
+	w.publishShown("d", "", rows...)
 	split := map[string]any{"lengths": []any{30, nil}, "purge": 2, "context_before_split": false}
-	for name, spec := range specs {
+	for name, spec := range testSpecs {
 		request := map[string]any{"spec": spec}
 		plan := w.plan("d", request)
-		starts := w.starts("d", request, stride(spec))
+		starts := w.windowStarts("d", request, strideOf(spec))
 		rejected, positions := map[window.Reason]int64{}, int64(0)
 		for code := range rows {
-			s := w.stretches("d", with(request, "code", code))
-			if s.Rows != rows[code] || s.Stride != stride(spec) || s.Splits != nil || s.Merged {
+			s := w.stretches("d", withField(request, "code", code))
+			if s.Rows != rows[code] || s.Stride != strideOf(spec) || s.Splits != nil || s.Merged {
 				t.Errorf("%s: %+v", name, s)
 			}
 			var windows []int64
@@ -100,11 +100,11 @@ func TestStretchesAddUpToThePlanAndHoldItsWindows(t *testing.T) {
 			t.Errorf("%s: rejected %v of %d positions, want %v of %d", name, rejected, positions,
 				plan.Rejected, plan.Positions)
 		}
-		plan = w.plan("d", with(request, "split", split))
+		plan = w.plan("d", withField(request, "split", split))
 		for part, want := range plan.Splits {
 			lost, kept, ends := map[window.Reason]int64{}, int64(0), int64(0)
 			for code, n := range rows {
-				s := w.stretches("d", with(with(request, "split", split), "code", code))
+				s := w.stretches("d", withField(withField(request, "split", split), "code", code))
 				if p := s.Splits[part]; p.Name != want.Name || p.From > p.To || p.To > n {
 					t.Fatalf("%s: %+v of %d rows", name, p, n)
 				}
@@ -126,7 +126,7 @@ func TestStretchesAddUpToThePlanAndHoldItsWindows(t *testing.T) {
 	}
 }
 
-func stride(spec map[string]any) int64 {
+func strideOf(spec map[string]any) int64 {
 	if s, ok := spec["stride"].(int); ok {
 		return int64(s)
 	}
@@ -149,7 +149,7 @@ func TestTooManyStretchesAreJoinedAndLoseNoPosition(t *testing.T) {
 			}
 			all, at = append(all, s), s.To
 		}
-		got, merged := atMost(9, slices.Values(all))
+		got, merged := limitStretches(9, slices.Values(all))
 		if len(got) > 9 || merged != (n > 9) || !merged && len(got) != n {
 			t.Fatalf("%d stretches of %d, merged %t", len(got), n, merged)
 		}
@@ -167,27 +167,27 @@ func TestTooManyStretchesAreJoinedAndLoseNoPosition(t *testing.T) {
 	}
 }
 
-func TestStretchesThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidStretchesRequestsAreRefused(t *testing.T) {
 	w := newWorld(t)
-	w.publish("d", "", 20, 20)
-	plain := map[string]any{"spec": specs["plain"]}
+	w.publishShown("d", "", 20, 20)
+	plain := map[string]any{"spec": testSpecs["plain"]}
 	for says, request := range map[string]map[string]any{
-		"code: got 2, want a number from 0 to 1": with(plain, "code", 2),
-		"code: got -1":                           with(plain, "code", -1),
-		`unknown field "coed"; near: code`:       with(plain, "coed", 1),
-		"code: got text, want a whole number":    with(plain, "code", "A"),
-		"split":                                  with(plain, "split", 3),
-		"latest": with(
-			with(plain, "cuts", []any{map[string]any{"latest": true}}), "split",
+		"code: got 2, want a number from 0 to 1": withField(plain, "code", 2),
+		"code: got -1":                           withField(plain, "code", -1),
+		`unknown field "coed"; near: code`:       withField(plain, "coed", 1),
+		"code: got text, want a whole number":    withField(plain, "code", "A"),
+		"split":                                  withField(plain, "split", 3),
+		"latest": withField(
+			withField(plain, "cuts", []any{map[string]any{"latest": true}}), "split",
 			map[string]any{"lengths": []int{5, 5}}),
 		"context_length": {"spec": map[string]any{"context_length": 0}},
 	} {
-		if p := w.problem(w.do("POST", "/v1/datasets/d/stretches", request)); p.Status/100 != 4 ||
-			!contains(p.Detail, says) {
+		p := w.decodeProblem(w.do("POST", "/v1/datasets/d/stretches", request))
+		if p.Status/100 != 4 || !containsText(p.Detail, says) {
 			t.Errorf("%+v, want %q", p, says)
 		}
 	}
-	latest := w.stretches("d", with(plain, "cuts", []any{map[string]any{"latest": true}}))
+	latest := w.stretches("d", withField(plain, "cuts", []any{map[string]any{"latest": true}}))
 	if fmt.Sprint(latest.Stretches) != "[{15 16 1 1 <nil> <nil>}]" || latest.Windows != 1 {
 		t.Errorf("%+v", latest)
 	}

@@ -15,17 +15,19 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// ErrAddress is returned for an address that is none of the loopback's.
+// ErrAddress is returned for an address that is not a loopback address.
 var ErrAddress = errors.New("not a loopback address")
 
-// anyPort is where the dashboard is served when no address was asked for.
-const anyPort = "127.0.0.1:0"
+// anyLoopbackPort is the address of the dashboard if no address was given.
+const anyLoopbackPort = "127.0.0.1:0"
 
-// headers go with every answer over TCP: a browser runs and shows nothing there but the dashboard's
-// own files, and hands its answers to no other page.
-var headers = [][2]string{
+// securityHeaders are sent with each response over TCP. They limit a browser to the dashboard's own
+// files and keep pages of other origins from reading responses.
+var securityHeaders = [][2]string{
 	{"Content-Security-Policy",
-		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"},
+		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+			"img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; " +
+			"form-action 'self'"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{"X-Frame-Options", "DENY"},
@@ -33,11 +35,11 @@ var headers = [][2]string{
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 }
 
-// strangersBody is as much as is read, and dropped, of the body of a request that is refused: a
-// client hears why once it has sent it.
-const strangersBody = 4 << 10
+// maxRefusedBody is how much of the body of a refused request is read and discarded. A client reads
+// the response only after it has sent the body.
+const maxRefusedBody = 4 << 10
 
-// CheckAddress refuses an address that is not 127.0.0.1 or ::1 with a port, of which 0 is any.
+// CheckAddress refuses an address other than 127.0.0.1 or ::1 with a port. Port 0 means any.
 func CheckAddress(addr string) error {
 	a, err := netip.ParseAddrPort(addr)
 	if err != nil || a.Addr() != netip.AddrFrom4([4]byte{127, 0, 0, 1}) &&
@@ -47,22 +49,25 @@ func CheckAddress(addr string) error {
 	return nil
 }
 
-// newTCP makes the server that OpenTCP lets answer.
+// newTCP returns the server that OpenTCP starts.
 func (s *Server) newTCP() *fasthttp.Server {
-	h := s.newHTTP(s.handleTCP, s.tcpError, idleTCP)
+	h := s.newHTTP(s.handleTCP, s.tcpError, idleTimeoutTCP)
 	h.HeaderReceived = func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
-		if s.guard.refuse(h) != nil {
+		if s.guard.check(h) != nil {
 			return fasthttp.RequestConfig{ReadTimeout: s.tcp.ReadTimeout,
-				MaxRequestBodySize: strangersBody}
+				MaxRequestBodySize: maxRefusedBody}
 		}
-		return fasthttp.RequestConfig{ReadTimeout: s.bodyTime, MaxRequestBodySize: maxBodyTCP}
+		return fasthttp.RequestConfig{
+			ReadTimeout:        s.bodyTimeout,
+			MaxRequestBodySize: maxBodyBytesTCP,
+		}
 	}
 	return h
 }
 
-// OpenTCP answers on a loopback address too, with the token's check before everything, until Close.
-// Where it does so already it only says on which. The error wraps ErrAddress, ErrToken or that of
-// listening.
+// OpenTCP serves over TCP on a loopback address, with the guard before all routes, until Close. If
+// it does already, it returns the address in use. The error wraps ErrAddress, ErrToken or the error
+// of listening.
 func (s *Server) OpenTCP(addr string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +91,8 @@ func (s *Server) OpenTCP(addr string) (string, error) {
 	at := l.Addr().(*net.TCPAddr)
 	_, descriptors := machine.Descriptors()
 	s.guard = newGuard(token, at.Port)
-	s.tcpConns = limitConnections(l, s.Log, mostTCP, descriptors)
-	s.serving.Go(func() {
+	s.tcpConns = limitConnections(l, s.Log, maxTCPConns, descriptors)
+	s.servingTCP.Go(func() {
 		if err := s.tcp.Serve(s.tcpConns); err != nil {
 			s.Log.Error("serve over TCP", "error", err)
 		}
@@ -99,37 +104,36 @@ func (s *Server) OpenTCP(addr string) (string, error) {
 	return at.String(), nil
 }
 
-// handleTCP answers one request over TCP, if the guard lets it in.
+// handleTCP answers a request over TCP if the guard allows it.
 func (s *Server) handleTCP(ctx *fasthttp.RequestCtx) {
-	defer harden(ctx)
-	if p := s.guard.refuse(&ctx.Request.Header); p != nil {
-		turnAway(ctx, p)
+	defer setSecurityHeaders(ctx)
+	if p := s.guard.check(&ctx.Request.Header); p != nil {
+		refuseRequest(ctx, p)
 		return
 	}
-	s.answer(ctx)
+	s.serve(ctx)
 }
 
-// tcpError answers what could not be read. What the guard refuses is told so, whatever else was
-// wrong with it.
+// tcpError answers a request that could not be read. If the guard refuses it, the answer says so,
+// and not what else is wrong.
 func (s *Server) tcpError(ctx *fasthttp.RequestCtx, err error) {
-	defer harden(ctx)
+	defer setSecurityHeaders(ctx)
 	if text := err.Error(); strings.Contains(text, "too many host headers") ||
 		strings.Contains(text, "missing required host header in request") {
-		turnAway(ctx, forbidden("host: got none or several, want one").WithHint(hintHost))
+		refuseRequest(ctx, forbidden("host: got none or several, want one").WithHint(hintHost))
 		return
 	}
 	if h := &ctx.Request.Header; len(h.RawHeaders()) > 0 { // the header was read
-		if p := s.guard.refuse(h); p != nil {
-			turnAway(ctx, p)
+		if p := s.guard.check(h); p != nil {
+			refuseRequest(ctx, p)
 			return
 		}
 	}
-	protocolError(ctx, err, maxBodyTCP)
+	protocolError(ctx, err, maxBodyBytesTCP)
 }
 
-// turnAway refuses a request and whatever else comes on its connection. Somebody with a browser
-// reads a page.
-func turnAway(ctx *fasthttp.RequestCtx, p *wire.Problem) {
+// refuseRequest refuses a request and closes its connection. A browser gets a page.
+func refuseRequest(ctx *fasthttp.RequestCtx, p *wire.Problem) {
 	if p.Type == wire.Unauthorized {
 		ctx.Response.Header.Set(fasthttp.HeaderWWWAuthenticate, `Bearer realm="tensorcache"`)
 		if strings.Contains(string(ctx.Request.Header.Peek(fasthttp.HeaderAccept)), "text/html") {
@@ -137,14 +141,14 @@ func turnAway(ctx *fasthttp.RequestCtx, p *wire.Problem) {
 			return
 		}
 	}
-	fail(ctx, p)
+	replyProblem(ctx, p)
 	ctx.SetConnectionClose()
 }
 
-// harden adds what every answer over TCP says to browsers.
-func harden(ctx *fasthttp.RequestCtx) {
+// setSecurityHeaders adds the security headers, and forbids caching unless the response allows it.
+func setSecurityHeaders(ctx *fasthttp.RequestCtx) {
 	h := &ctx.Response.Header
-	for _, f := range headers {
+	for _, f := range securityHeaders {
 		h.Set(f[0], f[1])
 	}
 	if len(h.Peek(fasthttp.HeaderCacheControl)) == 0 {
@@ -152,17 +156,18 @@ func harden(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// otherUser is the key of what a request of another user is marked with.
-const otherUser = "other user"
+// otherUserKey is the key of the user value that marks a request of another user.
+const otherUserKey = "other user"
 
-// reach is which files a request may have loaded: over the socket any that the daemon can read, for
-// the caller could read them too unless it is another user.
-func (s *Server) reach(ctx *fasthttp.RequestCtx) ingest.AllowedRoots {
-	other, _ := ctx.UserValue(otherUser).(bool)
-	return ingest.AllowedRoots{Limited: isTCP(ctx) || other, Roots: s.Roots}
+// allowedRoots returns which files a request may load: over TCP and for other users those below
+// Config.Roots. Over the socket, the daemon's own user may load all files that the daemon can read,
+// because this user can read them anyway.
+func (s *Server) allowedRoots(ctx *fasthttp.RequestCtx) ingest.AllowedRoots {
+	otherUser, _ := ctx.UserValue(otherUserKey).(bool)
+	return ingest.AllowedRoots{Limited: isTCP(ctx) || otherUser, Roots: s.Roots}
 }
 
-// isTCP tells whether a request came over TCP, and not over the control socket.
+// isTCP reports whether a request came over TCP and not over the control socket.
 func isTCP(ctx *fasthttp.RequestCtx) bool {
 	_, is := ctx.LocalAddr().(*net.TCPAddr)
 	return is

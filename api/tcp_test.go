@@ -16,18 +16,18 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// patience is how long a test waits for what must happen.
-const patience = time.Minute
+// testTimeout is the maximum time for what must happen.
+const testTimeout = time.Minute
 
-// door is the control API over TCP.
-type door struct {
+// tcpClient is a client of the control API over TCP.
+type tcpClient struct {
 	testing.TB
 	w     *world
 	addr  string
 	token string
 }
 
-func (w *world) openTCP() *door {
+func (w *world) openTCP() *tcpClient {
 	w.Helper()
 	addr, err := w.server.OpenTCP("127.0.0.1:0")
 	if err != nil {
@@ -37,26 +37,26 @@ func (w *world) openTCP() *door {
 	if err != nil {
 		w.Fatal(err)
 	}
-	return &door{w, w, addr, string(token)}
+	return &tcpClient{w, w, addr, string(token)}
 }
 
-// dial opens a connection, which the test's end closes.
-func (d *door) dial() net.Conn {
+// dial opens a connection, which is closed when the test ends.
+func (d *tcpClient) dial() net.Conn {
 	d.Helper()
 	conn, err := net.Dial("tcp", d.addr)
 	if err != nil {
 		d.Fatal(err)
 	}
 	d.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(testTimeout)); err != nil {
 		d.Fatal(err)
 	}
 	return conn
 }
 
-// raw sends a request as it stands, on a connection of its own. The body is left unread: it may
-// have no end.
-func (d *door) raw(request string) *http.Response {
+// sendRaw sends a request on a connection of its own. It does not read the body, which may be
+// endless.
+func (d *tcpClient) sendRaw(request string) *http.Response {
 	d.Helper()
 	conn := d.dial()
 	defer conn.Close()
@@ -70,15 +70,15 @@ func (d *door) raw(request string) *http.Response {
 	return res
 }
 
-// lines writes a request's header.
-func lines(first string, fields ...string) string {
+// headerLines returns a request without a body.
+func headerLines(first string, fields ...string) string {
 	return first + "\r\n" + strings.Join(fields, "\r\n") + "\r\n\r\n"
 }
 
-func (d *door) bearer() string { return "Authorization: Bearer " + d.token }
+func (d *tcpClient) bearerHeader() string { return "Authorization: Bearer " + d.token }
 
-// ask asks as a program that has the token.
-func (d *door) ask(method, path, body string, fields ...string) answer {
+// do sends a request with the token.
+func (d *tcpClient) do(method, path, body string, fields ...string) response {
 	d.Helper()
 	req, err := http.NewRequestWithContext(d.Context(), method, "http://"+d.addr+path,
 		strings.NewReader(body))
@@ -105,20 +105,20 @@ func (d *door) ask(method, path, body string, fields ...string) answer {
 	if err != nil {
 		d.Fatal(err)
 	}
-	return answered(d, res)
+	return readResponse(d, res)
 }
 
-func TestWhoHasTheTokenIsServedOverTCPAsOverTheSocket(t *testing.T) {
+func TestAClientWithTheTokenIsServedOverTCPAsOverTheSocket(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	var h wire.Health
-	w.into(d.ask("GET", "/v1/health", ""), 200, &h)
+	w.decode(d.do("GET", "/v1/health", ""), 200, &h)
 	if h.Dir != w.dir {
 		t.Errorf("%+v", h)
 	}
-	w.loaded()
+	w.loadETTh1()
 	var plan wire.PlanReply
-	w.into(d.ask("POST", "/v1/datasets/etth1/plan",
+	w.decode(d.do("POST", "/v1/datasets/etth1/plan",
 		`{"spec": {"context_length": 336, "prediction_length": 96}}`), 200, &plan)
 	if plan.Windows != 16989 {
 		t.Errorf("%d windows", plan.Windows)
@@ -147,7 +147,7 @@ func TestOnlyLoopbackAddressesAreListenedOn(t *testing.T) {
 	}
 }
 
-func TestATokenThatOthersCouldKnowIsNotUsed(t *testing.T) {
+func TestATokenFileThatOthersCouldReadIsNotUsed(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"mode":  func(path string) error { return os.Chmod(path, 0o640) },
 		"text":  func(path string) error { return os.WriteFile(path, []byte("secret\n"), 0o600) },
@@ -186,79 +186,79 @@ func TestATokenThatOthersCouldKnowIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoPlainRequestIsRefused are the requests that proxies and servers have read
+// TestAmbiguousRequestsAreRefused sends requests that proxies and servers are known to interpret
 // differently.
-func TestWhatIsNoPlainRequestIsRefused(t *testing.T) {
+func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	d := newWorld(t).openTCP()
 	get, post, host, bearer := "GET /v1/health HTTP/1.1", "POST /v1/datasets/x/plan HTTP/1.1",
-		"Host: "+d.addr, d.bearer()
+		"Host: "+d.addr, d.bearerHeader()
 	for name, test := range map[string]struct {
 		request string
 		status  int
 	}{
-		"as it should be":            {lines(get, host, bearer), 200},
-		"version 1.0":                {lines("GET /v1/health HTTP/1.0", host, bearer), 200},
-		"version 1.0 without a host": {lines("GET /v1/health HTTP/1.0", bearer), 403},
-		"no host":                    {lines(get, bearer), 403},
+		"as it should be":            {headerLines(get, host, bearer), 200},
+		"version 1.0":                {headerLines("GET /v1/health HTTP/1.0", host, bearer), 200},
+		"version 1.0 without a host": {headerLines("GET /v1/health HTTP/1.0", bearer), 403},
+		"no host":                    {headerLines(get, bearer), 403},
 		"no header at all":           {get + "\r\n\r\n", 403},
-		"two hosts":                  {lines(get, host, host, bearer), 403},
-		"a foreign host first":       {lines(get, "Host: evil.example", host, bearer), 403},
-		"a foreign host last":        {lines(get, host, "host: evil.example", bearer), 403},
-		"a host in two lines":        {lines(get, host, " evil.example", bearer), 403},
-		"a space before the colon":   {lines(get, "Host : "+d.addr, bearer), 400},
-		"absolute form": {lines("GET http://"+d.addr+"/v1/health HTTP/1.1", host,
+		"two hosts":                  {headerLines(get, host, host, bearer), 403},
+		"a foreign host first":       {headerLines(get, "Host: evil.example", host, bearer), 403},
+		"a foreign host last":        {headerLines(get, host, "host: evil.example", bearer), 403},
+		"a host in two lines":        {headerLines(get, host, " evil.example", bearer), 403},
+		"a space before the colon":   {headerLines(get, "Host : "+d.addr, bearer), 400},
+		"absolute form": {headerLines("GET http://"+d.addr+"/v1/health HTTP/1.1", host,
 			bearer), 403},
-		"absolute form, foreign host": {lines("GET http://"+d.addr+"/v1/health HTTP/1.1",
+		"absolute form, foreign host": {headerLines("GET http://"+d.addr+"/v1/health HTTP/1.1",
 			"Host: evil.example", bearer), 403},
-		"absolute form of another": {lines("GET http://evil.example/v1/health HTTP/1.1", host,
+		"absolute form of another": {headerLines("GET http://evil.example/v1/health HTTP/1.1", host,
 			bearer), 403},
-		"a target with a host": {lines("GET //"+d.addr+"/v1/health HTTP/1.1", host,
+		"a target with a host": {headerLines("GET //"+d.addr+"/v1/health HTTP/1.1", host,
 			bearer), 403},
-		"asterisk":         {lines("OPTIONS * HTTP/1.1", host, bearer), 403},
-		"authority":        {lines("CONNECT "+d.addr+" HTTP/1.1", host, bearer), 403},
-		"a path with dots": {lines("GET /v1/../v1/health HTTP/1.1", host, bearer), 404},
-		"a path that is written again": {lines("GET /v1/%2e%2e/v1/health HTTP/1.1", host,
+		"asterisk":         {headerLines("OPTIONS * HTTP/1.1", host, bearer), 403},
+		"authority":        {headerLines("CONNECT "+d.addr+" HTTP/1.1", host, bearer), 403},
+		"a path with dots": {headerLines("GET /v1/../v1/health HTTP/1.1", host, bearer), 404},
+		"a path that is written again": {headerLines("GET /v1/%2e%2e/v1/health HTTP/1.1", host,
 			bearer), 404},
-		"chunks": {lines(post, host, bearer, "Content-Type: application/json",
+		"chunks": {headerLines(post, host, bearer, "Content-Type: application/json",
 			"Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 400},
-		"chunks without a token": {lines(post, host, "Content-Type: application/json",
+		"chunks without a token": {headerLines(post, host, "Content-Type: application/json",
 			"Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 401},
-		"chunks and a length": {lines(post, host, bearer, "Content-Length: 2",
+		"chunks and a length": {headerLines(post, host, bearer, "Content-Length: 2",
 			"Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 400},
-		"identity": {lines(post, host, bearer, "Transfer-Encoding: identity"),
+		"identity": {headerLines(post, host, bearer, "Transfer-Encoding: identity"),
 			400},
-		"unknown encoding": {lines(post, host, bearer, "Transfer-Encoding: xchunked"),
+		"unknown encoding": {headerLines(post, host, bearer, "Transfer-Encoding: xchunked"),
 			400},
-		"two lengths": {lines(post, host, bearer, "Content-Length: 2",
+		"two lengths": {headerLines(post, host, bearer, "Content-Length: 2",
 			"Content-Length: 2") + "{}", 400},
-		"a length with a sign": {lines(post, host, bearer, "Content-Length: +2") + "{}",
+		"a length with a sign": {headerLines(post, host, bearer, "Content-Length: +2") + "{}",
 			400},
-		"no JSON by type": {lines(post, host, bearer, "Content-Length: 2",
+		"no JSON by type": {headerLines(post, host, bearer, "Content-Length: 2",
 			"Content-Type: text/plain") + "{}", 415},
-		"no type": {lines(post, host, bearer, "Content-Length: 2") + "{}",
+		"no type": {headerLines(post, host, bearer, "Content-Length: 2") + "{}",
 			415},
-		"a form": {lines(post, host, bearer, "Content-Length: 2",
+		"a form": {headerLines(post, host, bearer, "Content-Length: 2",
 			"Content-Type: multipart/form-data; boundary=a") + "{}", 415},
-		"JSON by type": {lines(post, host, bearer, "Content-Length: 2",
+		"JSON by type": {headerLines(post, host, bearer, "Content-Length: 2",
 			"Content-Type: Application/JSON; charset=utf-8") + "{}", 404},
-		"a large body": {lines(post, host, bearer, "Content-Length: 1048577",
+		"a large body": {headerLines(post, host, bearer, "Content-Length: 1048577",
 			"Content-Type: application/json"), 413},
-		"a large body of a stranger": {lines(post, host, "Content-Length: 1048577",
+		"a large body of a stranger": {headerLines(post, host, "Content-Length: 1048577",
 			"Content-Type: application/json"), 401},
-		"a large header": {lines(get, host, bearer, "X: "+strings.Repeat("x", 8<<10)),
+		"a large header": {headerLines(get, host, bearer, "X: "+strings.Repeat("x", 8<<10)),
 			413},
-		"a NUL":                {lines(get, host, bearer, "X: \x00"), 400},
+		"a NUL":                {headerLines(get, host, bearer, "X: \x00"), 400},
 		"no HTTP":              {"\x16\x03\x01\r\n\r\n", 400},
 		"Redis":                {"*1\r\n$4\r\nPING\r\n\r\n", 400},
-		"scheme in lower case": {lines(get, host, "Authorization: bearer "+d.token), 200},
-		"token in the query": {lines("GET /v1/health?token="+d.token+" HTTP/1.1", host),
+		"scheme in lower case": {headerLines(get, host, "Authorization: bearer "+d.token), 200},
+		"token in the query": {headerLines("GET /v1/health?token="+d.token+" HTTP/1.1", host),
 			401},
-		"token as a cookie": {lines(get, host, "Cookie: "+d.w.server.guard.cookie+"="+
+		"token as a cookie": {headerLines(get, host, "Cookie: "+d.w.server.guard.cookie+"="+
 			d.token), 401},
-		"two tokens": {lines(get, host, bearer, bearer), 401},
+		"two tokens": {headerLines(get, host, bearer, bearer), 401},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if res := d.raw(test.request); res.StatusCode != test.status {
+			if res := d.sendRaw(test.request); res.StatusCode != test.status {
 				t.Errorf("answered %d, want %d", res.StatusCode, test.status)
 			}
 		})
@@ -268,8 +268,8 @@ func TestWhatIsNoPlainRequestIsRefused(t *testing.T) {
 func TestNothingBehindARefusedRequestIsRead(t *testing.T) {
 	d := newWorld(t).openTCP()
 	conn := d.dial()
-	good := lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer())
-	if _, err := io.WriteString(conn, lines("GET /v1/health HTTP/1.1", "Host: evil.example")+
+	good := headerLines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearerHeader())
+	if _, err := io.WriteString(conn, headerLines("GET /v1/health HTTP/1.1", "Host: evil.example")+
 		good); err != nil {
 		t.Fatal(err)
 	}
@@ -283,15 +283,15 @@ func TestNothingBehindARefusedRequestIsRead(t *testing.T) {
 	}
 }
 
-func TestAMessageToAStrangerSaysNothingOfTheToken(t *testing.T) {
+func TestARefusalDoesNotRevealTheToken(t *testing.T) {
 	d := newWorld(t).openTCP()
 	for _, request := range []string{
-		lines("GET /v1/health HTTP/1.1", "Host: evil.example", d.bearer()),
-		lines("GET /v1/health HTTP/9.9", d.bearer()),
-		lines("GET /v1/health HTTP/1.1", d.bearer(), "Bad Name: x"),
-		lines("GET  HTTP/1.1", d.bearer()),
-		"GET" + d.bearer() + "\r\n\r\n",
-		lines("GET /v1/health HTTP/1.1", d.bearer()+"\x01"),
+		headerLines("GET /v1/health HTTP/1.1", "Host: evil.example", d.bearerHeader()),
+		headerLines("GET /v1/health HTTP/9.9", d.bearerHeader()),
+		headerLines("GET /v1/health HTTP/1.1", d.bearerHeader(), "Bad Name: x"),
+		headerLines("GET  HTTP/1.1", d.bearerHeader()),
+		"GET" + d.bearerHeader() + "\r\n\r\n",
+		headerLines("GET /v1/health HTTP/1.1", d.bearerHeader()+"\x01"),
 	} {
 		conn := d.dial()
 		if _, err := fmt.Fprint(conn, request); err != nil {
@@ -304,8 +304,8 @@ func TestAMessageToAStrangerSaysNothingOfTheToken(t *testing.T) {
 	}
 }
 
-// TestWhatTheGuardRefusesIsToldWhatIsWanted by a message for each, with what to do.
-func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
+// TestRefusalsOfTheGuardSayWhatIsWanted checks the message and the hint of each refusal.
+func TestRefusalsOfTheGuardSayWhatIsWanted(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	host := "Host: " + d.addr
@@ -317,7 +317,7 @@ func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
 		wantsBearer bool
 		body        string
 	}{
-		"no token": {"/v1/health", []string{host}, wire.Unauthorized, "a token is wanted",
+		"no token": {"/v1/health", []string{host}, wire.Unauthorized, "a token is required",
 			"send Authorization: Bearer", true, ""},
 		"a wrong token": {"/v1/health", []string{host, "Authorization: Bearer x"},
 			wire.Unauthorized, "the token is wrong", "send Authorization: Bearer", true, ""},
@@ -327,25 +327,27 @@ func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
 		"no scheme": {"/v1/health", []string{host, "Authorization: " + d.token},
 			wire.Unauthorized, "authorization: got another scheme than Bearer",
 			"send Authorization: Bearer", true, ""},
-		"two tokens": {"/v1/health", []string{host, d.bearer(), d.bearer()},
+		"two tokens": {"/v1/health", []string{host, d.bearerHeader(), d.bearerHeader()},
 			wire.Unauthorized, "authorization: got it more than once",
 			"send Authorization: Bearer", true, ""},
-		"another host": {"/v1/health", []string{"Host: evil.example", d.bearer()},
+		"another host": {"/v1/health", []string{"Host: evil.example", d.bearerHeader()},
 			wire.Forbidden, `host: got "evil.example", want 127.0.0.1:`,
 			"a tunnel must keep", false, ""},
-		"no host": {"/v1/health", []string{d.bearer()}, wire.Forbidden,
+		"no host": {"/v1/health", []string{d.bearerHeader()}, wire.Forbidden,
 			"host: got none or several, want one", "a tunnel must keep", false, ""},
 		"another page": {"/v1/health",
-			[]string{host, d.bearer(), "Origin: http://evil.example"}, wire.Forbidden,
+			[]string{host, d.bearerHeader(), "Origin: http://evil.example"}, wire.Forbidden,
 			`origin: got "http://evil.example", want http://127.0.0.1:`,
 			"tensorcache ui", false, ""},
-		"another site": {"/v1/health", []string{host, d.bearer(), "Sec-Fetch-Site: cross-site"},
+		"another site": {"/v1/health",
+			[]string{host, d.bearerHeader(), "Sec-Fetch-Site: cross-site"},
 			wire.Forbidden, `sec-fetch-site: got "cross-site", want same-origin or none`,
 			"tensorcache ui", false, ""},
-		"as to a proxy": {"http://" + d.addr + "/v1/health", []string{host, d.bearer()},
+		"as to a proxy": {"http://" + d.addr + "/v1/health", []string{host, d.bearerHeader()},
 			wire.Forbidden, "request target: got", "send the path alone", false, ""},
-		"a body in pieces": {"/v1/health", []string{host, d.bearer(), "Transfer-Encoding: chunked"},
-			wire.InvalidRequest, "transfer-encoding: a body in chunks", "Content-Length", false,
+		"a body in pieces": {"/v1/health",
+			[]string{host, d.bearerHeader(), "Transfer-Encoding: chunked"},
+			wire.InvalidRequest, "transfer-encoding: chunked bodies", "Content-Length", false,
 			"0\r\n\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -353,8 +355,9 @@ func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
 			w.TB = t
 			conn := d.dial()
 			defer conn.Close()
-			if _, err := io.WriteString(conn, lines("GET "+test.target+" HTTP/1.1", test.fields...)+
-				test.body); err != nil {
+			if _, err := io.WriteString(conn,
+				headerLines("GET "+test.target+" HTTP/1.1", test.fields...)+
+					test.body); err != nil {
 				t.Fatal(err)
 			}
 			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -366,7 +369,7 @@ func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := w.problem(answer{res.StatusCode, res.Header, b})
+			p := w.decodeProblem(response{res.StatusCode, res.Header, b})
 			if p.Type != test.typ || !strings.HasPrefix(p.Detail, test.says) ||
 				!strings.Contains(p.Hint, test.hint) || strings.Contains(p.Detail+p.Hint, d.token) {
 				t.Errorf("%+v", p)

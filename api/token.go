@@ -15,24 +15,23 @@ import (
 // TokenFile is the file in the cache directory that holds the token of the control API over TCP.
 const TokenFile = "token"
 
-// secretBytes is the size of every secret: token, one-time key, session.
+// secretBytes is the size of every secret: the token, one-time keys and sessions.
 const secretBytes = 32
 
-// ErrToken is returned when the file of the token is not one that only its owner could have read or
-// written.
+// ErrToken is returned if others than the owner could have read or written the token's file.
 var ErrToken = errors.New("the token cannot be trusted")
 
-// HintToken is what to do about ErrToken.
+// HintToken is the hint for ErrToken.
 const HintToken = "remove that file: the next start over TCP makes a new one"
 
-// newSecret is text of 256 random bits.
+// newSecret returns 256 random bits in hexadecimal digits.
 func newSecret() string {
 	b := make([]byte, secretBytes)
 	_, _ = rand.Read(b) // it never fails
 	return hex.EncodeToString(b)
 }
 
-// readToken gives the token of a cache directory, and makes it where there is none.
+// readToken returns the token of a cache directory. It makes the token if there is none.
 func readToken(dir string) (string, error) {
 	path := filepath.Join(dir, TokenFile)
 	token, err := checkToken(path)
@@ -54,7 +53,7 @@ func readToken(dir string) (string, error) {
 	return token, nil
 }
 
-// checkToken reads a token's file unless others than its owner could.
+// checkToken reads the file of a token. It refuses a file that others than its owner could access.
 func checkToken(path string) (string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {

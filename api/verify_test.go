@@ -11,14 +11,14 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// verified is the job of a verify, at its end.
-func (w *world) verified(name string) (job wire.Job) {
+// verify verifies a dataset and waits for the end of the job.
+func (w *world) verify(name string) (job wire.Job) {
 	w.Helper()
-	w.into(w.do("POST", "/v1/datasets/"+name+"/verify", nil), 202, &job)
-	return w.until(job.Job, wire.Job.Ended)
+	w.decode(w.do("POST", "/v1/datasets/"+name+"/verify", nil), 202, &job)
+	return w.waitForJob(job.Job, wire.Job.Ended)
 }
 
-// TestVerifyNamesWhatIsDamaged flips bytes and cuts files off, of both layouts.
+// TestVerifyNamesWhatIsDamaged flips bytes and truncates files, in both layouts.
 func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 	w := newWorld(t)
 	path := w.source("a.csv", "id,when,x,y,word\nu,1,1,4,a\nu,2,2,5,b\nv,1,,6,a\nv,2,3,7,c\n")
@@ -32,7 +32,7 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 			return filepath.Join(w.dir, "datasets", name, "1")
 		}
 		dir := load("good-" + kind)
-		if job := w.verified("good-" + kind); job.State != wire.JobDone ||
+		if job := w.verify("good-" + kind); job.State != wire.JobDone ||
 			job.Kind != wire.VerifyJob || job.Progress != 1 || job.Generation != 1 ||
 			job.Bytes == 0 {
 			t.Errorf("%+v", job)
@@ -47,19 +47,19 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 		}
 		damage := map[string]func(file string) error{
 			`column "x" of data.arrow`: func(dir string) error {
-				return flip(
+				return flipBit(
 					filepath.Join(dir, layout.DataFile), x.Offset+x.Strides[0])
 			},
 			"items.arrow": func(dir string) error {
-				return flip(
+				return flipBit(
 					filepath.Join(dir, layout.ItemsFile), m.Items.RowOffset.Offset+8)
 			},
 			"vocab-word.arrow": func(dir string) error {
-				return flip(
+				return flipBit(
 					filepath.Join(dir, "vocab-word.arrow"), m.Vocab["word"].Data)
 			},
 			"before-fill-x.runs": func(dir string) error {
-				return flip(
+				return flipBit(
 					filepath.Join(dir, "before-fill-x.runs"), 0)
 			},
 		}
@@ -71,11 +71,11 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 				return r
 			}, says), "-")
 			dir := load(name)
-			w.verified(name) // it is open, and was good
+			w.verify(name) // it is open and not damaged
 			if err := do(dir); err != nil {
 				t.Fatal(err)
 			}
-			job := w.verified(name)
+			job := w.verify(name)
 			if job.State != wire.JobFailedIn || job.Error == nil ||
 				job.Error.Type != wire.Corrupt ||
 				!strings.HasPrefix(job.Error.Detail, name+": "+says+" in "+dir) ||
@@ -86,8 +86,9 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 	}
 }
 
-// TestVerifyNamesTheFileThatIsGoneOrCut, both of a dataset that is open and of one that is not yet.
-func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
+// TestVerifyNamesTheFileThatIsMissingOrTruncated damages datasets that are open and datasets that
+// are not.
+func TestVerifyNamesTheFileThatIsMissingOrTruncated(t *testing.T) {
 	w := newWorld(t)
 	path := w.source("a.csv", "id,x\nu,1\nv,2\n")
 	for what, damage := range map[string]func(string) error{
@@ -97,7 +98,7 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			// the maps are closed over what they were made of
+			// so that the mapped files have their size again when they are unmapped
 			w.Cleanup(func() { _ = os.Truncate(path, st.Size()) })
 			return os.Truncate(path, st.Size()-1)
 		},
@@ -123,24 +124,24 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 				}
 				dir := filepath.Join(w.dir, "datasets", name, "1")
 				if open {
-					w.verified(name)
+					w.verify(name)
 				}
 				if err := damage(filepath.Join(dir, file)); err != nil {
 					t.Fatal(err)
 				}
-				// it is as good
+				// the content is the same
 				if what == "another file stands in its place" &&
 					(!open || file == layout.ManifestFile) {
-					if job := w.verified(name); job.State != wire.JobDone {
+					if job := w.verify(name); job.State != wire.JobDone {
 						t.Errorf("%s: %+v", name, job.Error)
 					}
 					continue
 				}
 				var p *wire.Problem
 				if a := w.do("POST", "/v1/datasets/"+name+"/verify", nil); a.status == 202 {
-					p = w.verified(name).Error
+					p = w.verify(name).Error
 				} else {
-					p = w.problem(a)
+					p = w.decodeProblem(a)
 				}
 				if p == nil || p.Type != wire.Corrupt || !strings.HasPrefix(p.Detail, name) ||
 					!strings.Contains(p.Detail, file) || file != layout.ManifestFile &&
@@ -153,13 +154,14 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 	}
 }
 
-// TestAFileThatWasCutOffIsNotTheDaemonsEnd: a read beyond the end of a map would be.
-func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
+// TestATruncatedFileDoesNotEndTheDaemon reads beyond the end of a mapped file, which is a memory
+// fault.
+func TestATruncatedFileDoesNotEndTheDaemon(t *testing.T) {
 	w := newWorld(t)
-	w.loaded()
-	w.verified("etth1")
-	w.cutOff("etth1", 200_000)
-	job := w.verified("etth1")
+	w.loadETTh1()
+	w.verify("etth1")
+	w.truncate("etth1", 200_000)
+	job := w.verify("etth1")
 	if job.State != wire.JobFailedIn || job.Error.Type != wire.Corrupt ||
 		!strings.Contains(job.Error.Detail, `column "OT" of data.arrow`) ||
 		strings.Contains(job.Error.Detail, `column "date"`) {
@@ -167,14 +169,14 @@ func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	}
 	for _, path := range []string{"rows?from=-1", "rows?from=-1&format=arrow",
 		"series?columns=OT"} {
-		w.refused(w.do("GET", "/v1/datasets/etth1/"+path, nil), wire.Corrupt,
+		w.wantProblem(w.do("GET", "/v1/datasets/etth1/"+path, nil), wire.Corrupt,
 			"data.arrow: no byte ")
 	}
 	for what, job := range map[string]wire.Job{
-		"append": w.append("etth1",
+		"append": w.appendRows("etth1",
 			map[string]any{"sources": []string{w.source("more.csv",
 				"date,HUFL,HULL,MUFL,MULL,LUFL,LULL,OT\n2019-01-01 00:00:00,1,2,3,4,5,6,7\n")}}),
-		"preload": w.preloaded("etth1"),
+		"preload": w.preload("etth1"),
 	} {
 		if job.State != wire.JobFailedIn || job.Error.Type != wire.Corrupt ||
 			!strings.Contains(job.Error.Detail, "data.arrow") ||
@@ -182,13 +184,12 @@ func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 			t.Errorf("%s: %s %+v", what, job.State, job.Error)
 		}
 	}
-	w.refused(w.do("POST", "/v1/datasets/etth1/verify", `{"generation": 7}`), wire.GenerationGone,
-		`generation 7 of "etth1"; the newest is 1`)
+	w.wantProblem(w.do("POST", "/v1/datasets/etth1/verify", `{"generation": 7}`),
+		wire.GenerationGone, `generation 7 of "etth1"; the newest is 1`)
 }
 
-// cutOff shortens the data of a dataset until the test ends: the maps are closed over what they
-// were made of.
-func (w *world) cutOff(name string, bytes int64) {
+// truncate shortens the data file of a dataset until the test ends.
+func (w *world) truncate(name string, bytes int64) {
 	w.Helper()
 	path := filepath.Join(w.dir, "datasets", name, "1", layout.DataFile)
 	st, err := os.Stat(path)
@@ -205,8 +206,8 @@ func (w *world) cutOff(name string, bytes int64) {
 	})
 }
 
-// flip changes one bit of a file.
-func flip(path string, at int64) error {
+// flipBit changes one bit of a file.
+func flipBit(path string, at int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err

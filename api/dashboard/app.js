@@ -1,12 +1,12 @@
-// The page: which view is shown, and its header.
+// The page: its header, and the overview or the viewer.
 
-import { h, put, say, bytes, bar } from "./dom.js";
+import { h, setChildren, setText, bytes, bar } from "./dom.js";
 import { get } from "./http.js";
 import * as live from "./live.js";
-import { read } from "./state.js";
-import { datasets } from "./datasets.js";
-import { jobs } from "./jobs.js";
-import { feeds } from "./feeds.js";
+import { readState } from "./state.js";
+import { showDatasets } from "./datasets.js";
+import { showJobs } from "./jobs.js";
+import { showFeeds } from "./feeds.js";
 import { Viewer } from "./viewer.js";
 
 const main = document.getElementById("main");
@@ -14,14 +14,14 @@ const viewer = new Viewer(document.getElementById("viewer"));
 let shown;
 
 function route() {
-  const state = read();
+  const state = readState();
   document.getElementById("overview").hidden = state.dataset !== "";
   document.getElementById("viewer").hidden = state.dataset === "";
   document.title = state.dataset ? `${state.dataset} · tensorcache` : "tensorcache";
   if (state.dataset) viewer.open(state);
   else viewer.close();
   if (shown !== undefined && shown !== state.dataset) {
-    main.focus({ preventScroll: true }); // a new view begins at its top, for the keyboard too
+    main.focus({ preventScroll: true }); // for keyboards and screen readers, too
     scrollTo(0, 0);
   }
   shown = state.dataset;
@@ -29,8 +29,10 @@ function route() {
 
 function machine(m) {
   const { limit, budget, resident, rings, loading } = m.memory;
-  const text = `${bytes(resident)} of datasets in memory, ${bytes(rings)} of rings, ${bytes(loading)} of loads, of a budget of ${bytes(budget)} (machine: ${bytes(limit)})`;
-  put(
+  const text =
+    `${bytes(resident)} of datasets in memory, ${bytes(rings)} of rings, ` +
+    `${bytes(loading)} of loads, of a budget of ${bytes(budget)} (machine: ${bytes(limit)})`;
+  setChildren(
     document.getElementById("machine"),
     h("span", { class: "quiet" }, "memory"),
     bar(text, [
@@ -43,15 +45,15 @@ function machine(m) {
 }
 
 document.getElementById("skip").addEventListener("click", (e) => {
-  e.preventDefault(); // the address is the view's
+  e.preventDefault(); // the hash is used for the view
   main.focus();
 });
 addEventListener("hashchange", route);
-datasets(document.getElementById("datasets"));
-jobs(document.getElementById("jobs"));
-feeds(document.getElementById("feeds"));
+showDatasets(document.getElementById("datasets"));
+showJobs(document.getElementById("jobs"));
+showFeeds(document.getElementById("feeds"));
 live.on("machine", machine);
 route();
 live.start();
 const health = await get("/v1/health").catch(() => null);
-if (health) say(document.getElementById("about"), `${health.version} · ${health.dir}`);
+if (health) setText(document.getElementById("about"), `${health.version} · ${health.dir}`);

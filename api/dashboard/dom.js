@@ -1,6 +1,9 @@
-// Elements and words. Text goes in as text: nothing that comes from the daemon is ever read as HTML.
+// Elements and formats. All texts are text nodes: nothing from the daemon is parsed as HTML.
 
-/** h makes an element. Of attrs, functions are listeners, true and false set or leave out, null leaves out. */
+/**
+ * h creates an element. Of attrs, functions are listeners, true is an attribute without a value,
+ * and false and null are left out.
+ */
 export function h(tag, attrs, ...children) {
   const e = document.createElement(tag);
   for (const [name, v] of Object.entries(attrs ?? {})) {
@@ -13,52 +16,65 @@ export function h(tag, attrs, ...children) {
   return e;
 }
 
-/** put replaces what an element holds. */
-export const put = (e, ...children) => e.replaceChildren(...children.flat(3).filter((c) => c != null && c !== false));
+/** setChildren replaces the children of an element. */
+export const setChildren = (e, ...children) =>
+  e.replaceChildren(...children.flat(3).filter((c) => c != null && c !== false));
 
-/** say sets a text only where it differs, so that a selection and a screen reader's place stay. */
-export function say(e, text) {
+/**
+ * setText changes a text only if it differs, so that a selection and the position of a screen
+ * reader remain.
+ */
+export function setText(e, text) {
   if (e.textContent !== text) e.textContent = text;
 }
 
 /**
- * allow lets a button be pressed or not. One that is not to be pressed keeps the focus, which the attribute disabled would throw back
- * to the page's start, with whoever has no mouse.
+ * setEnabled enables or disables a button. A disabled button keeps the focus; with the attribute
+ * disabled, the focus would go to the start of the page, which disturbs keyboard users.
  */
-export const allow = (button, yes) => button.setAttribute("aria-disabled", String(!yes));
+export const setEnabled = (button, enabled) =>
+  button.setAttribute("aria-disabled", String(!enabled));
 
-addEventListener("click", (e) => e.target.closest("button[aria-disabled=true]") && e.stopImmediatePropagation(), true);
+addEventListener(
+  "click",
+  (e) => e.target.closest("button[aria-disabled=true]") && e.stopImmediatePropagation(),
+  true,
+);
 
-/** back puts the focus on the heading of a section, where what had it goes. */
-function back(section) {
+/** focusHeading moves the focus to the heading of a section when the focused element is removed. */
+function focusHeading(section) {
   const heading = section?.querySelector("h2");
   heading?.setAttribute("tabindex", "-1");
   heading?.focus();
 }
 
-/** keyed keeps one child of container for each entry of list; make gives a child with an update. Focus stays where it is. */
-export function keyed(container, list, key, make) {
-  const kept = (container.kept ??= new Map());
-  const wanted = new Set(list.map(key));
-  for (const [k, child] of kept) {
-    if (!wanted.has(k)) {
+/**
+ * syncChildren makes one child of container for each entry of list. It keeps the children of
+ * entries that remain, with their focus; make returns a child with root and update.
+ */
+export function syncChildren(container, list, key, make) {
+  const childByKey = (container.kept ??= new Map());
+  const keys = new Set(list.map(key));
+  for (const [k, child] of childByKey) {
+    if (!keys.has(k)) {
       child.end?.();
-      if (child.root.contains(document.activeElement)) back(container.closest("section"));
+      if (child.root.contains(document.activeElement)) focusHeading(container.closest("section"));
       child.root.remove();
-      kept.delete(k);
+      childByKey.delete(k);
     }
   }
   list.forEach((entry, i) => {
-    let child = kept.get(key(entry));
-    if (!child) kept.set(key(entry), (child = make(entry)));
+    let child = childByKey.get(key(entry));
+    if (!child) childByKey.set(key(entry), (child = make(entry)));
     child.update(entry);
-    if (container.children[i] !== child.root) container.insertBefore(child.root, container.children[i] ?? null);
+    if (container.children[i] !== child.root)
+      container.insertBefore(child.root, container.children[i] ?? null);
   });
 }
 
-const whole = new Intl.NumberFormat("en-US");
-export const count = (n) => whole.format(n);
-export const counted = (n, thing) => `${count(n)} ${thing}${n === 1 ? "" : "s"}`;
+const integerFormat = new Intl.NumberFormat("en-US");
+export const count = (n) => integerFormat.format(n);
+export const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 export function bytes(n) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -76,51 +92,59 @@ export function seconds(s) {
   return `${Math.floor(s / 3600)} h ${Math.round((s % 3600) / 60)} min`;
 }
 
-/** number shows a value as a reader wants it: six digits. */
+/** number formats a value with six significant digits. */
 export function number(v) {
   if (v == null) return "missing";
   if (typeof v === "string") return v === "Infinity" ? "∞" : v === "-Infinity" ? "−∞" : v;
   if (Number.isInteger(v)) return count(v).replace("-", "−");
   const a = Math.abs(v);
-  return (a >= 1e6 || a < 1e-4 ? v.toExponential(3) : String(Number(v.toPrecision(6)))).replace("-", "−");
+  return (a >= 1e6 || a < 1e-4 ? v.toExponential(3) : String(Number(v.toPrecision(6)))).replace(
+    "-",
+    "−",
+  );
 }
 
-/** itemName shows an item's value; a dataset without item_id has one series. */
-export const itemName = (v) => (v == null ? "the one series" : Array.isArray(v) ? v.join(", ") : String(v));
+/** itemName formats the value of an item. A dataset without item_id has one unnamed series. */
+export const itemName = (v) =>
+  v == null ? "the one series" : Array.isArray(v) ? v.join(", ") : String(v);
 
-/** bar is a meter of shares of a whole, each a part [share, class]. */
+/** bar returns a bar of parts, each [share of the bar, class]. */
 export function bar(label, parts) {
   const root = h("div", { class: "bar", role: "img", "aria-label": label, title: label });
-  for (const [share, kind] of parts) {
-    const piece = h("span", { class: kind });
-    piece.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
-    root.append(piece);
+  for (const [share, className] of parts) {
+    const segment = h("span", { class: className });
+    segment.style.width = `${100 * Math.min(1, Math.max(0, share))}%`;
+    root.append(segment);
   }
   return root;
 }
 
-/** announce tells a screen reader, politely. */
+/** announce makes a screen reader read a text. */
 export function announce(text) {
-  say(document.getElementById("announce"), text);
+  setText(document.getElementById("announce"), text);
 }
 
-/** confirm asks before something that cannot be undone; it resolves to true or false. */
+/** confirm asks for confirmation. It resolves to true or false. */
 export function confirm(title, text, action) {
-  const d = document.getElementById("dialog");
+  const dialog = document.getElementById("dialog");
   return new Promise((resolve) => {
-    let yes = false;
-    put(
-      d,
+    let confirmed = false;
+    setChildren(
+      dialog,
       h("h2", { id: "dialog-title" }, title),
       h("p", null, text),
       h(
         "div",
         { class: "actions" },
-        h("button", { type: "button", onclick: () => d.close() }, "Cancel"),
-        h("button", { type: "button", class: "danger", onclick: () => ((yes = true), d.close()) }, action),
+        h("button", { type: "button", onclick: () => dialog.close() }, "Cancel"),
+        h(
+          "button",
+          { type: "button", class: "danger", onclick: () => ((confirmed = true), dialog.close()) },
+          action,
+        ),
       ),
     );
-    d.addEventListener("close", () => resolve(yes), { once: true });
-    d.showModal();
+    dialog.addEventListener("close", () => resolve(confirmed), { once: true });
+    dialog.showModal();
   });
 }

@@ -1,23 +1,23 @@
-// Live feeds: rate and waiting over time, one card each.
+// The feeds: rates and waiting times, one card for each feed.
 
-import { h, put, say, keyed, count, bytes, percent, confirm } from "./dom.js";
+import { h, setChildren, setText, syncChildren, count, bytes, percent, confirm } from "./dom.js";
 import * as http from "./http.js";
 import * as live from "./live.js";
-import { lines } from "./plot.js";
+import { lineChart } from "./plot.js";
 
-const keptSamples = 180;
+const maxSamples = 180;
 
-export function feeds(root) {
+export function showFeeds(root) {
   const empty = h("p", { class: "quiet" }, "No trainer is attached.");
   const list = h("div", { class: "feeds" });
   root.append(empty, list);
   live.on("feeds", (body) => {
     empty.hidden = body.feeds.length > 0;
-    keyed(list, body.feeds, (f) => f.feed, card);
+    syncChildren(list, body.feeds, (f) => f.feed, feedCard);
   });
 }
 
-/** rates are what a feed did between two looks at it; null where that is not known. */
+/** rates returns what a feed did between two states, null for what is unknown. */
 export function rates(before, now) {
   const s = now.seconds - before.seconds;
   const share = (a, b) => (b > 0 ? Math.min(1, Math.max(0, a / b)) : null);
@@ -29,34 +29,79 @@ export function rates(before, now) {
   };
 }
 
-function card(f) {
+function feedCard(f) {
   const facts = h("dl", { class: "facts" });
   const verdict = h("p", { class: "verdict" });
-  const rate = h("div", { class: "plot", role: "img" });
-  const waits = h("div", { class: "plot", role: "img" });
+  const ratePlot = h("div", { class: "plot", role: "img" });
+  const waitPlot = h("div", { class: "plot", role: "img" });
   const rows = h("tbody");
   const samples = { t: [], batches: [], windows: [], trainer: [], daemon: [] };
   let before, charts;
   const problem = h("p", { class: "problem", role: "status" });
-  const end = async () => {
-    if (!(await confirm(`Close feed ${f.feed} of ${f.dataset}?`, "Its trainer gets an error at its next batch. It can go on where it was by the state that it saved.", "Close feed"))) return;
-    await http.remove(`/v1/feeds/${encodeURIComponent(f.feed)}`).catch((e) => say(problem, e.message));
+  const closeFeed = async () => {
+    if (
+      !(await confirm(
+        `Close feed ${f.feed} of ${f.dataset}?`,
+        "Its trainer gets an error at its next batch. It can go on where it was by the state " +
+          "that it saved.",
+        "Close feed",
+      ))
+    )
+      return;
+    await http
+      .remove(`/v1/feeds/${encodeURIComponent(f.feed)}`)
+      .catch((e) => setText(problem, e.message));
   };
-  const close = h("button", { type: "button", "aria-label": `Close feed ${f.feed} of ${f.dataset}`, onclick: end }, "Close");
+  const close = h(
+    "button",
+    { type: "button", "aria-label": `Close feed ${f.feed} of ${f.dataset}`, onclick: closeFeed },
+    "Close",
+  );
   const root = h(
     "article",
     { class: "card", "aria-label": `feed ${f.feed} of ${f.dataset}` },
-    h("div", { class: "card-head" }, h("h3", null, f.feed, " ", h("a", { href: `#/datasets/${encodeURIComponent(f.dataset)}` }, f.dataset)), close),
+    h(
+      "div",
+      { class: "card-head" },
+      h(
+        "h3",
+        null,
+        f.feed,
+        " ",
+        h("a", { href: `#/datasets/${encodeURIComponent(f.dataset)}` }, f.dataset),
+      ),
+      close,
+    ),
     facts,
     verdict,
     problem,
-    h("div", { class: "pair" }, rate, waits),
-    h("details", null, h("summary", null, "The last figures as a table"), h("table", null, h("thead", null, h("tr", null, ["seconds", "batches/s", "windows/s", "trainer waits", "daemon waits"].map((t) => h("th", { scope: "col", class: "num" }, t)))), rows)),
+    h("div", { class: "pair" }, ratePlot, waitPlot),
+    h(
+      "details",
+      null,
+      h("summary", null, "The last figures as a table"),
+      h(
+        "table",
+        null,
+        h(
+          "thead",
+          null,
+          h(
+            "tr",
+            null,
+            ["seconds", "batches/s", "windows/s", "trainer waits", "daemon waits"].map((t) =>
+              h("th", { scope: "col", class: "num" }, t),
+            ),
+          ),
+        ),
+        rows,
+      ),
+    ),
   );
   const draw = () => {
     charts ??= [
-      lines(rate, ["batches/s", "windows/s"], [0, 1]),
-      lines(waits, ["trainer waits", "daemon waits"], [2, 3], [0, 1]),
+      lineChart(ratePlot, ["batches/s", "windows/s"], [0, 1]),
+      lineChart(waitPlot, ["trainer waits", "daemon waits"], [2, 3], [0, 1]),
     ];
     charts[0].show([samples.t, samples.batches, samples.windows]);
     charts[1].show([samples.t, samples.trainer, samples.daemon]);
@@ -66,18 +111,48 @@ function card(f) {
     root,
     end: () => charts?.forEach((c) => c.end()),
     update(f) {
-      put(facts, fact("batches", count(f.batches)), fact("epoch", count(f.epoch)), fact("consumed", count(f.consumed)), fact("delivery", f.delivery + (f.path && f.path !== f.delivery ? `, ${f.path}` : "")), fact("ring", `${f.slots} × ${bytes(f.slot_bytes)}`), fact("process", f.pid ? String(f.pid) : "elsewhere"));
-      say(verdict, f.verdict);
+      setChildren(
+        facts,
+        fact("batches", count(f.batches)),
+        fact("epoch", count(f.epoch)),
+        fact("consumed", count(f.consumed)),
+        fact("delivery", f.delivery + (f.path && f.path !== f.delivery ? `, ${f.path}` : "")),
+        fact("ring", `${f.slots} × ${bytes(f.slot_bytes)}`),
+        fact("process", f.pid ? String(f.pid) : "elsewhere"),
+      );
+      setText(verdict, f.verdict);
       if (before && f.seconds > before.seconds) {
         const r = rates(before, f);
         samples.t.push(f.seconds);
         for (const k of ["batches", "windows", "trainer", "daemon"]) samples[k].push(r[k]);
-        for (const list of Object.values(samples)) if (list.length > keptSamples) list.shift();
-        rate.setAttribute("aria-label", `${text(r.batches, (v) => v.toFixed(0))} batches and ${text(r.windows, (v) => v.toFixed(0))} windows a second`);
-        waits.setAttribute("aria-label", `the trainer waits ${text(r.trainer, percent)} of its time, the daemon ${text(r.daemon, percent)}`);
+        for (const list of Object.values(samples)) if (list.length > maxSamples) list.shift();
+        ratePlot.setAttribute(
+          "aria-label",
+          `${text(r.batches, (v) => v.toFixed(0))} batches and ` +
+            `${text(r.windows, (v) => v.toFixed(0))} windows a second`,
+        );
+        waitPlot.setAttribute(
+          "aria-label",
+          `the trainer waits ${text(r.trainer, percent)} of its time, ` +
+            `the daemon ${text(r.daemon, percent)}`,
+        );
         const last = samples.t.length - 1;
-        put(rows, Array.from({ length: Math.min(10, last + 1) }, (_, i) => last - i).map((i) =>
-          h("tr", null, [samples.t[i].toFixed(0), text(samples.batches[i], (v) => v.toFixed(1)), text(samples.windows[i], (v) => v.toFixed(0)), text(samples.trainer[i], percent), text(samples.daemon[i], percent)].map((x) => h("td", { class: "num" }, x)))));
+        setChildren(
+          rows,
+          Array.from({ length: Math.min(10, last + 1) }, (_, i) => last - i).map((i) =>
+            h(
+              "tr",
+              null,
+              [
+                samples.t[i].toFixed(0),
+                text(samples.batches[i], (v) => v.toFixed(1)),
+                text(samples.windows[i], (v) => v.toFixed(0)),
+                text(samples.trainer[i], percent),
+                text(samples.daemon[i], percent),
+              ].map((x) => h("td", { class: "num" }, x)),
+            ),
+          ),
+        );
         draw();
       }
       before = f;

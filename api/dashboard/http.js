@@ -1,6 +1,6 @@
-// Requests of the control API, and problems as it tells them.
+// Requests to the control API, and its problems.
 
-/** Problem is an answer that refuses: detail to show, hint what to do, field what is at fault. */
+/** Problem is an RFC 9457 problem; hint says what to do, field what is wrong. */
 export class Problem extends Error {
   constructor(p) {
     super(p.detail);
@@ -8,7 +8,10 @@ export class Problem extends Error {
   }
 }
 
-async function ask(method, path, body, signal) {
+/** problemText returns the text and the hint of an error or of a problem in a body. */
+export const problemText = (p) => `${p.message ?? p.detail}${p.hint ? `. ${p.hint}` : ""}`;
+
+async function request(method, path, body, signal) {
   const init = { method, signal, headers: {} };
   if (body !== undefined) {
     init.headers["Content-Type"] = "application/json";
@@ -20,38 +23,45 @@ async function ask(method, path, body, signal) {
   try {
     parsed = JSON.parse(text);
   } catch {
-    parsed = { type: "internal", status: res.status, detail: `the daemon answered ${res.status} without JSON` };
+    parsed = {
+      type: "internal",
+      status: res.status,
+      detail: `the daemon answered ${res.status} without JSON`,
+    };
   }
   if (!res.ok) throw new Problem(parsed);
   return parsed;
 }
 
-export const get = (path, signal) => ask("GET", path, undefined, signal);
-export const post = (path, body, signal) => ask("POST", path, body, signal);
-export const put = (path, body) => ask("PUT", path, body);
-export const remove = (path) => ask("DELETE", path);
+export const get = (path, signal) => request("GET", path, undefined, signal);
+export const post = (path, body, signal) => request("POST", path, body, signal);
+export const put = (path, body) => request("PUT", path, body);
+export const remove = (path) => request("DELETE", path);
 
-/** dataset is the path of a dataset, with what follows it. */
-export const dataset = (name, rest = "") => `/v1/datasets/${encodeURIComponent(name)}${rest}`;
+/** datasetPath returns the path of a dataset, or of something below it. */
+export const datasetPath = (name, rest = "") => `/v1/datasets/${encodeURIComponent(name)}${rest}`;
 
-/** query writes parameters, those that are null left out. */
+/** query formats query parameters, without those that are null or empty. */
 export function query(parameters) {
   const q = new URLSearchParams();
   for (const [k, v] of Object.entries(parameters)) if (v != null && v !== "") q.set(k, v);
   return `?${q}`;
 }
 
-/** latest gives a function of which only the last call counts: the ones before it are aborted and never settle. */
-export function latest(work) {
+/**
+ * latestOnly wraps an asynchronous function. Each call aborts the one before it, whose promise then
+ * never settles.
+ */
+export function latestOnly(work) {
   let current;
   return async (...args) => {
     current?.abort();
-    const own = (current = new AbortController());
+    const controller = (current = new AbortController());
     try {
-      const result = await work(own.signal, ...args);
-      return own.signal.aborted ? new Promise(() => {}) : result;
+      const result = await work(controller.signal, ...args);
+      return controller.signal.aborted ? new Promise(() => {}) : result;
     } catch (e) {
-      if (own.signal.aborted) return new Promise(() => {});
+      if (controller.signal.aborted) return new Promise(() => {});
       throw e;
     }
   };

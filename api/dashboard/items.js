@@ -1,59 +1,93 @@
-// A box to choose an item: what is typed is searched for by the daemon, arrows and Enter choose.
+// The input to choose an item. The daemon searches for the text; arrow keys and Enter choose.
 
-import { h, put, say, count, counted, itemName } from "./dom.js";
+import { h, setChildren, setText, count, plural, itemName } from "./dom.js";
 import * as http from "./http.js";
 
-const shown = 20;
+const maxShown = 20;
 
-export class Items {
-  /** chosen is called with an item as the daemon lists it. */
-  constructor(root, chosen) {
-    this.chosen = chosen;
+export class ItemBox {
+  /** onChoose is called with an item of the daemon's list. */
+  constructor(root, onChoose) {
+    this.onChoose = onChoose;
     this.list = h("ul", { id: "items", role: "listbox", "aria-label": "Items", hidden: true });
     this.note = h("p", { class: "hint", role: "status" });
     this.input = h("input", {
-      id: "item", type: "text", role: "combobox", "aria-expanded": "false", "aria-controls": "items", "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false",
+      id: "item",
+      type: "text",
+      role: "combobox",
+      "aria-expanded": "false",
+      "aria-controls": "items",
+      "aria-autocomplete": "list",
+      autocomplete: "off",
+      spellcheck: "false",
       oninput: () => this.search(),
       onclick: () => this.search(""),
-      onkeydown: (e) => this.key(e),
+      onkeydown: (e) => this.handleKey(e),
       onblur: () => this.close(),
     });
-    put(root, h("label", { for: "item" }, "Item"), h("div", { class: "combo" }, this.input, this.list), this.note);
-    this.found = [];
-    this.ask = http.latest((signal, text) => http.get(http.dataset(this.dataset, `/items${http.query({ search: text, limit: shown })}`), signal));
+    setChildren(
+      root,
+      h("label", { for: "item" }, "Item"),
+      h("div", { class: "combo" }, this.input, this.list),
+      this.note,
+    );
+    this.results = [];
+    this.fetchItems = http.latestOnly((signal, text) =>
+      http.get(
+        http.datasetPath(this.dataset, `/items${http.query({ search: text, limit: maxShown })}`),
+        signal,
+      ),
+    );
   }
 
-  /** show puts an item into the box. */
+  /** show shows the name of an item. */
   show(dataset, item) {
     this.dataset = dataset;
     this.item = item;
     this.input.value = itemName(item.item);
     this.input.disabled = item.item == null;
-    say(this.note, "");
+    setText(this.note, "");
   }
 
   async search(text = this.input.value.trim()) {
     if (this.input.disabled) return;
     try {
-      const body = await this.ask(text);
+      const body = await this.fetchItems(text);
       this.open(body);
     } catch (e) {
-      say(this.note, e.message);
+      setText(this.note, e.message);
     }
   }
 
   open(body) {
-    this.found = body.items;
+    this.results = body.items;
     this.active = -1;
-    put(
+    setChildren(
       this.list,
       body.items.map((it, i) =>
-        h("li", { role: "option", id: `item-${i}`, "aria-selected": "false", onmousedown: (e) => (e.preventDefault(), this.choose(i)) }, h("span", null, itemName(it.item)), h("span", { class: "quiet num" }, counted(it.rows, "row"))),
+        h(
+          "li",
+          {
+            role: "option",
+            id: `item-${i}`,
+            "aria-selected": "false",
+            onmousedown: (e) => (e.preventDefault(), this.choose(i)),
+          },
+          h("span", null, itemName(it.item)),
+          h("span", { class: "quiet num" }, plural(it.rows, "row")),
+        ),
       ),
     );
     this.list.hidden = body.items.length === 0;
     this.input.setAttribute("aria-expanded", String(body.items.length > 0));
-    say(this.note, body.count === 0 ? "no item is named so" : body.count > body.items.length ? `${count(body.items.length)} of ${count(body.count)}; type to find others` : "");
+    setText(
+      this.note,
+      body.count === 0
+        ? "no item is named so"
+        : body.count > body.items.length
+          ? `${count(body.items.length)} of ${count(body.count)}; type to find others`
+          : "",
+    );
   }
 
   close() {
@@ -62,23 +96,25 @@ export class Items {
     this.input.setAttribute("aria-expanded", "false");
     this.input.removeAttribute("aria-activedescendant");
     if (this.item) this.input.value = itemName(this.item.item);
-    say(this.note, "");
+    setText(this.note, "");
   }
 
   choose(i) {
-    const it = this.found[i];
+    const it = this.results[i];
     if (!it) return;
     this.item = it;
     this.close();
-    this.chosen(it);
+    this.onChoose(it);
   }
 
-  key(e) {
+  handleKey(e) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
     if (step && this.list.hidden) this.search("");
-    else if (step && this.found.length) {
-      this.active = (this.active + step + this.found.length) % this.found.length;
-      [...this.list.children].forEach((li, i) => li.setAttribute("aria-selected", String(i === this.active)));
+    else if (step && this.results.length) {
+      this.active = (this.active + step + this.results.length) % this.results.length;
+      [...this.list.children].forEach((li, i) =>
+        li.setAttribute("aria-selected", String(i === this.active)),
+      );
       this.input.setAttribute("aria-activedescendant", `item-${this.active}`);
       this.list.children[this.active].scrollIntoView({ block: "nearest" });
     } else if (e.key === "Enter" && !this.list.hidden) this.choose(Math.max(0, this.active));

@@ -1,13 +1,13 @@
-// Live jobs: how far they are, how long they take, and a way to cancel them.
+// The jobs: their progress, their times, and buttons to cancel them.
 
-import { h, say, keyed, counted, percent, seconds, announce } from "./dom.js";
+import { h, setText, syncChildren, plural, percent, seconds, announce } from "./dom.js";
 import * as http from "./http.js";
 import * as live from "./live.js";
 
-const mostEnded = 8;
-const running = (j) => j.state === "queued" || j.state === "running";
+const maxEnded = 8;
+const isActive = (j) => j.state === "queued" || j.state === "running";
 
-export function jobs(root) {
+export function showJobs(root) {
   const empty = h("p", { class: "quiet" }, "No job runs.");
   const list = h("ul", { class: "jobs" });
   const seen = new Map();
@@ -15,44 +15,59 @@ export function jobs(root) {
   live.on("jobs", (body) => {
     const all = [...body.jobs].reverse(); // newest first
     for (const j of all) {
-      if (!running(j) && seen.get(j.job) === true) announce(`${j.kind ?? "load"} of ${j.dataset}: ${j.error ? j.error.detail : j.state}`);
-      seen.set(j.job, running(j));
+      if (!isActive(j) && seen.get(j.job) === true)
+        announce(`${j.kind ?? "load"} of ${j.dataset}: ${j.error ? j.error.detail : j.state}`);
+      seen.set(j.job, isActive(j));
     }
-    const shown = [...all.filter(running), ...all.filter((j) => !running(j)).slice(0, mostEnded)];
+    const shown = [...all.filter(isActive), ...all.filter((j) => !isActive(j)).slice(0, maxEnded)];
     empty.hidden = shown.length > 0;
-    keyed(list, shown, (j) => j.job, job);
+    syncChildren(list, shown, (j) => j.job, jobElement);
   });
 }
 
-function job(j) {
+function jobElement(j) {
   const state = h("span", { class: "state" });
   const facts = h("span", { class: "quiet num" });
   const meter = h("progress", { max: "1", "aria-label": `progress of ${j.job}` });
   const problem = h("p", { class: "problem" });
-  let refused = "";
+  let cancelProblem = "";
   const cancel = h(
     "button",
     {
       type: "button",
       "aria-label": `Cancel ${j.job}, ${j.kind ?? "load"} of ${j.dataset}`,
-      onclick: () => http.remove(`/v1/jobs/${encodeURIComponent(j.job)}`).catch((e) => say(problem, (refused = e.message))),
+      onclick: () =>
+        http
+          .remove(`/v1/jobs/${encodeURIComponent(j.job)}`)
+          .catch((e) => setText(problem, (cancelProblem = e.message))),
     },
     "Cancel",
   );
-  const root = h("li", { tabindex: "-1" }, h("span", { class: "what" }, `${j.kind ?? "load"} `, h("b", null, j.dataset)), state, meter, facts, cancel, problem);
+  const root = h(
+    "li",
+    { tabindex: "-1" },
+    h("span", { class: "what" }, `${j.kind ?? "load"} `, h("b", null, j.dataset)),
+    state,
+    meter,
+    facts,
+    cancel,
+    problem,
+  );
   return {
     root,
     update(j) {
-      const now = running(j);
-      say(state, j.state === "running" ? j.phase : j.hit ? "already there" : j.state);
+      const active = isActive(j);
+      setText(state, j.state === "running" ? j.phase : j.hit ? "already there" : j.state);
       state.className = `state ${j.state}`;
       meter.value = j.progress;
-      if (!now && document.activeElement === cancel) root.focus();
-      meter.hidden = cancel.hidden = !now;
-      const parts = now ? [percent(j.progress), j.eta_s == null ? null : `${seconds(j.eta_s)} left`] : [`${seconds(j.seconds)}`];
-      if (j.rows > 0) parts.push(counted(j.rows, "row"));
-      say(facts, parts.filter(Boolean).join(" · "));
-      say(problem, j.error ? `${j.error.detail}${j.error.hint ? `. ${j.error.hint}` : ""}` : now ? refused : "");
+      if (!active && document.activeElement === cancel) root.focus();
+      meter.hidden = cancel.hidden = !active;
+      const parts = active
+        ? [percent(j.progress), j.eta_s == null ? null : `${seconds(j.eta_s)} left`]
+        : [`${seconds(j.seconds)}`];
+      if (j.rows > 0) parts.push(plural(j.rows, "row"));
+      setText(facts, parts.filter(Boolean).join(" · "));
+      setText(problem, j.error ? http.problemText(j.error) : active ? cancelProblem : "");
     },
   };
 }

@@ -1,6 +1,6 @@
-// Reasons have a colour and a pattern, so that they are told apart without colours too.
+// The colours and patterns of reasons. The patterns distinguish them without colours, too.
 
-import { count, counted } from "./dom.js";
+import { count, plural } from "./dom.js";
 
 export const reasons = {
   bounds: "reaches over the rows or times that the spec admits",
@@ -10,20 +10,28 @@ export const reasons = {
   split: "begins in one part and ends beyond it",
 };
 
-/** whyNone says why no window holds a row: by the stretch of starts that it is in, or the one before it. */
-export function whyNone(stretches, row, stride) {
-  const s = stretches.filter((s) => s.from <= row).reduce((a, b) => (a && a.from >= b.from ? a : b), undefined);
+/**
+ * explainNoWindow says why no window contains a row, by the last stretch of positions that begins
+ * at or before it.
+ */
+export function explainNoWindow(stretches, row, stride) {
+  const s = stretches
+    .filter((s) => s.from <= row)
+    .reduce((a, b) => (a && a.from >= b.from ? a : b), undefined);
   if (!s) return "";
-  if (s.reason === null) return `: it lies between two windows, which start ${counted(stride, "row")} apart`;
-  return `: none starts in ${s.from === s.to - 1 ? `row ${count(s.from)}` : `rows ${count(s.from)} to ${count(s.to - 1)}`} (${s.reason.replace("_", " ")}: ${reasons[s.reason]})`;
+  if (s.reason === null)
+    return `: it lies between two windows, which start ${plural(stride, "row")} apart`;
+  const single = s.from === s.to - 1;
+  const rows = single ? `row ${count(s.from)}` : `rows ${count(s.from)} to ${count(s.to - 1)}`;
+  return `: none starts in ${rows} (${s.reason.replace("_", " ")}: ${reasons[s.reason]})`;
 }
 
-const size = 8;
+const tileSize = 8;
 
-/** pattern is a canvas pattern of a reason. */
+/** pattern returns the canvas pattern of a reason. */
 export function pattern(ctx, reason, color) {
   const tile = document.createElement("canvas");
-  tile.width = tile.height = size;
+  tile.width = tile.height = tileSize;
   const t = tile.getContext("2d");
   t.strokeStyle = t.fillStyle = color;
   t.lineWidth = 1.5;
@@ -35,19 +43,45 @@ export function pattern(ctx, reason, color) {
     }
     t.stroke();
   };
-  const up = [-2, 2, 2, -2, 0, size, size, 0, size - 2, size + 2, size + 2, size - 2];
-  const down = [-2, size - 2, 2, size + 2, 0, 0, size, size, size - 2, -2, size + 2, 2];
+  const up = [
+    -2,
+    2,
+    2,
+    -2,
+    0,
+    tileSize,
+    tileSize,
+    0,
+    tileSize - 2,
+    tileSize + 2,
+    tileSize + 2,
+    tileSize - 2,
+  ];
+  const down = [
+    -2,
+    tileSize - 2,
+    2,
+    tileSize + 2,
+    0,
+    0,
+    tileSize,
+    tileSize,
+    tileSize - 2,
+    -2,
+    tileSize + 2,
+    2,
+  ];
   if (reason === "bounds") {
     t.fillRect(1, 1, 2, 2);
     t.fillRect(5, 5, 2, 2);
-  } else if (reason === "item_end") line(0, 2, size, 2, 0, 6, size, 6);
+  } else if (reason === "item_end") line(0, 2, tileSize, 2, 0, 6, tileSize, 6);
   else if (reason === "max_step") line(...up);
   else if (reason === "max_missing") line(...up, ...down);
   else line(...down);
   return ctx.createPattern(tile, "repeat");
 }
 
-/** swatch shows a reason's pattern in a legend. */
+/** swatch returns a legend's canvas with the pattern of a reason. */
 export function swatch(reason, color) {
   const c = document.createElement("canvas");
   c.width = 36;

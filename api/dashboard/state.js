@@ -1,16 +1,17 @@
-// The address names what is shown, so that a view can be kept and given on: #/datasets/NAME?code=0&window=17&spec={...}
+// The state of the view is in the address, so that it can be stored and shared:
+// #/datasets/NAME?code=0&window=17&spec={...}
 
-/** read gives {dataset, ...}; dataset is "" on the overview. */
-export function read() {
+/** readState returns {dataset, ...}; dataset is "" on the overview. */
+export function readState() {
   const [path, search] = location.hash.replace(/^#/, "").split(/\?(.*)/s);
   const [, kind, name] = path.split("/");
-  const state = { dataset: kind === "datasets" && name ? decoded(name) : "" };
+  const state = { dataset: kind === "datasets" && name ? decode(name) : "" };
   for (const [k, v] of new URLSearchParams(search ?? "")) state[k] = v;
   return state;
 }
 
-/** decoded is a part of an address as text; what is no escape stays. */
-export function decoded(text) {
+/** decode decodes a part of the address. It returns a text with invalid escapes as it is. */
+export function decode(text) {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -18,19 +19,24 @@ export function decoded(text) {
   }
 }
 
-/** write puts a state into the address, without a new entry in the history. */
-export function write(dataset, parameters) {
+/** writeState writes parameters to the address, without a new entry in the history. */
+export function writeState(dataset, parameters) {
   const q = new URLSearchParams();
-  for (const [k, v] of Object.entries(parameters)) if (v != null && v !== "") q.set(k, typeof v === "object" ? JSON.stringify(v) : v);
+  for (const [k, v] of Object.entries(parameters))
+    if (v != null && v !== "") q.set(k, typeof v === "object" ? JSON.stringify(v) : v);
   const text = q.toString();
-  history.replaceState(null, "", `#/datasets/${encodeURIComponent(dataset)}${text ? `?${text}` : ""}`);
+  history.replaceState(
+    null,
+    "",
+    `#/datasets/${encodeURIComponent(dataset)}${text ? `?${text}` : ""}`,
+  );
 }
 
-/** json reads a parameter that holds JSON; otherwise where it holds none. */
-export function json(text, otherwise) {
+/** parseJSON returns the fallback for an empty or invalid text. */
+export function parseJSON(text, fallback) {
   try {
-    return text ? JSON.parse(text) : otherwise;
+    return text ? JSON.parse(text) : fallback;
   } catch {
-    return otherwise;
+    return fallback;
   }
 }

@@ -11,14 +11,15 @@ func newAppend(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "append NAME SOURCE...", Short: "put the rows of more files behind those of a dataset",
 		Args: cobra.MinimumNArgs(2),
-		Long: "Append makes a new generation of a dataset: the rows that it has, which are copied, and those of further files, which are read with the options " +
+		Long: "Append makes a new generation of a dataset: the rows that it has, which are " +
+			"copied, and those of further files, which are read with the options " +
 			"of the first load. What was fitted stays. Files that it has already are passed over.",
 		Example: "  tensorcache append prices 2026-11.csv",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if a.Sources, err = sourcePaths(args[1:]); err != nil {
 				return err
 			}
-			return o.follow(cmd, args[0], "/append", a)
+			return o.loadAndPrint(cmd, args[0], "/append", a)
 		},
 	}
 	cmd.Flags().BoolVar(&a.HashSources, "hash-sources", false,

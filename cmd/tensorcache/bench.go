@@ -22,12 +22,13 @@ func newBench(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "bench [NAME]", Short: "measure this machine's limit, and a dataset's feeds beside it",
 		Args: cobra.MaximumNArgs(1),
-		Long: `Bench copies memory as fast as one core can, contiguously: the machine's limit. With a name it then
-reads that dataset's windows as a trainer does that only looks at each batch, by each delivery: dense
-batches gathered into shared memory in both shapes, and views where the order allows them. RATIO is
-the bytes of the batches to those that memory can be copied at; views copy nothing. All is measured
-in the layout that the dataset is stored in, columns or packed: load it in the other one, by another
-name, to compare the two.`,
+		Long: `Bench copies memory as fast as one core can, contiguously: the machine's limit.
+With a name it then reads that dataset's windows as a trainer does that only
+looks at each batch, by each delivery: dense batches gathered into shared memory
+in both shapes, and views where the order allows them. RATIO is the bytes of the
+batches to those that memory can be copied at; views copy nothing. All is
+measured in the layout that the dataset is stored in, columns or packed: load it
+in the other one, by another name, to compare the two.`,
 		Example: "  tensorcache bench etth1 --seconds 0.5",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if b.seconds <= 0 || b.seconds > 3600 {
@@ -44,7 +45,7 @@ name, to compare the two.`,
 			}{{"context-length", 1, &b.spec.ContextLength},
 				{"prediction-length", 0, &b.spec.PredictionLength}} {
 				if !cmd.Flags().Changed(rows.flag) {
-					*rows.n = usual
+					*rows.n = unsetLength
 				} else if *rows.n < rows.least {
 					return usageError{fmt.Errorf("--%s: got %d, want %d or more", rows.flag,
 						*rows.n, rows.least)}
@@ -72,34 +73,34 @@ type bench struct {
 	asJSON  bool
 }
 
-// measured is what bench found.
-type measured struct {
-	CopyBytesPerS float64    `json:"copy_bytes_per_s"` // one core, contiguous
-	Dataset       string     `json:"dataset,omitempty"`
-	Layout        string     `json:"layout,omitempty"`
-	Context       int64      `json:"context_length,omitempty"`
-	Prediction    int64      `json:"prediction_length,omitempty"`
-	Windows       int64      `json:"windows,omitempty"`
-	BatchSize     int64      `json:"batch_size,omitempty"`
-	Feeds         []feedPace `json:"feeds,omitempty"`
+// benchResult is what bench has measured.
+type benchResult struct {
+	CopyBytesPerS float64      `json:"copy_bytes_per_s"` // one core, contiguous
+	Dataset       string       `json:"dataset,omitempty"`
+	Layout        string       `json:"layout,omitempty"`
+	Context       int64        `json:"context_length,omitempty"`
+	Prediction    int64        `json:"prediction_length,omitempty"`
+	Windows       int64        `json:"windows,omitempty"`
+	BatchSize     int64        `json:"batch_size,omitempty"`
+	Feeds         []feedResult `json:"feeds,omitempty"`
 }
 
-// feedPace is how fast one way of delivery is.
-type feedPace struct {
+// feedResult is the speed of one delivery.
+type feedResult struct {
 	Name        string  `json:"name"`
 	Order       string  `json:"order"`
-	Path        string  `json:"path"` // how a context gets to the loop
+	Path        string  `json:"path"` // how a batch's context is delivered
 	WindowsPerS float64 `json:"windows_per_s"`
 	BytesPerS   float64 `json:"bytes_per_s"` // of the batches' contexts and targets
-	Ratio       float64 `json:"ratio"`       // to the copy
-	WaitShare   float64 `json:"wait_share"`  // of the passes, in wait for data
-	Reason      string  `json:"reason"`      // why there is none, "" where there is
+	Ratio       float64 `json:"ratio"`       // of BytesPerS to CopyBytesPerS
+	WaitShare   float64 `json:"wait_share"`  // waiting for data, of the time inside passes
+	Reason      string  `json:"reason"`      // why it could not be measured, else ""
 }
 
 func (b *bench) run(cmd *cobra.Command, args []string) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	m := measured{CopyBytesPerS: copyPace(b.length())}
+	m := benchResult{CopyBytesPerS: measureCopy(b.duration())}
 	if len(args) > 0 {
 		if err := b.dataset(ctx, args[0], &m); err != nil {
 			return err
@@ -108,28 +109,28 @@ func (b *bench) run(cmd *cobra.Command, args []string) error {
 	if b.asJSON {
 		return printJSON(cmd.OutOrStdout(), m)
 	}
-	return writeMeasured(cmd, m)
+	return writeBenchResult(cmd, m)
 }
 
-func (b *bench) length() time.Duration { return time.Duration(b.seconds * float64(time.Second)) }
+func (b *bench) duration() time.Duration { return time.Duration(b.seconds * float64(time.Second)) }
 
-// copyBytes is more than the caches of most processors hold.
+// copyBytes is larger than the caches of most processors.
 const copyBytes = 64 << 20
 
-// copyPace is how many bytes a second one core copies, reading and writing counted once.
-func copyPace(length time.Duration) float64 {
+// measureCopy returns how many bytes one core copies in a second. Each byte counts once.
+func measureCopy(length time.Duration) float64 {
 	from, to := make([]byte, copyBytes), make([]byte, copyBytes)
-	copy(from, to) // so that all pages are there
+	copy(from, to) // to allocate all pages
 	copy(to, from)
-	began, n := time.Now(), 0
-	for ; n == 0 || time.Since(began) < length; n++ {
+	start, n := time.Now(), 0
+	for ; n == 0 || time.Since(start) < length; n++ {
 		copy(to, from)
 	}
-	return float64(n) * copyBytes / time.Since(began).Seconds()
+	return float64(n) * copyBytes / time.Since(start).Seconds()
 }
 
-// ways are the deliveries that are measured.
-var ways = []struct {
+// deliveries are the feeds that are measured.
+var deliveries = []struct {
 	name string
 	tensorcache.FeedOptions
 }{
@@ -141,7 +142,7 @@ var ways = []struct {
 		tensorcache.FeedOptions{Order: "random_start", Delivery: tensorcache.DeliverView}},
 }
 
-func (b *bench) dataset(ctx context.Context, name string, m *measured) error {
+func (b *bench) dataset(ctx context.Context, name string, m *benchResult) error {
 	c, err := b.connect(true)
 	if err != nil {
 		return err
@@ -163,10 +164,10 @@ func (b *bench) dataset(ctx context.Context, name string, m *measured) error {
 	}
 	m.Dataset, m.Layout, m.Windows, m.BatchSize = name, d.Manifest().Layout, w.Len(), b.batch
 	m.Context, m.Prediction = w.Spec().ContextLength, w.Spec().PredictionLength
-	for _, way := range ways {
+	for _, way := range deliveries {
 		o := way.FeedOptions
 		o.BatchSize = b.batch
-		p, err := pace(ctx, w, o, b.length())
+		p, err := measureFeed(ctx, w, o, b.duration())
 		var refused *tensorcache.Error
 		switch {
 		case errors.As(err, &refused) && refused.Field == "delivery":
@@ -180,22 +181,23 @@ func (b *bench) dataset(ctx context.Context, name string, m *measured) error {
 	return nil
 }
 
-// lengths are those of windows that are tried one after the other, until a dataset has some.
-var lengths = []window.Spec{{ContextLength: 336, PredictionLength: 96},
+// usualSpecs are tried in this order until the dataset has windows.
+var usualSpecs = []window.Spec{{ContextLength: 336, PredictionLength: 96},
 	{ContextLength: 96, PredictionLength: 24}, {ContextLength: 24, PredictionLength: 6},
 	{ContextLength: 4, PredictionLength: 1}, {ContextLength: 1}}
 
-// usual is a length that no flag names.
-const usual = -1
+// unsetLength marks a length that no flag sets.
+const unsetLength = -1
 
-// windows are the longest usual ones that there are, but for what the flags name.
+// windows returns the windows of the first usual spec that has some, with the lengths that the
+// flags set.
 func (b *bench) windows(ctx context.Context,
 	d *tensorcache.Dataset) (w *tensorcache.Windows, err error) {
-	for _, spec := range lengths {
-		if b.spec.ContextLength != usual {
+	for _, spec := range usualSpecs {
+		if b.spec.ContextLength != unsetLength {
 			spec.ContextLength = b.spec.ContextLength
 		}
-		if b.spec.PredictionLength != usual {
+		if b.spec.PredictionLength != unsetLength {
 			spec.PredictionLength = b.spec.PredictionLength
 		}
 		if w, err = d.Windows(ctx, spec); !errors.Is(err, tensorcache.NoWindows) {
@@ -205,44 +207,45 @@ func (b *bench) windows(ctx context.Context,
 	return w, err
 }
 
-// pace reads batches for so long, after a first one for which the ring was made.
-func pace(ctx context.Context, w *tensorcache.Windows, o tensorcache.FeedOptions,
-	length time.Duration) (p feedPace, err error) {
+// measureFeed reads batches for this long, after a first batch, for which the ring is allocated.
+func measureFeed(ctx context.Context, w *tensorcache.Windows, o tensorcache.FeedOptions,
+	length time.Duration) (p feedResult, err error) {
 	f, err := tensorcache.NewFeed[float32](ctx, w, o)
 	if err != nil {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	var began time.Time
+	var start time.Time
 	windows, perWindow := 0, int64(0)
-	for began.IsZero() || time.Since(began) < length {
+	for start.IsZero() || time.Since(start) < length {
 		for batch, err := range f.Epoch(ctx) {
 			switch {
 			case err != nil:
 				return p, err
-			case began.IsZero():
-				began = time.Now()
-				perWindow = valuesOf(batch.Context.Shape) + valuesOf(batch.Target.Shape)
+			case start.IsZero():
+				start = time.Now()
+				perWindow = valuesPerWindow(batch.Context.Shape) +
+					valuesPerWindow(batch.Target.Shape)
 				continue
 			}
-			if windows += batch.Len(); time.Since(began) >= length {
+			if windows += batch.Len(); time.Since(start) >= length {
 				break
 			}
 		}
 	}
-	took := time.Since(began).Seconds()
+	seconds := time.Since(start).Seconds()
 	s, err := f.Stats(ctx)
 	if err != nil {
 		return p, err
 	}
-	p.Path, p.WindowsPerS, p.BytesPerS = s.Path, float64(windows)/took,
-		float64(windows)*float64(perWindow)*4/took
+	p.Path, p.WindowsPerS, p.BytesPerS = s.Path, float64(windows)/seconds,
+		float64(windows)*float64(perWindow)*4/seconds
 	p.WaitShare = s.WaitData.Seconds() / max(s.Pass.Seconds(), 1e-9)
 	return p, nil
 }
 
-// valuesOf is how many values of a part are one window's.
-func valuesOf(shape []int) int64 {
+// valuesPerWindow returns how many values of a part one window has.
+func valuesPerWindow(shape []int) int64 {
 	if len(shape) == 0 {
 		return 0
 	}
@@ -253,7 +256,7 @@ func valuesOf(shape []int) int64 {
 	return n
 }
 
-func writeMeasured(cmd *cobra.Command, m measured) error {
+func writeBenchResult(cmd *cobra.Command, m benchResult) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "one core copies %s/s of contiguous memory\n",
 		humanize.Bytes(uint64(m.CopyBytesPerS)))
@@ -283,7 +286,8 @@ func writeMeasured(cmd *cobra.Command, m measured) error {
 		fmt.Fprintln(out, n)
 	}
 	fmt.Fprintf(out,
-		"\nthis is layout %s alone; to compare, load the sources by another name with --layout %s\n", m.Layout, otherLayout(m.Layout))
+		"\nthis is layout %s alone; to compare, load the sources by another name with --layout "+
+			"%s\n", m.Layout, otherLayout(m.Layout))
 	return nil
 }
 

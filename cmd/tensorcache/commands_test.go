@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// verbs are all that a user sees, but for cobra's own.
-func verbs(root *cobra.Command) (out []*cobra.Command) {
+// userVerbs returns the verbs that users see, without cobra's own.
+func userVerbs(root *cobra.Command) (out []*cobra.Command) {
 	for _, c := range root.Commands() {
 		if !c.Hidden && c.Name() != "help" && c.Name() != "completion" {
 			out = append(out, c)
@@ -25,9 +25,9 @@ func verbs(root *cobra.Command) (out []*cobra.Command) {
 	return out
 }
 
-// TestEveryVerbHasHelpAndAnExampleThatParses takes each example apart as the program would.
+// TestEveryVerbHasHelpAndAnExampleThatParses parses each example as the program does.
 func TestEveryVerbHasHelpAndAnExampleThatParses(t *testing.T) {
-	for _, c := range verbs(newRoot()) {
+	for _, c := range userVerbs(newRoot()) {
 		t.Run(c.Name(), func(t *testing.T) {
 			if c.Short == "" || strings.HasSuffix(c.Short, ".") {
 				t.Errorf("short: %q", c.Short)
@@ -67,8 +67,8 @@ func TestEveryVerbHasHelpAndAnExampleThatParses(t *testing.T) {
 	}
 }
 
-// TestWhatListsAndShowsTakesJSON holds the verbs to design.md.
-func TestWhatListsAndShowsTakesJSON(t *testing.T) {
+// TestVerbsThatListOrShowHaveJSON checks that verbs that list or show something have --json.
+func TestVerbsThatListOrShowHaveJSON(t *testing.T) {
 	root := newRoot()
 	for _, name := range []string{"ls", "show", "plan", "verify", "top", "doctor", "version",
 		"jobs", "feeds", "bench", "head"} {
@@ -81,10 +81,10 @@ func TestWhatListsAndShowsTakesJSON(t *testing.T) {
 
 var update = flag.Bool("update", false, "write docs/CLI.md and testdata/public/cli.txt")
 
-// TestTheCommandLinePageIsUpToDate holds docs/CLI.md to the program.
+// TestTheCommandLinePageIsUpToDate compares docs/CLI.md with the program.
 func TestTheCommandLinePageIsUpToDate(t *testing.T) {
 	const path = "../../docs/CLI.md"
-	want := page(newRoot())
+	want := cliPage(newRoot())
 	if *update {
 		if err := os.WriteFile(path, want, 0o644); err != nil {
 			t.Fatal(err)
@@ -95,23 +95,30 @@ func TestTheCommandLinePageIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("docs/CLI.md is not what the program says: go test ./cmd/tensorcache -run CommandLinePage -update")
+		t.Error("docs/CLI.md is not what the program says: go test ./cmd/tensorcache -run " +
+			"CommandLinePage -update")
 	}
 }
 
-// page describes the command line in Markdown.
-func page(root *cobra.Command) []byte {
-	var b bytes.Buffer
-	b.WriteString(`# The command line
+// cliIntroduction begins docs/CLI.md; ~ stands for a backtick.
+const cliIntroduction = `# The command line
 
-Made from the program's own help: ` + "`go test ./cmd/tensorcache -run CommandLinePage -update`" + `. Results go to standard output; progress and messages to standard error. It exits with 0 when done, 1 when
-refused or failed, 2 for wrong usage; every error ends with a ` + "`hint:`" + ` line. ` + "`tensorcache completion bash|zsh|fish|powershell`" + ` prints what completes verbs, flags and names of datasets in a shell
-(` + "`source <(tensorcache completion bash)`" + `). Every verb takes ` + "`--dir`" + `, the cache directory (else ` + "`$TENSORCACHE_DIR`" + `, else the user's own).
+Made from the program's own help: ~go test ./cmd/tensorcache -run CommandLinePage -update~. Results
+go to standard output; progress and messages to standard error. It exits with 0 when done, 1 when
+refused or failed, 2 for wrong usage; every error ends with a ~hint:~ line. ~tensorcache completion
+bash|zsh|fish|powershell~ prints what completes verbs, flags and names of datasets in a shell
+(~source <(tensorcache completion bash)~). Every verb takes ~--dir~, the cache directory (else
+~$TENSORCACHE_DIR~, else the user's own).
 
 | verb | does |
 | --- | --- |
-`)
-	all := verbs(root)
+`
+
+// cliPage returns the description of the command line in Markdown.
+func cliPage(root *cobra.Command) []byte {
+	var b bytes.Buffer
+	b.WriteString(strings.ReplaceAll(cliIntroduction, "~", "`"))
+	all := userVerbs(root)
 	for _, c := range all {
 		fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", c.Use, c.Name(), c.Short)
 	}

@@ -12,13 +12,14 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// TestSilentConnectionsLeaveDescriptorsWhereThereAreFew: ten times as many connect as may, and send
-// nothing. Within their timeout of five seconds a new client is answered again, and a trainer
-// attaches.
+// TestSilentConnectionsLeaveDescriptorsWhereThereAreFew opens ten times as many connections as the
+// limit and sends nothing. Within their timeout of five seconds, a new client gets a response, and
+// a trainer attaches.
 func TestSilentConnectionsLeaveDescriptorsWhereThereAreFew(t *testing.T) {
 	const few = 256
 	dir := t.TempDir()
-	d := start(t, dir, "", "sh", "-c", `ulimit -n 256 && exec "$@"`, "sh", os.Args[0], "serve",
+	d := startFaulty(t, dir, "", "sh", "-c", `ulimit -n 256 && exec "$@"`, "sh",
+		os.Args[0], "serve",
 		"--dir", dir, "--ready-fd", "3")
 	defer d.stop()
 	cache, err := tensorcache.Connect(t.Context(), tensorcache.Options{Dir: dir, NoStart: true})

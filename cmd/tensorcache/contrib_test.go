@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// contributed is a file for systems that start the daemon.
-func contributed(t *testing.T, path string) string {
+// readContrib returns a file for service managers and containers.
+func readContrib(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("../..", path))
 	if err != nil {
@@ -23,8 +23,8 @@ func contributed(t *testing.T, path string) string {
 	return string(b)
 }
 
-// runs holds a command line to what the program takes.
-func runs(t *testing.T, words []string) {
+// checkCommandLine checks that the program accepts a command line.
+func checkCommandLine(t *testing.T, words []string) {
 	t.Helper()
 	c, rest, err := newRoot().Find(words)
 	if err != nil || !c.Runnable() || c.Name() != words[0] {
@@ -35,19 +35,19 @@ func runs(t *testing.T, words []string) {
 	}
 }
 
-func TestTheSystemdUnitIsOne(t *testing.T) {
-	unit := contributed(t, "contrib/tensorcache.service")
+func TestTheSystemdUnitIsValid(t *testing.T) {
+	unit := readContrib(t, "contrib/tensorcache.service")
 	line := regexp.MustCompile(`(?m)^ExecStart=%h/\.local/bin/tensorcache (.*)$`).
 		FindStringSubmatch(unit)
 	if line == nil {
 		t.Fatal("it starts nothing")
 	}
-	runs(t, strings.Fields(line[1]))
+	checkCommandLine(t, strings.Fields(line[1]))
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("the rest needs systemd-analyze")
 	}
-	exe, err := os.Executable() // which stands for the program that is to be installed
+	exe, err := os.Executable() // in place of the installed program
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +64,10 @@ func TestTheSystemdUnitIsOne(t *testing.T) {
 	}
 }
 
-func TestTheLaunchdAgentIsOne(t *testing.T) {
+func TestTheLaunchdAgentIsValid(t *testing.T) {
 	var words []string
 	depth, text := 0, ""
-	for d := xml.NewDecoder(strings.NewReader(contributed(t, "contrib/dev.tensorcache.plist"))); ; {
+	for d := xml.NewDecoder(strings.NewReader(readContrib(t, "contrib/dev.tensorcache.plist"))); ; {
 		token, err := d.Token()
 		if err == io.EOF {
 			break
@@ -95,26 +95,27 @@ func TestTheLaunchdAgentIsOne(t *testing.T) {
 		t.Fatalf("it starts %q", words)
 	}
 	line := regexp.MustCompile(
-		`^exec /usr/local/bin/tensorcache (.*) 2>>"\$HOME/Library/Logs/tensorcache.log"$`).FindStringSubmatch(words[2])
+		`^exec /usr/local/bin/tensorcache (.*) 2>>"\$HOME/Library/Logs/tensorcache.log"$`).
+		FindStringSubmatch(words[2])
 	if line == nil {
 		t.Fatalf("it starts %q", words)
 	}
-	runs(t, strings.Fields(line[1]))
+	checkCommandLine(t, strings.Fields(line[1]))
 }
 
-func TestTheImageStartsTheDaemonAndLooksAfterIt(t *testing.T) {
-	text := contributed(t, "Dockerfile")
+func TestTheImageStartsTheDaemonAndChecksItsHealth(t *testing.T) {
+	text := readContrib(t, "Dockerfile")
 	var started []string
 	for _, m := range regexp.MustCompile(`(?m)\bCMD (\[.*\])$`).FindAllStringSubmatch(text, -1) {
 		var words []string
 		if err := json.Unmarshal([]byte(m[1]), &words); err != nil {
 			t.Fatal(err)
 		}
-		// the health check names the program, what is started by default follows the entry point
+		// the health check names the program; the default command follows the entry point
 		if words[0] == "/tensorcache" {
 			words = words[1:]
 		}
-		runs(t, words)
+		checkCommandLine(t, words)
 		started = append(started, words[0])
 	}
 	if strings.Join(started, " ") != "ls serve" ||

@@ -21,9 +21,9 @@ type daemon struct {
 	client *control.Client
 }
 
-// start runs a daemon, with a planted fault or none, by a command that inherits descriptor 3 to say
-// that it is ready.
-func start(t *testing.T, dir, planted string, command ...string) *daemon {
+// startFaulty starts a daemon, with a planted fault unless planted is empty, by a command that
+// inherits descriptor 3 as the ready descriptor.
+func startFaulty(t *testing.T, dir, planted string, command ...string) *daemon {
 	t.Helper()
 	ready, report, err := os.Pipe()
 	if err != nil {
@@ -31,7 +31,7 @@ func start(t *testing.T, dir, planted string, command ...string) *daemon {
 	}
 	defer ready.Close()
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings,
+	cmd.Env = append(os.Environ(), mainEnv+"=1", "GORACE="+raceOptions,
 		"TENSORCACHE_FAULT="+planted)
 	cmd.ExtraFiles = []*os.File{report}
 	if err := cmd.Start(); err != nil {
@@ -61,8 +61,8 @@ func (d *daemon) stop() {
 	}
 }
 
-// halt stops all of its threads. A signal is only sent when kill returns: another thread may answer
-// meanwhile.
+// halt stops all threads of the daemon. kill returns when the signal is sent: for a moment, another
+// thread may still answer.
 func (d *daemon) halt() {
 	d.Helper()
 	if err := unix.Kill(d.Process.Pid, unix.SIGSTOP); err != nil {
@@ -75,14 +75,14 @@ func (d *daemon) halt() {
 	}
 }
 
-// load runs a load to its end.
+// load loads a source and waits for the end of the job.
 func (d *daemon) load(name, source string) (wire.Job, error) {
 	d.Helper()
-	return d.take(control.Dataset(name, "/load"), source)
+	return d.runJob(control.Dataset(name, "/load"), source)
 }
 
-// take runs a job that reads a source to its end.
-func (d *daemon) take(path, source string) (wire.Job, error) {
+// runJob starts a job that reads a source and waits for its end.
+func (d *daemon) runJob(path, source string) (wire.Job, error) {
 	d.Helper()
 	var job wire.Job
 	err := d.client.Post(d.Context(), path, map[string]any{"sources": []string{source}}, &job)

@@ -12,26 +12,26 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 )
 
-// answerTime is how long doctor waits for the answers of a daemon.
-const answerTime = 5 * time.Second
+// daemonTimeout limits how long doctor waits for the daemon's responses.
+const daemonTimeout = 5 * time.Second
 
 func newDoctor(o *options) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "look for what may be wrong, and say how to mend it",
 		Args: cobra.NoArgs,
-		Long: `Doctor looks at the machine, the cache directory, the daemon and its clients. Each finding is ok, warn
-or fail, and has a remedy where it is not ok. It starts no daemon and changes nothing. It exits with 1
-where something fails.`,
+		Long: `Doctor looks at the machine, the cache directory, the daemon and its clients.
+Each finding is ok, warn or fail, and has a remedy where it is not ok. It starts
+no daemon and changes nothing. It exits with 1 where something fails.`,
 		Example: "  tensorcache doctor",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := control.Dir(o.dir)
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), answerTime)
+			ctx, cancel := context.WithTimeout(cmd.Context(), daemonTimeout)
 			defer cancel()
-			found := examine(ctx, dir)
+			found := checkAll(ctx, dir)
 			if asJSON {
 				if err := printJSON(cmd.OutOrStdout(), findings{found}); err != nil {
 					return err
@@ -39,7 +39,7 @@ where something fails.`,
 			} else if err := writeFindings(cmd.OutOrStdout(), found); err != nil {
 				return err
 			}
-			return failure(found)
+			return findingsError(found)
 		},
 	}
 	jsonFlag(cmd, &asJSON)
@@ -48,34 +48,35 @@ where something fails.`,
 
 // States of a finding.
 const (
-	isOK   = "ok"
-	isWarn = "warn"
-	isFail = "fail"
+	stateOK   = "ok"
+	stateWarn = "warn"
+	stateFail = "fail"
 )
 
-// finding is what doctor says of one thing.
+// finding is the result of one check.
 type finding struct {
 	Check  string `json:"check"`
 	State  string `json:"state"`
 	Detail string `json:"detail"`
-	Fix    string `json:"fix"` // "" where all is well
+	Fix    string `json:"fix"` // "" if the state is ok
 }
 
 type findings struct {
 	Findings []finding `json:"findings"`
 }
 
-func ok(check, format string, args ...any) finding {
-	return finding{Check: check, State: isOK, Detail: fmt.Sprintf(format, args...)}
+func pass(check, format string, args ...any) finding {
+	return finding{Check: check, State: stateOK, Detail: fmt.Sprintf(format, args...)}
 }
 
-// warns is a finding that something will not go as well as it could, fails that it will not go.
-func warns(check, fix, format string, args ...any) finding {
-	return finding{check, isWarn, fmt.Sprintf(format, args...), fix}
+// warn returns a finding about something that may cause problems, fail about something that does
+// not work.
+func warn(check, fix, format string, args ...any) finding {
+	return finding{check, stateWarn, fmt.Sprintf(format, args...), fix}
 }
 
-func fails(check, fix, format string, args ...any) finding {
-	return finding{check, isFail, fmt.Sprintf(format, args...), fix}
+func fail(check, fix, format string, args ...any) finding {
+	return finding{check, stateFail, fmt.Sprintf(format, args...), fix}
 }
 
 func writeFindings(w io.Writer, found []finding) error {
@@ -89,18 +90,18 @@ func writeFindings(w io.Writer, found []finding) error {
 	return table(w, rows)
 }
 
-// errUnwell is returned where something fails.
-var errUnwell = errors.New("something is wrong")
+// errChecksFailed is returned if a check fails.
+var errChecksFailed = errors.New("something is wrong")
 
-func failure(found []finding) error {
+func findingsError(found []finding) error {
 	var failed []string
 	for _, f := range found {
-		if f.State == isFail {
+		if f.State == stateFail {
 			failed = append(failed, f.Check)
 		}
 	}
 	if len(failed) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", errUnwell, joined(failed))
+	return fmt.Errorf("%w: %s", errChecksFailed, joinNames(failed))
 }

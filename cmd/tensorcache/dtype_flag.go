@@ -8,13 +8,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest"
 )
 
-// dtypesFlag is --dtype: a dtype for all floats, or name=dtype pairs, "*" for the other floats.
+// dtypesFlag is the flag --dtype: a dtype for all floats, or pairs name=dtype, where "*" means all
+// other floats.
 type dtypesFlag struct{ to *ingest.DTypes }
 
 func (d dtypesFlag) String() string { return "" }
 func (d dtypesFlag) Type() string   { return "dtype" }
 
-// Set reads the flag's text.
+// Set parses the flag's text.
 func (d dtypesFlag) Set(text string) error {
 	out := ingest.DTypes{By: map[string]string{}}
 	for _, part := range strings.Split(text, ",") {

@@ -12,14 +12,15 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// serve starts a daemon with a planted fault.
-func serve(t *testing.T, dir, planted string) *daemon {
+// startServe starts a daemon with a planted fault.
+func startServe(t *testing.T, dir, planted string) *daemon {
 	t.Helper()
-	return start(t, dir, planted, os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
+	return startFaulty(t, dir, planted, os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
 }
 
-// holds fails unless the daemon serves exactly the dataset keep, and nothing is left of a load.
-func (d *daemon) holds() {
+// checkOnlyKeep checks that the daemon has exactly the dataset keep, and no files of an unfinished
+// load.
+func (d *daemon) checkOnlyKeep() {
 	d.Helper()
 	var list wire.Datasets
 	if err := d.client.Get(d.Context(), "/v1/datasets", &list); err != nil {
@@ -43,18 +44,20 @@ func (d *daemon) holds() {
 	}
 }
 
-// points are where a load touches the disk: all but publish in the child.
-var points = []string{"ingest.count", "create", "write", "write#2", "reserve", "map", "ingest.fill",
+// faultPoints are where a load writes to the disk; publish is in the daemon, all others are in the
+// child.
+var faultPoints = []string{"ingest.count", "create", "write", "write#2", "reserve", "map",
+	"ingest.fill",
 	"ingest.order", "ingest.finish", "create#2", "manifest", "publish"}
 
-// faults is a cache directory with the dataset keep, and a source for another.
-func faults(t *testing.T) (dir, source string) {
+// newFaultTest returns a cache directory with the dataset keep, and a source.
+func newFaultTest(t *testing.T) (dir, source string) {
 	t.Helper()
 	dir, source = t.TempDir(), filepath.Join(t.TempDir(), "a.csv")
 	if err := os.WriteFile(source, []byte("a\n1.5\n2.5\n3.5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := serve(t, dir, "")
+	d := startServe(t, dir, "")
 	if job, err := d.load("keep", source); err != nil || job.State != wire.JobDone {
 		t.Fatalf("%+v, %v", job, err)
 	}
@@ -63,11 +66,11 @@ func faults(t *testing.T) (dir, source string) {
 }
 
 func TestAFullDiskAnywhereInALoadIsItsErrorAndLeavesNothing(t *testing.T) {
-	dir, source := faults(t)
-	for _, point := range points {
+	dir, source := newFaultTest(t)
+	for _, point := range faultPoints {
 		t.Run(point, func(t *testing.T) {
-			d := serve(t, dir, "ENOSPC@"+point)
-			for range 2 { // the daemon lives on
+			d := startServe(t, dir, "ENOSPC@"+point)
+			for range 2 { // the daemon must still run
 				job, err := d.load("d", source)
 				if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.NoSpace ||
 					job.Error.Status != 507 || !strings.Contains(job.Error.Hint, "--dir") {
@@ -77,17 +80,17 @@ func TestAFullDiskAnywhereInALoadIsItsErrorAndLeavesNothing(t *testing.T) {
 					"fault at "+name) {
 					t.Errorf("the detail is %q", job.Error.Detail)
 				}
-				d.holds()
+				d.checkOnlyKeep()
 			}
 			d.stop()
 		})
 	}
 }
 
-// TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas: in the new rows, in the join of both, and in
-// its publishing.
-func TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas(t *testing.T) {
-	dir, source := faults(t)
+// TestAFullDiskAnywhereInAnAppendLeavesTheDatasetAsItIs plants the fault in loading the new rows,
+// in joining them with the others, and in publishing.
+func TestAFullDiskAnywhereInAnAppendLeavesTheDatasetAsItIs(t *testing.T) {
+	dir, source := newFaultTest(t)
 	more := filepath.Join(t.TempDir(), "b.csv")
 	if err := os.WriteFile(more, []byte("a\n4.5\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -98,21 +101,21 @@ func TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas(t *testing.T) {
 		"create#4", "ingest.join", "manifest#2", "publish",
 	} {
 		t.Run(point, func(t *testing.T) {
-			d := serve(t, dir, "ENOSPC@"+point)
-			job, err := d.take(control.Dataset("keep", "/append"), more)
+			d := startServe(t, dir, "ENOSPC@"+point)
+			job, err := d.runJob(control.Dataset("keep", "/append"), more)
 			if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.NoSpace ||
 				!strings.Contains(job.Error.Hint, "--dir") {
 				t.Errorf("%+v (%+v), %v; want no_space", job, job.Error, err)
 			}
-			d.holds()
+			d.checkOnlyKeep()
 			d.stop()
 		})
 	}
-	d := serve(t, dir, "")
+	d := startServe(t, dir, "")
 	defer d.stop()
-	// in this order: after more, source would be a hit of both
+	// in this order: after an append of more, source would be a hit
 	for i, path := range []string{source, more} {
-		job, err := d.take(control.Dataset("keep", "/append"), path)
+		job, err := d.runJob(control.Dataset("keep", "/append"), path)
 		if err != nil || job.State != wire.JobDone || job.Rows != int64(3+i) ||
 			job.Hit != (i == 0) {
 			t.Errorf("with space again %+v (%+v), %v", job, job.Error, err)
@@ -121,38 +124,38 @@ func TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas(t *testing.T) {
 }
 
 func TestAnErrorOfTheDiskIsTheLoadsError(t *testing.T) {
-	dir, source := faults(t)
+	dir, source := newFaultTest(t)
 	for _, point := range []string{"write", "manifest", "publish"} {
 		t.Run(point, func(t *testing.T) {
-			d := serve(t, dir, "EIO@"+point)
+			d := startServe(t, dir, "EIO@"+point)
 			if job, err := d.load("d", source); err != nil || job.State != wire.JobFailedIn ||
 				!strings.Contains(job.Error.Detail, "input/output error") {
 				t.Errorf("%+v (%+v), %v", job, job.Error, err)
 			}
-			d.holds()
+			d.checkOnlyKeep()
 			d.stop()
 		})
 	}
 }
 
 func TestALoadKilledAnywhereLeavesNothing(t *testing.T) {
-	dir, source := faults(t)
-	for _, point := range points {
+	dir, source := newFaultTest(t)
+	for _, point := range faultPoints {
 		t.Run(point, func(t *testing.T) {
-			d := serve(t, dir, "KILL@"+point)
+			d := startServe(t, dir, "KILL@"+point)
 			job, err := d.load("d", source)
 			if point == "publish" { // in the daemon itself
 				if err == nil {
 					t.Fatalf("the daemon lives and says %+v", job)
 				}
 				d.Wait()
-				d = serve(t, dir, "")
+				d = startServe(t, dir, "")
 			} else if err != nil || job.State != wire.JobFailedIn ||
 				job.Error.Type != wire.JobFailed ||
 				!strings.Contains(job.Error.Detail, "signal 9") {
 				t.Errorf("%+v (%+v), %v; want job_failed by signal 9", job, job.Error, err)
 			}
-			d.holds()
+			d.checkOnlyKeep()
 			d.stop()
 		})
 	}

@@ -18,11 +18,12 @@ func newFeeds(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "feeds", Short: "list the trainers' feeds, and who waits for whom; close one",
 		Args: cobra.NoArgs,
-		Long: `List the trainers' feeds, and who waits for whom. With --close one is ended: its trainer gets an
-error that says so, and can go on where it was by the state that it saved.
+		Long: `List the trainers' feeds, and who waits for whom. With --close one is ended: its
+trainer gets an error that says so, and can go on where it was by the state that
+it saved.
 
-WAITS is the share of its passes that a trainer waited for data, by its own clock; IDLE the share of
-the feed's life that the daemon waited for the trainer.`,
+WAITS is the share of its passes that a trainer waited for data, by its own
+clock; IDLE the share of the feed's life that the daemon waited for the trainer.`,
 		Example: "  tensorcache feeds --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := o.connect(true)
@@ -66,7 +67,8 @@ the feed's life that the daemon waited for the trainer.`,
 	return cmd
 }
 
-// pidText is a trainer's process, of which another pid namespace than the daemon's shows no number.
+// pidText returns the pid of a trainer, or a word if the trainer is in another pid namespace than
+// the daemon.
 func pidText(pid int) string {
 	if pid == 0 {
 		return "elsewhere"

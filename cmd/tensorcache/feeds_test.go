@@ -10,10 +10,10 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// TestFeedsAndTopSayWhoWaitsForWhom looks at a trainer after a pass: both shares, and the verdict.
+// TestFeedsAndTopSayWhoWaitsForWhom checks both shares of waiting and the verdict after a pass.
 func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 	dir := t.TempDir()
-	d := start(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
+	d := startFaulty(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
 	defer d.stop()
 	cache, err := tensorcache.Connect(t.Context(), tensorcache.Options{Dir: dir, NoStart: true})
 	if err != nil {
@@ -42,22 +42,23 @@ func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// the daemon has heard of the pass
+	// the daemon has received the times of the pass
 	if s, err := feed.Stats(t.Context()); err != nil || s.Verdict == "" {
 		t.Fatal(s, err)
 	}
-	const said = `[0-9.]+ %.* +(trainer-bound: [0-9.]+ % waiting for data|input-bound [0-9]+ %: .*(try |busy elsewhere).*)\n`
+	const verdict = `[0-9.]+ %.* +(trainer-bound: [0-9.]+ % waiting for data|` +
+		`input-bound [0-9]+ %: .*(try |busy elsewhere).*)\n`
 	for _, test := range []struct {
 		args []string
 		row  string
 	}{
-		{[]string{"feeds"}, `(?m)^f\d+ +prices +\d+ +slot +5 +.* +[0-9.]+ % +` + said},
+		{[]string{"feeds"}, `(?m)^f\d+ +prices +\d+ +slot +5 +.* +[0-9.]+ % +` + verdict},
 		{[]string{"top", "--count", "1"},
-			`(?m)^f\d+ +prices +\d+ +slot +\d+ +.* +[0-9.]+ % +` + said},
+			`(?m)^f\d+ +prices +\d+ +slot +\d+ +.* +[0-9.]+ % +` + verdict},
 		{[]string{"feeds", "--json"}, `"slots": 5,(.*\n)*.*"verdict": "(trainer|input)-bound`},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], append(test.args, "--dir", dir)...)
-		cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings)
+		cmd.Env = append(os.Environ(), mainEnv+"=1", "GORACE="+raceOptions)
 		out, err := cmd.CombinedOutput()
 		if err != nil || !regexp.MustCompile(test.row).Match(out) {
 			t.Errorf("%s: %v, no %q in\n%s", test.args, err, test.row, out)

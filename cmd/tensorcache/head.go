@@ -40,7 +40,7 @@ func newHead(o *options) *cobra.Command {
 				if err := c.Get(cmd.Context(), control.Dataset(args[0], ""), &d); err != nil {
 					return err
 				}
-				q.Set("item", itemAsJSON(d.Manifest, item))
+				q.Set("item", itemJSON(d.Manifest, item))
 			}
 			var b []byte
 			if err := c.Get(cmd.Context(), control.Dataset(args[0], "/rows?"+q.Encode()),
@@ -49,7 +49,7 @@ func newHead(o *options) *cobra.Command {
 			}
 			var r wire.Rows
 			d := json.NewDecoder(bytes.NewReader(b))
-			d.UseNumber() // integers stay as they are
+			d.UseNumber() // so that integers stay exact
 			if err := d.Decode(&r); err != nil {
 				return err
 			}
@@ -68,8 +68,8 @@ func newHead(o *options) *cobra.Command {
 	return cmd
 }
 
-// itemAsJSON is an item's name as JSON: text in quotes, where the items are not numbers.
-func itemAsJSON(m *layout.Manifest, item string) string {
+// itemJSON returns an item's name as JSON: a text in quotes unless the items are numbers.
+func itemJSON(m *layout.Manifest, item string) string {
 	if len(m.Items.Values) > 1 && strings.HasPrefix(item, "[") || len(m.Items.Values) == 1 &&
 		m.Items.Values[0].DType != layout.Text && json.Valid([]byte(item)) {
 		return item
@@ -86,7 +86,7 @@ func showRows(cmd *cobra.Command, r wire.Rows) error {
 	for _, row := range r.Rows {
 		line := make([]any, len(row))
 		for i, v := range row {
-			line[i] = shownCell(v)
+			line[i] = cellText(v)
 		}
 		lines = append(lines, line)
 	}
@@ -94,25 +94,25 @@ func showRows(cmd *cobra.Command, r wire.Rows) error {
 		return err
 	}
 	if r.To < r.Count {
-		fmt.Fprintf(cmd.OutOrStdout(), "of %s\n", counted(r.Count, "row"))
+		fmt.Fprintf(cmd.OutOrStdout(), "of %s\n", plural(r.Count, "row"))
 	}
 	return nil
 }
 
-// shownCell is a value in a table: "-" where it is missing, and lists without spaces.
-func shownCell(v any) string {
+// cellText returns a value as the table shows it: "-" if it is missing, lists without spaces.
+func cellText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "-"
 	case []any:
 		parts := make([]string, len(v))
 		for i, x := range v {
-			parts[i] = shownCell(x)
+			parts[i] = cellText(x)
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	case string:
 		return strings.Map(func(r rune) rune {
-			if r < ' ' || r == 0x7f { // what would break the table, or steer the terminal
+			if r < ' ' || r == 0x7f { // would break the table or control the terminal
 				return ' '
 			}
 			return r

@@ -14,17 +14,17 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// say prints the error of a verb and, on a line of its own, what to do about it.
-func say(w io.Writer, verb string, err error) {
+// printError prints the error of a verb and its hint on a line of its own.
+func printError(w io.Writer, verb string, err error) {
 	text := err.Error()
-	// which says its hint itself
+	// its text has the hint, too
 	if refused := (*tensorcache.Error)(nil); errors.As(err, &refused) {
 		text = refused.Detail
 	}
 	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", text, hintFor(verb, err))
 }
 
-// hintFor is the one thing to try: what the daemon advises, else what goes with the error.
+// hintFor returns the hint of an error: that of the daemon if it has one.
 func hintFor(verb string, err error) string {
 	var p *wire.Problem
 	var refused *tensorcache.Error
@@ -42,21 +42,24 @@ func hintFor(verb string, err error) string {
 		return "look at the path: a recipe is a .json or .toml file"
 	case errors.As(err, &recipe):
 		return fmt.Sprintf(
-			`a recipe has the options that tensorcache %s --help shows, in TOML as fit_rows = [0, 8640], in JSON as {"fit_rows": [0, 8640]}`, verb)
+			"a recipe has the options that tensorcache %s --help shows, in TOML as "+
+				`fit_rows = [0, 8640], in JSON as {"fit_rows": [0, 8640]}`, verb)
 	case errors.Is(err, control.ErrGone):
 		return "run it again, which starts a new daemon; what was published is still there"
 	case errors.Is(err, control.ErrNoDaemon) && os.Getenv("TENSORCACHE_AUTOSTART") == "0":
 		return "start one with tensorcache serve, or unset TENSORCACHE_AUTOSTART"
 	case errors.Is(err, control.ErrNoDaemon):
-		return "tensorcache serve starts one, and tensorcache doctor says what may keep it from starting"
+		return "tensorcache serve starts one, and tensorcache doctor says what may keep it from " +
+			"starting"
 	case errors.Is(err, control.ErrProtocol):
 		return "tensorcache stop, by the version that started it, or end that process"
-	case errors.Is(err, errUnwell):
+	case errors.Is(err, errChecksFailed):
 		return "mend what fails first, as the lines that begin with fix: say"
 	case errors.Is(err, api.ErrToken):
 		return api.HintToken
 	case errors.Is(err, fs.ErrPermission):
-		return "tensorcache doctor tells who may use the cache directory; --dir or TENSORCACHE_DIR names another"
+		return "tensorcache doctor tells who may use the cache directory; --dir or " +
+			"TENSORCACHE_DIR names another"
 	case errors.Is(err, store.ErrLocked):
 		return "tensorcache stop ends the daemon that has it; --dir names another directory"
 	}

@@ -26,9 +26,10 @@ func TestEveryErrorEndsWithOneHint(t *testing.T) {
 		fmt.Errorf("x: %w", control.ErrProtocol): "tensorcache stop",
 		fmt.Errorf("x: %w",
 			store.ErrLocked): "--dir names another directory",
-		fmt.Errorf("mkdir: %w", fs.ErrPermission):                      "--dir or TENSORCACHE_DIR",
-		fmt.Errorf("x: %w", api.ErrToken):                              "remove that file",
-		failure([]finding{{State: isFail}}):                            "lines that begin with fix:",
+		fmt.Errorf("mkdir: %w", fs.ErrPermission): "--dir or TENSORCACHE_DIR",
+		fmt.Errorf("x: %w", api.ErrToken):         "remove that file",
+		findingsError(
+			[]finding{{State: stateFail}}): "lines that begin with fix:",
 		wire.NewProblem(wire.DatasetNotFound, "x").WithHint("do this"): "do this",
 		wire.NewProblem(wire.InvalidName, "x"):                         "tensorcache ls --help",
 		wire.NewProblem(wire.Internal, "x"):                            "tensorcache doctor",
@@ -36,7 +37,7 @@ func TestEveryErrorEndsWithOneHint(t *testing.T) {
 		&tensorcache.Error{Type: tensorcache.NoWindows, Detail: "x"}:   "tensorcache ls --help",
 	} {
 		var b bytes.Buffer
-		say(&b, "ls", err)
+		printError(&b, "ls", err)
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		if last := lines[len(lines)-1]; len(lines) != 2 ||
 			!strings.HasPrefix(lines[0], "tensorcache: ") || !strings.HasPrefix(last, "hint: ") ||

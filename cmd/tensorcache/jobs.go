@@ -18,8 +18,8 @@ func newJobs(o *options) *cobra.Command {
 	var cancel, state, dataset string
 	cmd := &cobra.Command{
 		Use: "jobs", Short: "list the loads and other jobs; cancel one", Args: cobra.NoArgs,
-		Long: `List the jobs that run and the last 100 that ended, oldest first. With --cancel one is ended, for
-all who wait for it; nothing of it is left.`,
+		Long: `List the jobs that run and the last 100 that ended, oldest first. With --cancel
+one is ended, for all who wait for it; nothing of it is left.`,
 		Example: "  tensorcache jobs --state running",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := o.connect(true)
@@ -44,9 +44,9 @@ all who wait for it; nothing of it is left.`,
 				if j.Error != nil {
 					why = j.Error.Detail
 				}
-				took := time.Duration(j.Seconds * float64(time.Second)).Round(time.Millisecond)
+				elapsed := time.Duration(j.Seconds * float64(time.Second)).Round(time.Millisecond)
 				rows = append(rows, []any{j.Job, j.Kind, j.Dataset, j.State, percent(j.Progress),
-					humanize.Comma(j.Rows), took, why})
+					humanize.Comma(j.Rows), elapsed, why})
 			}
 			return table(cmd.OutOrStdout(), rows)
 		},
@@ -73,7 +73,7 @@ func listJobs(ctx context.Context, c *control.Client, state, dataset string) ([]
 	return control.List[wire.Jobs](ctx, c, path)
 }
 
-// cancelJob ends a job. One that had ended before is left as it is.
+// cancelJob cancels a job. A job that has ended stays as it is.
 func cancelJob(cmd *cobra.Command, c *control.Client, id string, asJSON bool) error {
 	var job wire.Job
 	if err := c.Delete(cmd.Context(), "/v1/jobs/"+url.PathEscape(id), &job); err != nil {

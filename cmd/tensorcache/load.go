@@ -37,7 +37,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	f.rows.add(cmd, &f.Options)
 }
 
-// addFiles adds what only files can have.
+// addFiles adds the flags that only files need.
 func (f *loadFlags) addFiles(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Delimiter, "delimiter", "",
@@ -48,11 +48,12 @@ func (f *loadFlags) addFiles(cmd *cobra.Command) {
 	flags.BoolVar(&f.HashSources, "hash-sources", false,
 		"compare sources by what they hold, not by the time of their change: each is read for it")
 	flags.StringVar(&f.TimeFormat, "time-format", "",
-		"the `format` of times in text files, as %d/%m/%Y %H:%M; %s is seconds since 1970 (default: ISO 8601)")
+		"the `format` of times in text files, as %d/%m/%Y %H:%M; %s is seconds since 1970 "+
+			"(default: ISO 8601)")
 	flags.StringSliceVar(&f.NA, "na", nil, "further `words` of text files that stand for no value")
 }
 
-// parseRows reads "a:b" with either left out for an open end.
+// parseRows parses "a:b". Either may be missing for an open end.
 func parseRows(text string) (rows [2]*int64, err error) {
 	from, to, ok := strings.Cut(text, ":")
 	if !ok {
@@ -75,9 +76,11 @@ func newLoad(o *options) *cobra.Command {
 	f := &loadFlags{}
 	cmd := &cobra.Command{
 		Use: "load NAME SOURCE...", Short: "load columns of files as a dataset",
-		Args:    cobra.MinimumNArgs(2),
-		Long:    "Load reads files once into a new generation of a dataset. The same, unchanged files with the same options are a hit and cost nothing.",
-		Example: "  tensorcache load etth1 ETTh1.csv --time date --scale standard --fit-rows 0:8640",
+		Args: cobra.MinimumNArgs(2),
+		Long: "Load reads files once into a new generation of a dataset. The same, unchanged " +
+			"files with the same options are a hit and cost nothing.",
+		Example: "  tensorcache load etth1 ETTh1.csv --time date --scale standard --fit-rows " +
+			"0:8640",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, err := f.recipeOptions(cmd)
 			if err != nil {
@@ -86,7 +89,7 @@ func newLoad(o *options) *cobra.Command {
 			if in.Sources, err = sourcePaths(args[1:]); err != nil {
 				return err
 			}
-			return o.follow(cmd, args[0], "/load", in)
+			return o.loadAndPrint(cmd, args[0], "/load", in)
 		},
 	}
 	f.add(cmd)
@@ -95,9 +98,9 @@ func newLoad(o *options) *cobra.Command {
 	return cmd
 }
 
-// sourcePaths are the sources as absolute paths: the daemon works in another directory. A pattern
-// that no shell has replaced, and that names no file itself, stands for the files and folders it
-// matches, but for hidden ones.
+// sourcePaths returns the sources as absolute paths, because the daemon's working directory is
+// another. It expands a pattern that the shell has not expanded, unless a file has this name.
+// Hidden files do not match.
 func sourcePaths(args []string) ([]string, error) {
 	var out []string
 	for _, arg := range args {
@@ -111,7 +114,7 @@ func sourcePaths(args []string) ([]string, error) {
 		}
 		matches, err := filepath.Glob(abs)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("%q is no pattern: %w", arg, err)}
+			return nil, usageError{fmt.Errorf("%q is not a valid pattern: %w", arg, err)}
 		}
 		matches = slices.DeleteFunc(matches,
 			func(m string) bool { return strings.HasPrefix(filepath.Base(m), ".") })
@@ -125,9 +128,9 @@ func sourcePaths(args []string) ([]string, error) {
 	return out, nil
 }
 
-// follow does a load, or more of one, and prints what it led to.
-func (o *options) follow(cmd *cobra.Command, name, route string, body any) error {
-	job, err := o.do(cmd, name, route, body)
+// loadAndPrint loads or appends files and prints the result.
+func (o *options) loadAndPrint(cmd *cobra.Command, name, route string, body any) error {
+	job, err := o.runJob(cmd, name, route, body)
 	if err != nil {
 		return err
 	}
@@ -137,13 +140,13 @@ func (o *options) follow(cmd *cobra.Command, name, route string, body any) error
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows, %s\n", job.Dataset, job.Generation,
 		job.Rows, how)
-	sayLost(cmd, job.DTypeError)
+	printDTypeErrors(cmd, job.DTypeError)
 	return nil
 }
 
-// sayLost prints what narrowing the columns' floats has lost.
-func sayLost(cmd *cobra.Command, lost map[string]layout.DTypeError) {
+// printDTypeErrors prints the errors that storing floats in narrower types has caused.
+func printDTypeErrors(cmd *cobra.Command, lost map[string]layout.DTypeError) {
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
-		fmt.Fprintln(cmd.OutOrStdout(), narrowed(name, lost[name]))
+		fmt.Fprintln(cmd.OutOrStdout(), dtypeErrorText(name, lost[name]))
 	}
 }

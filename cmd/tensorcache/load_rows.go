@@ -10,7 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest"
 )
 
-// rowFlags are the flags that choose, order and insert rows at a load.
+// rowFlags are the flags that select, order and insert rows.
 type rowFlags struct {
 	where         []string
 	items, regrid string
@@ -30,8 +30,8 @@ func (f *rowFlags) add(cmd *cobra.Command, o *ingest.Options) {
 		"insert the rows that lack on a grid of this `step`, as 1h")
 }
 
-// into puts into the options what was given.
-func (f *rowFlags) into(o *ingest.Options) error {
+// apply sets the options that were given.
+func (f *rowFlags) apply(o *ingest.Options) error {
 	if f.where != nil {
 		if len(f.where) != 2 {
 			return fmt.Errorf("--where: got %q, want two times as 2016-07-01,2017-07-01",
@@ -62,12 +62,12 @@ func (f *rowFlags) into(o *ingest.Options) error {
 	return nil
 }
 
-// parseItems reads a,b or a JSON list. What stands between commas is text, which counts as a number
-// where the items are numbers.
+// parseItems parses a,b or a JSON list. The daemon compares a text between commas as a number if
+// the items are numbers.
 func parseItems(text string) (items []json.RawMessage, err error) {
 	if strings.HasPrefix(text, "[") {
 		if err := json.Unmarshal([]byte(text), &items); err != nil {
-			return nil, fmt.Errorf("--items: %q is no JSON list: %w", text, err)
+			return nil, fmt.Errorf("--items: %q is not a JSON list: %w", text, err)
 		}
 		return items, nil
 	}

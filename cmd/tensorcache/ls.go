@@ -34,7 +34,7 @@ func newLs(o *options) *cobra.Command {
 			for _, d := range list {
 				rows = append(rows, []any{d.Dataset, d.Generation, humanize.Comma(d.Rows),
 					humanize.Comma(d.Items), len(d.Columns), humanize.IBytes(uint64(d.Bytes)),
-					inMemory(d), d.Created.Local().Format(time.DateTime), d.Readers})
+					memoryText(d), d.Created.Local().Format(time.DateTime), d.Readers})
 			}
 			return table(cmd.OutOrStdout(), rows)
 		},
@@ -43,8 +43,8 @@ func newLs(o *options) *cobra.Command {
 	return cmd
 }
 
-// inMemory is the share of a dataset that is in memory, and how much of it is pinned.
-func inMemory(d wire.Dataset) string {
+// memoryText returns which share of a dataset is in memory, and which is pinned.
+func memoryText(d wire.Dataset) string {
 	if d.ResidentBytes == nil {
 		return "unknown"
 	}
@@ -55,13 +55,14 @@ func inMemory(d wire.Dataset) string {
 	return text
 }
 
-// percentOf is a share that says 100 % of the whole alone, and 0 % of nothing.
-func percentOf(part, whole int64) string {
-	n := 100 * float64(part) / float64(max(whole, 1))
+// percentOf formats a share. It rounds to 100 % only if all is there, and to 0 % only if nothing
+// is.
+func percentOf(part, total int64) string {
+	n := 100 * float64(part) / float64(max(total, 1))
 	switch {
 	case part > 0 && n < 1:
 		n = 1
-	case part < whole && n > 99:
+	case part < total && n > 99:
 		n = 99
 	}
 	return fmt.Sprintf("%.0f %%", n)

@@ -1,4 +1,4 @@
-// Command tensorcache is the daemon and its command line: one file a verb.
+// Command tensorcache is the daemon and its command line. Each verb is a file.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/near"
 )
 
-// version is set by the linker for releases.
+// version is set by the linker in releases.
 var version = "0.1.0"
 
 func main() { os.Exit(run()) }
@@ -24,16 +24,16 @@ func main() { os.Exit(run()) }
 // Exit codes.
 const (
 	exitDone   = 0
-	exitFailed = 1 // refused or failed
-	exitUsage  = 2 // wrong usage
+	exitFailed = 1 // the request was refused or failed
+	exitUsage  = 2 // wrong arguments or flags
 )
 
-// usageError marks what the user typed wrongly.
+// usageError is an error in the arguments or flags.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// run is the program; it returns its exit code.
+// run runs the program and returns its exit code.
 func run() int {
 	if len(os.Args) == 2 && os.Args[1] == ingest.Verb {
 		return ingest.Main(os.Stdin, os.Stdout)
@@ -47,7 +47,7 @@ func run() int {
 	if cmd != root {
 		verb = strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
 	}
-	say(root.ErrOrStderr(), verb, err)
+	printError(root.ErrOrStderr(), verb, err)
 	var usage usageError
 	if errors.As(err, &usage) {
 		return exitUsage
@@ -68,7 +68,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{noVerb(cmd, args[0])}
+				return usageError{unknownVerb(cmd, args[0])}
 			}
 			return cmd.Help()
 		},
@@ -86,27 +86,27 @@ func newRoot() *cobra.Command {
 		newVerify(o), newFeeds(o), newJobs(o), newUI(o), newRm(o), newStop(o), newVersion(o),
 		newPreload(o), newUnload(o), newPin(o), newTop(o), newDoctor(o), newBench(o),
 	)
-	root.InitDefaultCompletionCmd() // else only Execute adds it, and not to what is listed
+	root.InitDefaultCompletionCmd() // else Execute adds it, after the loop below
 	if err := root.MarkPersistentFlagDirname("dir"); err != nil {
-		panic(err) // there is no such flag
+		panic(err) // the flag does not exist
 	}
 	for _, c := range root.Commands() {
 		if c.ValidArgsFunction == nil && strings.Contains(c.Use, " NAME") {
 			c.ValidArgsFunction = o.completeName
 		}
 		if c.Name() == "completion" {
-			completeShells(c)
+			changeCompletionVerb(c)
 		}
-		completeWords(c)
-		sayArgs(c)
+		addFlagValues(c)
+		useArgsErrors(c)
 	}
 	return root
 }
 
-// sayArgs makes a verb, and those below it, say what they want where they get something else.
-func sayArgs(c *cobra.Command) {
+// useArgsErrors makes a verb, and its subverbs, return the error of argsError for wrong arguments.
+func useArgsErrors(c *cobra.Command) {
 	for _, sub := range c.Commands() {
-		sayArgs(sub)
+		useArgsErrors(sub)
 	}
 	check := c.Args
 	if check == nil {
@@ -120,19 +120,19 @@ func sayArgs(c *cobra.Command) {
 	}
 }
 
-// noVerb says that there is none of that name, and which may have been meant.
-func noVerb(root *cobra.Command, name string) error {
-	var all []string
+// unknownVerb returns an error that names similar verbs.
+func unknownVerb(root *cobra.Command, name string) error {
+	var names []string
 	for _, c := range root.Commands() {
-		all = append(all, c.Name())
+		names = append(names, c.Name())
 	}
-	if meant := near.Names(name, all); len(meant) > 0 {
+	if meant := near.Names(name, names); len(meant) > 0 {
 		return fmt.Errorf("there is no verb %q; near: %s", name, strings.Join(meant, ", "))
 	}
 	return fmt.Errorf("there is no verb %q", name)
 }
 
-// argsError says what a verb wants and what it got.
+// argsError says which arguments a verb wants, and which it got.
 func argsError(cmd *cobra.Command, args []string) error {
 	verb, want, _ := strings.Cut(cmd.Use, " ")
 	if want == "" {
@@ -145,7 +145,7 @@ func argsError(cmd *cobra.Command, args []string) error {
 		strings.Trim(fmt.Sprintf("%q", args), "[]"), want)
 }
 
-// connect reaches the daemon, starting it where none runs.
+// connect connects to the daemon, and starts one if wanted and none runs.
 func (o *options) connect(start bool) (*control.Client, error) {
 	dir, err := control.Dir(o.dir)
 	if err != nil {
@@ -154,7 +154,7 @@ func (o *options) connect(start bool) (*control.Client, error) {
 	return control.Connect(dir, start)
 }
 
-// fullVersion adds the commit where the build knows it.
+// fullVersion returns the version with the commit, if the build knows it.
 func fullVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -15,8 +15,10 @@ func newPin(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pin NAME", Short: "lock a dataset in memory, as far as the daemon may",
 		Args: cobra.ExactArgs(1),
-		Long: "Pin brings a dataset into memory and locks it there, and from then on each new generation of it, until pin --off, rm or the daemon's end. " +
-			"How much may be locked is the system's to say (ulimit -l): pin says what was locked and the limit.",
+		Long: "Pin brings a dataset into memory and locks it there, and from then on each new " +
+			"generation of it, until pin --off, rm or the daemon's end. " +
+			"How much may be locked is the system's to say (ulimit -l): pin says what was " +
+			"locked and the limit.",
 		Example: "  tensorcache pin etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := o.connect(true)
@@ -46,7 +48,8 @@ func newPin(o *options) *cobra.Command {
 				humanize.IBytes(uint64(p.PinnedBytes)), humanize.IBytes(uint64(p.Bytes)))
 			if p.Limited != "" {
 				fmt.Fprintf(out,
-					"limited: %s (the limit is %s: ulimit -l, or LimitMEMLOCK= of a systemd unit)\n", p.Limited, sizeOr(p.LimitBytes, "none"))
+					"limited: %s (the limit is %s: ulimit -l, or LimitMEMLOCK= of a systemd "+
+						"unit)\n", p.Limited, sizeOr(p.LimitBytes, "none"))
 			}
 			return nil
 		},

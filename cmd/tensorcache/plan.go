@@ -19,8 +19,9 @@ func newPlan(o *options) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "plan NAME", Short: "say which windows exist, and why others do not",
-		Args:    cobra.ExactArgs(1),
-		Example: "  tensorcache plan etth1 --context-length 336 --prediction-length 96 --split-lengths 8640,2880,2880",
+		Args: cobra.ExactArgs(1),
+		Example: "  tensorcache plan etth1 --context-length 336 --prediction-length 96 " +
+			"--split-lengths 8640,2880,2880",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := f.request(cmd)
 			if err != nil {

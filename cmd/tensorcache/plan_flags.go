@@ -11,10 +11,10 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// planFlags are the flags of a window spec, a split and an order. A flag that is not given is left
-// out of the JSON, so that the daemon alone decides what its default is.
+// planFlags are the flags of a window spec, a split and an order. The request has only those that
+// are given, so that only the daemon defines defaults.
 type planFlags struct {
-	spec       map[string]any // pointers to flags' values, by JSON name
+	spec       map[string]any // pointers to the values of flags, by JSON name
 	rows       string
 	time       []string
 	maxMissing string
@@ -85,10 +85,10 @@ func (f *planFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.batch.Tail, "tail", "", "short, wrap or drop")
 }
 
-// flagName is a JSON name as a flag: one dictionary, two spellings.
+// flagName returns the flag of a JSON name.
 func flagName(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
-// request is the plan's JSON with what was given on the command line.
+// request returns the JSON of the plan request.
 func (f *planFlags) request(cmd *cobra.Command) (map[string]any, error) {
 	given := cmd.Flags().Changed
 	spec := map[string]any{}
@@ -129,7 +129,8 @@ func (f *planFlags) request(cmd *cobra.Command) (map[string]any, error) {
 		r["options"] = f.batch
 	} else if given("order") || given("num-replicas") || given("tail") {
 		return nil, errors.New(
-			"--order, --num-replicas and --tail say something about batches only together with --batch-size")
+			"--order, --num-replicas and --tail say something about batches only together with " +
+				"--batch-size")
 	}
 	return r, nil
 }
@@ -158,7 +159,7 @@ func (f *planFlags) splitRequest(given func(string) bool) map[string]any {
 	return split
 }
 
-// timeOrNil is a time as JSON has it: an integer, a text, or null where nothing is given.
+// timeOrNil returns a time as in JSON: an integer, a text, or nil for an empty text.
 func timeOrNil(text string) any {
 	if text == "" {
 		return nil
@@ -170,7 +171,7 @@ func timeOrNil(text string) any {
 	return text
 }
 
-// parseShare reads a number, or "any" for null.
+// parseShare parses a number, or "any", for which it returns nil.
 func parseShare(text string) (any, error) {
 	if text == "any" {
 		return nil, nil

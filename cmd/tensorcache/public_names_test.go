@@ -16,7 +16,7 @@ func TestPublicFlagsAreInTheGoldenList(t *testing.T) {
 	golden.Check(t, "../..", "cli.txt", flagsOf(newRoot()), *update)
 }
 
-// flagsOf returns one line for a command, one for each of its flags, and those of its subcommands.
+// flagsOf returns a line for a command, one for each of its flags, and those of its subcommands.
 func flagsOf(c *cobra.Command) []string {
 	c.InitDefaultHelpFlag()
 	lines := []string{strings.TrimSuffix(c.CommandPath(), c.Name()) + c.Use + hidden(c.Hidden)}

@@ -13,11 +13,12 @@ import (
 
 func newPut(o *options) *cobra.Command {
 	f := &loadFlags{}
-	var behind bool
+	var appendRows bool
 	cmd := &cobra.Command{
 		Use: "put NAME", Short: "load an Arrow stream from standard input as a dataset",
-		Args:    cobra.ExactArgs(1),
-		Long:    "Put reads an Arrow IPC stream, as pyarrow, Polars and DuckDB write it, from standard input. From Python, cache.put takes arrays.",
+		Args: cobra.ExactArgs(1),
+		Long: "Put reads an Arrow IPC stream, as pyarrow, Polars and DuckDB write it, from " +
+			"standard input. From Python, cache.put takes arrays.",
 		Example: "  python export.py | tensorcache put mine --item-id id --time t",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
@@ -32,8 +33,8 @@ func newPut(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if behind {
-				if options = nil; !optionless(cmd) {
+			if appendRows {
+				if options = nil; !hasOnlyAppend(cmd) {
 					return usageError{errors.New(
 						"--append takes the options of the dataset, want no others")}
 				}
@@ -43,25 +44,25 @@ func newPut(o *options) *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			reply, err := c.PutArrow(args[0], options, behind, cmd.InOrStdin())
+			reply, err := c.PutArrow(args[0], options, appendRows, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows\n", reply.Dataset,
 				reply.Generation, reply.Rows)
-			sayLost(cmd, reply.DTypeError)
+			printDTypeErrors(cmd, reply.DTypeError)
 			return nil
 		},
 	}
 	f.add(cmd)
 	f.addRecipe(cmd)
-	cmd.Flags().BoolVar(&behind, "append", false,
+	cmd.Flags().BoolVar(&appendRows, "append", false,
 		"put the rows behind those of the dataset, with its options")
 	return cmd
 }
 
-// optionless tells whether no flag of the command itself was given but --append.
-func optionless(cmd *cobra.Command) bool {
+// hasOnlyAppend reports whether no flag of the verb is given except --append.
+func hasOnlyAppend(cmd *cobra.Command) bool {
 	other := false
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		other = other || f.Name != "append" &&

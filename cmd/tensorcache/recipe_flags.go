@@ -17,7 +17,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// addRecipe adds the flags of the steps that values go through.
+// addRecipe adds the flags of the steps that change values.
 func (f *loadFlags) addRecipe(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.recipe, "recipe", "",
@@ -38,9 +38,9 @@ func (f *loadFlags) addRecipe(cmd *cobra.Command) {
 		"make `features` of the time: hour, dayofweek, month_sincos, …")
 }
 
-// recipeOptions gives the options of these flags, and those of the recipe's file.
+// recipeOptions returns the options of the flags and of the recipe file.
 func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err error) {
-	if err := f.rows.into(&f.Options); err != nil {
+	if err := f.rows.apply(&f.Options); err != nil {
 		return o, usageError{err}
 	}
 	o = f.Options
@@ -78,20 +78,20 @@ func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err err
 			return o, usageError{fmt.Errorf("--%s: %s has %s too", flag.Name, f.recipe, field)}
 		}
 	}
-	if err := takeRecipe(fields, &o); err != nil {
+	if err := applyRecipe(fields, &o); err != nil {
 		return o, recipeError{fmt.Errorf("%s: %w", f.recipe, err)}
 	}
 	return o, nil
 }
 
-// recipeError is what is wrong with a recipe's file.
+// recipeError is an error in a recipe file.
 type recipeError struct{ error }
 
 func (e recipeError) Unwrap() error { return e.error }
 
-// takeRecipe puts the fields of a recipe into the options. One name may stand without a list, as in
-// Python.
-func takeRecipe(fields map[string]any, o *ingest.Options) error {
+// applyRecipe sets the options that a recipe has. A single name may be written without a list, as
+// in Python.
+func applyRecipe(fields map[string]any, o *ingest.Options) error {
 	lists := []string{"calendar", "columns", "item_id", "na"}
 	for _, step := range ingest.StepFlags(o) {
 		if step.NamesColumns {
@@ -109,10 +109,10 @@ func takeRecipe(fields map[string]any, o *ingest.Options) error {
 		}
 	}
 	if _, ok := fields["sources"]; ok {
-		return errors.New("sources are no part of a recipe")
+		return errors.New("a recipe cannot have sources")
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
-		// which has no NaN and nothing infinite
+		// JSON has no NaN and no infinity
 		if _, err := json.Marshal(fields[field]); err != nil {
 			return fmt.Errorf("%s: got %s, want finite numbers", field,
 				strings.TrimPrefix(err.Error(), "json: unsupported value: "))
@@ -125,7 +125,7 @@ func takeRecipe(fields map[string]any, o *ingest.Options) error {
 	return wire.Strict(text, o)
 }
 
-// readRecipe reads the fields of a file, in the format that its name says.
+// readRecipe reads the fields of a file. The name says the format.
 func readRecipe(path string) (fields map[string]any, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -140,7 +140,7 @@ func readRecipe(path string) (fields map[string]any, err error) {
 			}
 		}
 	} else {
-		var values map[string]json.RawMessage // numbers stay exact
+		var values map[string]json.RawMessage // so that numbers stay exact
 		err = wire.Strict(text, &values)
 		fields = make(map[string]any, len(values))
 		for field, value := range values {

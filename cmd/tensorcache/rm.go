@@ -12,7 +12,8 @@ import (
 func newRm(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use: "rm NAME", Short: "remove a dataset from the cache", Args: cobra.ExactArgs(1),
-		Long:    "Rm deletes all generations of a dataset. Trainers that have it open go on; its sources are not touched.",
+		Long: "Rm deletes all generations of a dataset. Trainers that have it open go on; " +
+			"its sources are not touched.",
 		Example: "  tensorcache rm etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := o.connect(true)

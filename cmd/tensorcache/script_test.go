@@ -23,32 +23,32 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest"
 )
 
-// mainVariable makes the test binary the program itself, whatever it is called: its daemon and its
-// load child start it again.
-const mainVariable = "TENSORCACHE_TEST_MAIN"
+// mainEnv makes the test binary behave as the program. The daemon and the children of loads are
+// started from it.
+const mainEnv = "TENSORCACHE_TEST_MAIN"
 
-// raceSettings are those of its race detector: it sleeps for a second at each end else, and what is
-// written there of a race in a load that was done is seen by nobody.
-const raceSettings = "atexit_sleep_ms=0 halt_on_error=1"
+// raceOptions are for the race detector: no sleep at the end of a process, and a data race ends a
+// child, which then fails its load.
+const raceOptions = "atexit_sleep_ms=0 halt_on_error=1"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(mainVariable) == "1" {
+	if os.Getenv(mainEnv) == "1" {
 		os.Exit(run())
 	}
 	testscript.Main(m, map[string]func(){"tensorcache": func() { os.Exit(run()) }})
 }
 
-// TestScripts runs what a user would type: each file in testdata/script is one feature. The
-// commands beside testscript's own are listed below.
+// TestScripts runs the files in testdata/script, one for each feature. Commands besides those of
+// testscript are listed below.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, Setup: setup,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":       exits,
-			"gone":        gone,
+			"gone":        checkGone,
 			"kill-daemon": killDaemon,
 			"ready":       ready,
-			"arrows":      arrows,
+			"arrows":      writeArrowStream,
 			"parquet":     parquetFile,
 			"npy":         npy,
 			"npz":         npz,
@@ -59,21 +59,21 @@ func TestScripts(t *testing.T) {
 			"empty":       empty,
 			"damage":      damage,
 			"tcp":         overTCP,
-			"draining":    draining,
+			"draining":    waitUntilDraining,
 		},
 	})
 }
 
-// patience is how long a test waits for what must happen.
-const patience = time.Minute
+// testTimeout is the maximum time for what must happen.
+const testTimeout = time.Minute
 
 func setup(env *testscript.Env) error {
 	repo, err := filepath.Abs("../..")
 	if err != nil {
 		return err
 	}
-	env.Setenv(mainVariable, "1")
-	env.Setenv("GORACE", raceSettings)
+	env.Setenv(mainEnv, "1")
+	env.Setenv("GORACE", raceOptions)
 	env.Setenv("TENSORCACHE_DIR", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("ETTH1", filepath.Join(repo, "examples/data/ETTh1.csv"))
 	env.Setenv("PARQUET", filepath.Join(repo, "internal/ingest/load/testdata/flat-v2-zstd.parquet"))
@@ -92,7 +92,7 @@ func setup(env *testscript.Env) error {
 
 func cacheDir(ts *testscript.TestScript) string { return ts.Getenv("TENSORCACHE_DIR") }
 
-// exits CODE COMMAND... holds a command to its exit code.
+// exits is the command exits CODE COMMAND..., which checks an exit code.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -109,8 +109,9 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// gone holds the cache directory to what may be there without a daemon.
-func gone(ts *testscript.TestScript, _ bool, _ []string) {
+// checkGone is the command gone, which checks that only files remain that may exist without a
+// daemon.
+func checkGone(ts *testscript.TestScript, _ bool, _ []string) {
 	entries, err := os.ReadDir(cacheDir(ts))
 	ts.Check(err)
 	for _, e := range entries {
@@ -127,7 +128,7 @@ func gone(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// empty tells whether nothing is in the directory of unfinished loads.
+// empty is a condition: the directory of unfinished loads is empty.
 func empty(ts *testscript.TestScript, neg bool, _ []string) {
 	entries, err := os.ReadDir(filepath.Join(cacheDir(ts), "tmp"))
 	ts.Check(err)
@@ -136,12 +137,12 @@ func empty(ts *testscript.TestScript, neg bool, _ []string) {
 	}
 }
 
-// kill-daemon is kill -9, and waits until it is gone.
+// killDaemon is the command kill-daemon, which sends SIGKILL and waits for the daemon's end.
 func killDaemon(ts *testscript.TestScript, _ bool, _ []string) {
 	d, err := control.ReadDaemon(cacheDir(ts))
 	ts.Check(err)
 	ts.Check(syscall.Kill(d.PID, syscall.SIGKILL))
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	ts.Check(control.WaitGone(ctx, cacheDir(ts), d))
 }
@@ -157,17 +158,17 @@ func ready(ts *testscript.TestScript, _ bool, _ []string) {
 	})
 }
 
-// wait is for what has no event of its own.
+// wait waits for something that has no event.
 func wait(ts *testscript.TestScript, what string, is func() bool) {
-	end := time.Now().Add(patience)
+	end := time.Now().Add(testTimeout)
 	for tick := time.NewTicker(5 * time.Millisecond); !is(); <-tick.C {
 		if time.Now().After(end) {
-			ts.Fatalf("after %s: no %s", patience, what)
+			ts.Fatalf("after %s: no %s", testTimeout, what)
 		}
 	}
 }
 
-// socket FILE makes one.
+// socket is the command socket FILE, which makes a socket.
 func socket(ts *testscript.TestScript, _ bool, args []string) {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: ts.MkAbs(args[0]), Net: "unix"})
 	ts.Check(err)
@@ -175,13 +176,14 @@ func socket(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(l.Close())
 }
 
-// half FROM TO cuts a file in half.
+// half is the command half FROM TO, which writes the first half of a file.
 func half(ts *testscript.TestScript, _ bool, args []string) {
 	b := []byte(ts.ReadFile(args[0]))
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b[:len(b)/2], 0o600))
 }
 
-// half-put NAME sends half of what a put promises, and names the load's child in $CHILD.
+// halfPut is the command half-put NAME, which sends half of the bytes of a put, and sets $CHILD to
+// the pid of its child process.
 func halfPut(ts *testscript.TestScript, _ bool, args []string) {
 	d, err := control.ReadDaemon(cacheDir(ts))
 	ts.Check(err)
@@ -189,22 +191,24 @@ func halfPut(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Defer(func() { conn.Close() })
 	request := fmt.Sprintf(
-		`{"protocol": 1, "request": "put", "dataset": %q, "format": "columns", "columns": [{"name": "a", "dtype": "float32", "shape": [1000], "bytes": 4000}]}`, args[0])
+		`{"protocol": 1, "request": "put", "dataset": %q, "format": "columns", `+
+			`"columns": [{"name": "a", "dtype": "float32", "shape": [1000], "bytes": 4000}]}`,
+		args[0])
 	frame := append([]byte{byte(len(request)), 0, 0, 0, 1, 0, 0, 0}, request...)
 	_, err = conn.Write(append(frame, make([]byte, 2000)...))
 	ts.Check(err)
-	// of /proc/PID/stat: the parent
+	// the parent is a field of /proc/PID/stat
 	child := regexp.MustCompile(`(?s)^(\d+) .*\) . ` + strconv.Itoa(d.PID) + ` `)
 	wait(ts, "child", func() bool {
 		stats, err := filepath.Glob("/proc/[0-9]*/stat")
 		ts.Check(err)
 		for _, path := range stats {
-			b, _ := os.ReadFile(path) // it may have ended
+			b, _ := os.ReadFile(path) // the process may have ended
 			m := child.FindSubmatch(b)
 			if m == nil {
 				continue
 			}
-			// os/exec has other, short-lived children: before exec, and to find out about pidfds.
+			// os/exec has other, short-lived children: before exec, and to find out about pidfds
 			if command, _ := os.ReadFile(
 				filepath.Join(filepath.Dir(path), "cmdline")); bytes.HasSuffix(command,
 				[]byte("\x00"+ingest.Verb+"\x00")) {
@@ -221,7 +225,7 @@ func halfPut(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// ended PID waits for the end of a process.
+// ended is the command ended PID, which waits for the end of a process.
 func ended(ts *testscript.TestScript, _ bool, args []string) {
 	wait(ts, "end of process "+args[0], func() bool {
 		b, err := os.ReadFile("/proc/" + args[0] + "/stat")

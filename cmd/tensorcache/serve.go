@@ -20,25 +20,26 @@ import (
 	"github.com/tensorcache/tensorcache/api"
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/jobs"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// idleExit is how long a daemon that a client started stays without clients.
-const idleExit = time.Hour
+// autoIdleTime is how long a daemon that a client has started runs without clients.
+const autoIdleTime = time.Hour
 
-// longestEnd is when a daemon that was told to stop gives up waiting for whatever does not end: it
-// is promised to be gone within five seconds.
-const longestEnd = 4500 * time.Millisecond
+// shutdownTimeout is when a daemon that was told to stop ends in any case. It must have ended
+// within five seconds.
+const shutdownTimeout = 4500 * time.Millisecond
 
 type serveOptions struct {
 	*options
 	auto     bool
 	readyFD  int
-	allowUID uids
+	allowUID uidsFlag
 	http     string
 	roots    []string
-	memory   size
+	memory   sizeFlag
 
 	idleAfter time.Duration
 	logOptions
@@ -48,7 +49,8 @@ func newServe(o *options) *cobra.Command {
 	s := &serveOptions{options: o}
 	cmd := &cobra.Command{
 		Use: "serve", Short: "run the daemon in the foreground", Args: cobra.NoArgs,
-		Long:    "Serve runs the daemon of a cache directory until it is stopped. Clients start one by themselves when none runs.",
+		Long: "Serve runs the daemon of a cache directory until it is stopped. Clients start " +
+			"one by themselves when none runs.",
 		Example: "  tensorcache serve --dir /data/cache",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("http") {
@@ -59,9 +61,9 @@ func newServe(o *options) *cobra.Command {
 			if err := s.logOptions.check(); err != nil {
 				return usageError{err}
 			}
-			if text := os.Getenv(memoryVariable); text != "" && !cmd.Flags().Changed("memory") {
+			if text := os.Getenv(memoryEnv); text != "" && !cmd.Flags().Changed("memory") {
 				if err := s.memory.Set(text); err != nil {
-					return usageError{fmt.Errorf("%s: got %q, %w", memoryVariable, text, err)}
+					return usageError{fmt.Errorf("%s: got %q, %w", memoryEnv, text, err)}
 				}
 			}
 			if s.idleAfter < time.Millisecond {
@@ -71,24 +73,29 @@ func newServe(o *options) *cobra.Command {
 		},
 	}
 	cmd.Flags().Var(&s.memory, "memory",
-		"keep datasets and rings together below this `size`, as 8GiB (default $TENSORCACHE_MEMORY, else half of the machine's memory, or of the control group's limit)")
+		"keep datasets and rings together below this `size`, as 8GiB (default "+
+			"$TENSORCACHE_MEMORY, else half of the machine's memory, or of the control group's "+
+			"limit)")
 	cmd.Flags().BoolVar(&s.auto, "auto", false, "leave after an hour without clients")
 	cmd.Flags().IntVar(&s.readyFD, "ready-fd", -1,
 		"write \"ok\" to this `descriptor` once both sockets listen")
 	cmd.Flags().Var(&s.allowUID, "allow-uid",
-		"let in these user `ids` too, besides one's own and root; what they load lies below a --root")
+		"let in these user `ids` too, besides one's own and root; what they load lies below a "+
+			"--root")
 	cmd.Flags().StringVar(&s.http, "http", "",
-		"serve the control API and the dashboard on this loopback `address` too, for who has the token; port 0 is any (127.0.0.1:7007)")
+		"serve the control API and the dashboard on this loopback `address` too, for who has "+
+			"the token; port 0 is any (127.0.0.1:7007)")
 	cmd.Flags().StringArrayVar(&s.roots, "root", nil,
-		"let sources below this `folder` be loaded over TCP and by the users of --allow-uid; may be given several times (default none)")
-	cmd.Flags().DurationVar(&s.idleAfter, "idle-after", idleExit,
+		"let sources below this `folder` be loaded over TCP and by the users of --allow-uid; "+
+			"may be given several times (default none)")
+	cmd.Flags().DurationVar(&s.idleAfter, "idle-after", autoIdleTime,
 		"with --auto, leave after so `long` without clients")
 	_ = cmd.Flags().MarkHidden("idle-after") // for tests
 	s.logOptions.register(cmd.Flags())
 	return cmd
 }
 
-// run holds the order of start and stop: what serves ends before what it serves from.
+// run starts the daemon, serves, and stops in the opposite order.
 func (o *serveOptions) run(ctx context.Context) error {
 	dir, err := control.Dir(o.dir)
 	if err != nil {
@@ -127,18 +134,18 @@ func (o *serveOptions) run(ctx context.Context) error {
 	stopping, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	whenIdle := make(chan struct{})
-	jobs := api.NewJobs(st, executable(), log)
-	defer jobs.Close()
+	manager := jobs.New(jobs.Config{Store: st, Exe: childProgram(), Log: log})
+	defer manager.Close()
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID,
-		Put: jobs.Put})
+		Put: manager.Put})
 	defer feeds.Close()
-	told := announcement{dir: dir, share: len(o.allowUID) > 0,
+	daemonFile := daemonJSON{dir: dir, share: len(o.allowUID) > 0,
 		daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol,
 			Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
-	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version,
+	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: manager, Log: log, Version: version,
 		AllowUID: o.allowUID, Stop: stop, StopWhenIdle: sync.OnceFunc(func() { close(whenIdle) }),
-		Roots: roots, Opened: func(addr string) { told.http(addr, log) }})
-	if err := told.write(); err != nil {
+		Roots: roots, Opened: func(addr string) { daemonFile.setHTTP(addr, log) }})
+	if err := daemonFile.write(); err != nil {
 		return fmt.Errorf("announce the daemon: %w", err)
 	}
 	if o.http != "" {
@@ -151,37 +158,38 @@ func (o *serveOptions) run(ctx context.Context) error {
 	serving.Go(func() error { return http.Serve(sockets.control) })
 	serving.Go(func() error { return feeds.Serve(sockets.feed) })
 	if err := o.ready(); err != nil {
-		log.Warn("nobody waits for the daemon to be ready", "error", err)
+		log.Warn("report that the daemon is ready", "error", err)
 	}
 	log.Info("serving", "version", fullVersion(), "pid", os.Getpid(), "dir", dir)
 
-	leaves := ending{
-		dir: dir, asked: whenIdle,
+	watch := shutdownWatch{
+		dir: dir, whenIdle: whenIdle,
 		isUnused: func() bool {
 			return o.auto && time.Since(http.LastRequest()) > o.idleAfter &&
-				feeds.Connections() == 0 && jobs.Running() == 0
+				feeds.Connections() == 0 && manager.Running() == 0
 		},
-		isIdle: func() bool { return feeds.Attached() == 0 && jobs.Running() == 0 },
-		every:  min(time.Minute, o.idleAfter/4),
+		isIdle:   func() bool { return feeds.Attached() == 0 && manager.Running() == 0 },
+		interval: min(time.Minute, o.idleAfter/4),
 	}
-	lock := leaves.wait(stopping)
+	lock := watch.wait(stopping)
 	defer lock.release()
 	log.Info("stopping")
-	// who starts the service now waits for its end first
+	// a service manager that starts the service again then waits for its end
 	if err := o.notify(sd.SdNotifyStopping); err != nil {
-		log.Warn("the service manager is not told that the daemon stops", "error", err)
+		log.Warn("tell the service manager that the daemon stops", "error", err)
 	}
-	time.AfterFunc(longestEnd, func() { giveUp(log, sockets) })
+	time.AfterFunc(shutdownTimeout, func() { forceExit(log, sockets) })
 	http.Refuse()
 	feeds.Refuse()
-	jobs.Close() // first: whoever waits for a load is told, and does not hold up the rest
+	// first, so that clients that wait for a job get a response and do not delay the rest
+	manager.Close()
 	err = http.Close()
 	err = errors.Join(err, sockets.feed.Close())
 	return errors.Join(err, serving.Wait())
 }
 
-// notify tells a service manager, as sd_notify(3) does. A daemon of a client is no service, though
-// the client may be one.
+// notify sends a state to the service manager: see sd_notify(3). A daemon that a client has started
+// is not a service, though the client may be.
 func (o *serveOptions) notify(state string) error {
 	if o.auto {
 		return nil
@@ -190,8 +198,8 @@ func (o *serveOptions) notify(state string) error {
 	return err
 }
 
-// ready tells whoever started the daemon that it listens: a service manager, and a client by the
-// descriptor.
+// ready says that the daemon listens: to the service manager, and over the descriptor to the client
+// that has started it.
 func (o *serveOptions) ready() error {
 	err := o.notify(sd.SdNotifyReady)
 	if o.readyFD < 0 {
@@ -205,9 +213,9 @@ func (o *serveOptions) ready() error {
 	return errors.Join(err, wrote, f.Close())
 }
 
-// executable is what a load's child runs: this very program, also where its file was replaced
+// childProgram returns the program that children run: this one, even if its file was replaced
 // since.
-func executable() string {
+func childProgram() string {
 	if runtime.GOOS == "linux" {
 		return "/proc/self/exe"
 	}
@@ -218,15 +226,16 @@ func executable() string {
 	return exe
 }
 
-// sockets are the daemon's listeners.
+// sockets are the listeners of the daemon.
 type sockets struct {
 	control, feed         *net.UnixListener
 	controlPath, feedPath string
-	dir                   string // of its own, where the cache directory's path is too long
-	daemonFile            string
+	// dir is a directory for the sockets if the path of the cache directory is too long.
+	dir        string
+	daemonFile string
 }
 
-// remove deletes what only a running daemon has.
+// remove removes the files that exist only while a daemon runs.
 func (s *sockets) remove() {
 	_ = os.Remove(s.daemonFile)
 	_ = s.control.Close()
@@ -236,7 +245,7 @@ func (s *sockets) remove() {
 	}
 }
 
-// umask keeps the sockets from others from the moment they exist.
+// withUmask calls f with a umask that makes new sockets inaccessible for others.
 func withUmask(f func() error) error {
 	old := unix.Umask(0o177)
 	defer unix.Umask(old)

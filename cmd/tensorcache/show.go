@@ -46,9 +46,9 @@ func newShow(o *options) *cobra.Command {
 func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%s, generation %d (digest %s)\n", d.Dataset, d.Generation, d.Digest)
-	fmt.Fprintf(out, "%s, %s, layout %s, %s (%s in memory), %s\n", counted(d.Rows, "row"),
-		counted(d.Items, "item"), d.Layout, humanize.IBytes(uint64(d.Bytes)), inMemory(d),
-		counted(int64(d.Readers), "reader"))
+	fmt.Fprintf(out, "%s, %s, layout %s, %s (%s in memory), %s\n", plural(d.Rows, "row"),
+		plural(d.Items, "item"), d.Layout, humanize.IBytes(uint64(d.Bytes)), memoryText(d),
+		plural(int64(d.Readers), "reader"))
 	if s := d.Manifest.TimeStep; s != nil {
 		fmt.Fprintln(out, stepText(d.Manifest, *s))
 	}
@@ -70,13 +70,13 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 	}
 	for _, c := range d.Manifest.Columns {
 		if c.DTypeError != nil {
-			fmt.Fprintln(out, narrowed(c.Name, *c.DTypeError))
+			fmt.Fprintln(out, dtypeErrorText(c.Name, *c.DTypeError))
 		}
 	}
 	return showStatistics(out, d.Manifest.Columns)
 }
 
-// showStatistics shows the statistics of the columns that have some.
+// showStatistics shows the statistics of columns.
 func showStatistics(out io.Writer, columns []layout.ManifestColumn) error {
 	rows := [][]any{{"COLUMN", "COUNT", "MEAN", "STD", "MIN", "~5%", "~25%", "~50%", "~75%",
 		"~95%", "MAX"}}
@@ -122,13 +122,13 @@ func stepText(m *layout.Manifest, s layout.TimeStep) string {
 		length(s.Step), humanize.Comma(s.Jumps), length(s.Largest))
 }
 
-// narrowed says what storing a column's floats as narrower ones has lost.
-func narrowed(name string, e layout.DTypeError) string {
+// dtypeErrorText says how large the error of storing a column in a narrower type is.
+func dtypeErrorText(name string, e layout.DTypeError) string {
 	return fmt.Sprintf("%s: stored with an error of at most %.2g, %.2g of a value", name,
 		e.Abs, e.Rel)
 }
 
-// counted is a number of things.
-func counted(n int64, thing string) string {
+// plural formats a number of things.
+func plural(n int64, thing string) string {
 	return humanize.Comma(n) + " " + english.PluralWord(int(n), thing, "")
 }

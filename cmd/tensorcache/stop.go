@@ -12,17 +12,19 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// longestStop is how long stop waits for the daemon to be gone.
-const longestStop = 30 * time.Second
+// stopTimeout is how long stop waits for the daemon's end.
+const stopTimeout = 30 * time.Second
 
 func newStop(o *options) *cobra.Command {
 	var whenIdle bool
 	cmd := &cobra.Command{
 		Use: "stop", Short: "end the daemon", Args: cobra.NoArgs,
-		Long: `Stop ends the daemon and waits until it is gone. Datasets stay in the cache; attached trainers are told.
+		Long: `Stop ends the daemon and waits until it is gone. Datasets stay in the cache;
+attached trainers are told.
 
-With --when-idle the daemon serves on, new clients too, and leaves at the first moment in which no load runs and no trainer is
-attached but those with reconnect=True, which go on with the next daemon where they are.`,
+With --when-idle the daemon serves on, new clients too, and leaves at the first
+moment in which no load runs and no trainer is attached but those with
+reconnect=True, which go on with the next daemon where they are.`,
 		Example: "  tensorcache stop --when-idle",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := o.connect(false)
@@ -46,7 +48,7 @@ attached but those with reconnect=True, which go on with the next daemon where t
 			ctx := cmd.Context()
 			if !whenIdle {
 				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, longestStop)
+				ctx, cancel = context.WithTimeout(ctx, stopTimeout)
 				defer cancel()
 			} else if stopping.Feeds+stopping.Jobs > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(),

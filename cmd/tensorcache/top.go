@@ -18,23 +18,24 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// leastInterval keeps top from being what the daemon is busy with.
-const leastInterval = 50 * time.Millisecond
+// minInterval limits the load that top causes in the daemon.
+const minInterval = 50 * time.Millisecond
 
 func newTop(o *options) *cobra.Command {
 	t := &top{options: o}
 	cmd := &cobra.Command{
 		Use: "top", Short: "watch feeds, jobs and memory", Args: cobra.NoArgs,
-		Long: `Watch the trainers' feeds, the jobs that run and what of the datasets is in memory. On a terminal
-top fills the screen until q is pressed; elsewhere it prints lines, and with --json one object a tick.
+		Long: `Watch the trainers' feeds, the jobs that run and what of the datasets is in
+memory. On a terminal top fills the screen until q is pressed; elsewhere it
+prints lines, and with --json one object a tick.
 
-WAITS is the share of its passes that a trainer waited for data; IDLE the share of the feed's life
-that the daemon waited for the trainer. No daemon is started.`,
+WAITS is the share of its passes that a trainer waited for data; IDLE the share
+of the feed's life that the daemon waited for the trainer. No daemon is started.`,
 		Example: "  tensorcache top --count 1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if t.interval < leastInterval {
+			if t.interval < minInterval {
 				return usageError{fmt.Errorf("--interval: got %s, want %s or more", t.interval,
-					leastInterval)}
+					minInterval)}
 			}
 			if t.count < 0 {
 				return usageError{fmt.Errorf(
@@ -56,23 +57,24 @@ type top struct {
 	asJSON   bool
 }
 
-// look is what top shows at one moment.
-type look struct {
+// snapshot is what top shows at one time.
+type snapshot struct {
 	Time     time.Time      `json:"time"`
 	Machine  wire.Machine   `json:"machine"`
 	Datasets []wire.Dataset `json:"datasets"`
 	Feeds    []feedRate     `json:"feeds"`
-	Jobs     []wire.Job     `json:"jobs"` // that run or wait for their turn
+	Jobs     []wire.Job     `json:"jobs"` // running and queued ones
 }
 
-// feedRate is a feed and how fast it is.
+// feedRate is a feed and its speed.
 type feedRate struct {
 	wire.Feed
-	// BatchesPerS is since the look before, or in the first one since the feed began.
+	// BatchesPerS is the rate since the last snapshot; in the first one, since the feed was
+	// attached.
 	BatchesPerS float64 `json:"batches_per_s"`
 }
 
-// run looks and shows until it is told to end.
+// run takes and shows snapshots until the count is reached or the command is interrupted.
 func (t *top) run(cmd *cobra.Command) (err error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -81,7 +83,7 @@ func (t *top) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer c.Close()
-	show, end, err := t.shower(cmd, stop)
+	show, end, err := t.view(cmd, stop)
 	if err != nil {
 		return err
 	}
@@ -91,9 +93,9 @@ func (t *top) run(cmd *cobra.Command) (err error) {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	var last *look
+	var last *snapshot
 	for n := 1; ; n++ {
-		now, err := take(ctx, c, last)
+		now, err := takeSnapshot(ctx, c, last)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -101,7 +103,7 @@ func (t *top) run(cmd *cobra.Command) (err error) {
 			return err
 		}
 		if err := show(now); err != nil {
-			return ignoreGone(err)
+			return ignoreBrokenPipe(err)
 		}
 		if last = now; n == t.count {
 			return nil
@@ -112,7 +114,7 @@ func (t *top) run(cmd *cobra.Command) (err error) {
 				return nil
 			case <-resized:
 				if err := show(now); err != nil {
-					return ignoreGone(err)
+					return ignoreBrokenPipe(err)
 				}
 			case <-tick.C:
 				waits = false
@@ -121,17 +123,17 @@ func (t *top) run(cmd *cobra.Command) (err error) {
 	}
 }
 
-// ignoreGone takes a reader that had enough for no error.
-func ignoreGone(err error) error {
+// ignoreBrokenPipe returns nil if the reader has closed the pipe.
+func ignoreBrokenPipe(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		return nil
 	}
 	return err
 }
 
-// take asks the daemon for all that is shown.
-func take(ctx context.Context, c *control.Client, last *look) (*look, error) {
-	l := &look{Time: time.Now(), Feeds: []feedRate{}, Jobs: []wire.Job{}}
+// takeSnapshot requests everything that is shown.
+func takeSnapshot(ctx context.Context, c *control.Client, last *snapshot) (*snapshot, error) {
+	l := &snapshot{Time: time.Now(), Feeds: []feedRate{}, Jobs: []wire.Job{}}
 	if err := c.Get(ctx, "/v1/machine", &l.Machine); err != nil {
 		return nil, err
 	}
@@ -144,7 +146,7 @@ func take(ctx context.Context, c *control.Client, last *look) (*look, error) {
 		return nil, err
 	}
 	for _, f := range feeds {
-		l.Feeds = append(l.Feeds, feedRate{f, rateOf(f, l.Time, last)})
+		l.Feeds = append(l.Feeds, feedRate{f, batchRate(f, l.Time, last)})
 	}
 	for _, state := range []string{wire.JobRunning, wire.JobQueued} {
 		jobs, err := listJobs(ctx, c, state, "")
@@ -156,8 +158,8 @@ func take(ctx context.Context, c *control.Client, last *look) (*look, error) {
 	return l, nil
 }
 
-// rateOf is how many batches a second a feed has made.
-func rateOf(f wire.Feed, now time.Time, last *look) float64 {
+// batchRate returns the batches per second of a feed.
+func batchRate(f wire.Feed, now time.Time, last *snapshot) float64 {
 	batches, seconds := f.Batches, f.Seconds
 	if last != nil {
 		for _, before := range last.Feeds {
@@ -169,24 +171,26 @@ func rateOf(f wire.Feed, now time.Time, last *look) float64 {
 	return float64(batches) / max(seconds, 1e-9)
 }
 
-// shower is how looks are shown: as JSON, on the whole of a terminal, or in lines.
-func (t *top) shower(cmd *cobra.Command, quit func()) (show func(*look) error,
+// view returns functions that show a snapshot, as JSON, on the whole terminal or as lines, and end
+// that.
+func (t *top) view(cmd *cobra.Command, quit func()) (show func(*snapshot) error,
 	end func() error, err error) {
 	out := cmd.OutOrStdout()
 	if t.asJSON {
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
-		return func(l *look) error { return e.Encode(l) }, func() error { return nil }, nil
+		return func(l *snapshot) error { return e.Encode(l) }, func() error { return nil }, nil
 	}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		s, err := newScreen(f, os.Stdin, quit)
 		if err != nil {
 			return nil, nil, err
 		}
-		return func(l *look) error {
+		return func(l *snapshot) error {
 			return s.draw(
-				func(w io.Writer) error { return writeLook(w, l) })
-		}, s.end, nil
+				func(w io.Writer) error { return writeSnapshot(w, l) })
+		}, s.restore, nil
 	}
-	return func(l *look) error { return writeLook(out, l) }, func() error { return nil }, nil
+	return func(l *snapshot) error { return writeSnapshot(out, l) },
+		func() error { return nil }, nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// terminal is what a program has written on a pseudo-terminal.
+// terminal collects what a program writes to a pseudo-terminal.
 type terminal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -34,10 +34,10 @@ func (t *terminal) String() string {
 	return t.text.String()
 }
 
-// TestTopFillsATerminalAndGivesItBack watches, makes the window smaller and presses q.
-func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
+// TestTopFillsATerminalAndRestoresIt resizes the terminal and presses q.
+func TestTopFillsATerminalAndRestoresIt(t *testing.T) {
 	dir := t.TempDir()
-	d := start(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
+	d := startFaulty(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
 	defer d.stop()
 	source := filepath.Join(t.TempDir(), "a.csv")
 	if err := os.WriteFile(source, []byte("a\n1\n2\n"), 0o600); err != nil {
@@ -47,7 +47,7 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 		t.Fatalf("%+v, %v", job, err)
 	}
 	cmd := exec.Command(os.Args[0], "top", "--dir", dir, "--interval", "50ms")
-	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings)
+	cmd.Env = append(os.Environ(), mainEnv+"=1", "GORACE="+raceOptions)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 100})
 	if err != nil {
 		t.Fatal(err)
@@ -55,18 +55,18 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 	defer f.Close()
 	var shown terminal
 	read := make(chan struct{})
-	// a terminal that is closed is an error of reading
+	// reading from a closed terminal returns an error
 	go func() { _, _ = io.Copy(&shown, f); close(read) }()
 	says := func(what string) {
 		t.Helper()
-		for end := time.Now().Add(patience); !strings.Contains(shown.String(), what); time.Sleep(
+		for end := time.Now().Add(testTimeout); !strings.Contains(shown.String(), what); time.Sleep(
 			5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("no %q in %q", what, shown.String())
 			}
 		}
 	}
-	says(enterScreen + toTop)
+	says(enterScreen + cursorHome)
 	says("prices")
 	says("q quits")
 	if strings.Contains(shown.String(), "\x1b[2J") {
@@ -75,9 +75,9 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 	if err := pty.Setsize(f, &pty.Winsize{Rows: 2, Cols: 20}); err != nil {
 		t.Fatal(err)
 	}
-	says(toTop + time.Now().Format("2006-01-02 15:")) // a line of no more than 20
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		pictures := strings.Split(shown.String(), toTop)
+	says(cursorHome + time.Now().Format("2006-01-02 15:")) // the line is truncated to 20 columns
+	for end := time.Now().Add(testTimeout); ; time.Sleep(5 * time.Millisecond) {
+		pictures := strings.Split(shown.String(), cursorHome)
 		if last := pictures[len(pictures)-1]; len(pictures) > 2 &&
 			strings.HasSuffix(last, "q quits") && strings.Count(last, "\n") == 1 {
 			break
@@ -92,16 +92,17 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	<-read // the end comes behind all that was written
+	<-read // the terminal is restored after all output
 	if !strings.HasSuffix(shown.String(), leaveScreen) {
 		t.Errorf("the terminal is left as %q", shown.String()[max(0, shown.text.Len()-80):])
 	}
 }
 
-func TestAPictureFitsTheScreen(t *testing.T) {
+func TestAFrameFitsTheTerminal(t *testing.T) {
 	text := "one\ntwo is longer\näöü is as long as it looks\nfour\n"
 	for _, size := range [][2]int{{80, 24}, {5, 3}, {1, 1}, {7, 0}} {
-		lines := strings.Split(strings.TrimPrefix(picture(text, size[0], size[1]), toTop), "\r\n")
+		lines := strings.Split(strings.TrimPrefix(renderFrame(text, size[0], size[1]),
+			cursorHome), "\r\n")
 		if len(lines) > max(size[1], 1) {
 			t.Errorf("%d lines on a screen of %d", len(lines), size[1])
 		}
@@ -114,15 +115,15 @@ func TestAPictureFitsTheScreen(t *testing.T) {
 	}
 }
 
-func TestARateIsOfTheTimeSinceTheLookBefore(t *testing.T) {
+func TestARateIsOfTheTimeSinceTheLastSnapshot(t *testing.T) {
 	now := time.Now()
-	last := &look{Time: now.Add(-2 * time.Second),
+	last := &snapshot{Time: now.Add(-2 * time.Second),
 		Feeds: []feedRate{{Feed: wire.Feed{Feed: "f1", Batches: 100}}}}
 	f := wire.Feed{Feed: "f1", Batches: 130, Seconds: 1000}
-	if got := rateOf(f, now, last); got < 14.99 || got > 15.01 {
+	if got := batchRate(f, now, last); got < 14.99 || got > 15.01 {
 		t.Errorf("%v batches a second, want 30 in 2 s", got)
 	}
-	if got := rateOf(f, now, nil); got != 0.13 {
+	if got := batchRate(f, now, nil); got != 0.13 {
 		t.Errorf("%v batches a second at first, want 130 in 1000 s", got)
 	}
 }

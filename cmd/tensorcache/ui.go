@@ -16,9 +16,11 @@ func newUI(o *options) *cobra.Command {
 	var onlyPrint bool
 	cmd := &cobra.Command{
 		Use: "ui [NAME]", Short: "open the dashboard in a browser", Args: cobra.MaximumNArgs(1),
-		Long: `Ui opens the dashboard in a browser, at the dataset NAME where one is given, and prints its address.
+		Long: `Ui opens the dashboard in a browser, at the dataset NAME where one is given, and
+prints its address.
 
-The address works once, within a minute: it logs the browser in, and no other. Others get theirs by running ui again.`,
+The address works once, within a minute: it logs the browser in, and no other.
+Others get theirs by running ui again.`,
 		Example: "  tensorcache ui etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := o.connect(true)
@@ -28,7 +30,7 @@ The address works once, within a minute: it logs the browser in, and no other. O
 			defer c.Close()
 			shown := ""
 			if len(args) > 0 {
-				var d wire.Dataset // a name that is none is refused here, not in the browser
+				var d wire.Dataset // to refuse an unknown name here, not in the browser
 				if err := c.Get(cmd.Context(), control.Dataset(args[0], ""), &d); err != nil {
 					return err
 				}
@@ -41,7 +43,7 @@ The address works once, within a minute: it logs the browser in, and no other. O
 			address := ui.URL + shown
 			fmt.Fprintln(cmd.OutOrStdout(), address)
 			if !onlyPrint && hasDisplay() {
-				if err := open(address); err != nil {
+				if err := openBrowser(address); err != nil {
 					fmt.Fprintf(cmd.ErrOrStderr(),
 						"no browser was opened (%s); open the address yourself\n", err)
 				}
@@ -53,17 +55,18 @@ The address works once, within a minute: it logs the browser in, and no other. O
 	return cmd
 }
 
-// datasetFragment is how an address of the dashboard names a dataset. It never leaves the browser.
+// datasetFragment returns the fragment of the dashboard's address that shows a dataset. A browser
+// does not send it to the server.
 func datasetFragment(name string) string { return "#/datasets/" + name }
 
-// hasDisplay tells whether a browser could be seen.
+// hasDisplay reports whether a browser can be shown.
 func hasDisplay() bool {
 	return runtime.GOOS == "darwin" || os.Getenv("DISPLAY") != "" ||
 		os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// open hands an address to the system's browser, and does not wait for its end.
-func open(address string) error {
+// openBrowser opens an address in the system's browser, and does not wait for it.
+func openBrowser(address string) error {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		opener = "open"

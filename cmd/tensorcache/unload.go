@@ -15,8 +15,10 @@ func newUnload(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "unload NAME", Short: "give up a dataset's memory, never its files",
 		Args: cobra.ExactArgs(1),
-		Long: "Unload asks the system to give up the pages of a dataset. Its files stay, and whoever reads it next brings them back. " +
-			"Pages that a trainer has mapped stay, and those of a pinned dataset: unload says what is left and why.",
+		Long: "Unload asks the system to give up the pages of a dataset. Its files stay, and " +
+			"whoever reads it next brings them back. " +
+			"Pages that a trainer has mapped stay, and those of a pinned dataset: unload says " +
+			"what is left and why.",
 		Example: "  tensorcache unload etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := o.connect(true)
@@ -45,7 +47,7 @@ func newUnload(o *options) *cobra.Command {
 	return cmd
 }
 
-// sizeOr is a size, or other words where it is not known.
+// sizeOr formats a size, or returns other if it is unknown.
 func sizeOr(bytes *int64, other string) string {
 	if bytes == nil {
 		return other

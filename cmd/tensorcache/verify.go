@@ -15,11 +15,12 @@ func newVerify(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "verify NAME", Short: "compare a dataset's files with their checksums",
 		Args: cobra.ExactArgs(1),
-		Long: `Verify reads every column and file of a dataset and compares it with the checksum that was written
-at its load. Where one differs it exits with 1 and names it: remove the dataset and load it again.`,
+		Long: `Verify reads every column and file of a dataset and compares it with the
+checksum that was written at its load. Where one differs it exits with 1 and
+names it: remove the dataset and load it again.`,
 		Example: "  tensorcache verify etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job, err := o.do(cmd, args[0], "/verify", wire.Verify{Generation: generation})
+			job, err := o.runJob(cmd, args[0], "/verify", wire.Verify{Generation: generation})
 			if err != nil {
 				return err
 			}

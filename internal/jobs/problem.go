@@ -1,0 +1,52 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/problem"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// ProblemOf returns an error as clients see it. It knows the errors of loads; for all others it
+// calls [problem.Of].
+func ProblemOf(err error) *wire.Problem {
+	var source *ingest.SourceError
+	var option *ingest.OptionError
+	var space *ingest.NoSpaceError
+	switch {
+	case errors.As(err, &source):
+		typ := wire.SourceError
+		if source.NotAllowed {
+			typ = wire.Forbidden
+		}
+		p := wire.NewProblem(typ, "%s", source.Error()).WithField("sources")
+		p.Hint = source.Hint
+		return p
+	case errors.As(err, &option):
+		typ := wire.InvalidRequest
+		switch {
+		case option.Column:
+			typ = wire.ColumnNotFound
+		case option.Item:
+			typ = wire.ItemNotFound
+		}
+		p := wire.NewProblem(typ, "%s", option.Error()).WithField(option.Field)
+		p.Hint = option.Hint
+		return p
+	case errors.As(err, &space):
+		return wire.NewProblem(wire.NoSpace, "%s", space.Error()).
+			WithHint("free some space, or move the cache directory with --dir or TENSORCACHE_DIR")
+	case errors.Is(err, context.Canceled):
+		return wire.NewProblem(wire.Cancelled, "the load was cancelled").
+			WithHint("start it again; nothing was changed")
+	case errors.Is(err, ingest.ErrMemory):
+		return wire.NewProblem(wire.Memory, "%s", err).
+			WithHint("load fewer columns, or a file with smaller row groups")
+	case errors.Is(err, ingest.ErrKilled):
+		return wire.NewProblem(wire.JobFailed, "%s", err).
+			WithHint("load it again; nothing was changed")
+	}
+	return problem.Of(err)
+}
