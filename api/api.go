@@ -89,14 +89,13 @@ type Server struct {
 	tcpConns *limitedListener
 	guard    *guard
 
-	summaryMutex   sync.Mutex  // held while an item is summarised, which uses all cores
-	stopping       atomic.Bool // a client has told the daemon to stop
-	refusing       atomic.Bool
-	closing        chan struct{} // closed by Close
-	activeRequests atomic.Int64  // without open event streams
-	activeStreams  atomic.Int64  // open event streams
-	events         *events
-	metrics        *metrics
+	summaryMutex  sync.Mutex  // held while an item is summarised, which uses all cores
+	stopping      atomic.Bool // a client has told the daemon to stop
+	refusing      atomic.Bool
+	closing       chan struct{} // closed by Close
+	activeStreams atomic.Int64  // open event streams
+	events        *events
+	metrics       *metrics
 }
 
 // New returns a server. It answers requests once Serve is called.
@@ -164,7 +163,7 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 	s.Refuse()
 	for end := time.Now().Add(requestGrace); time.Now().Before(end); time.Sleep(requestPoll) {
-		if s.activeRequests.Load()+s.activeStreams.Load() == 0 {
+		if listeners[s.http].activeConns()+listeners[s.tcp].activeConns() == 0 {
 			break
 		}
 	}
@@ -236,20 +235,21 @@ func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 // handleSocket answers a request over the control socket.
 func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
 	if conn, ok := ctx.Conn().(*limitedConn).Conn.(*net.UnixConn); ok {
-		otherUser, err := peer.Check(conn, s.AllowUID)
+		process, err := peer.Check(conn, s.AllowUID)
 		if err != nil {
 			replyProblem(ctx, problem.Of(err))
 			return
 		}
-		ctx.SetUserValue(otherUserKey, otherUser)
+		ctx.SetUserValue(otherUserKey, process.IsOtherUser())
 	}
 	s.serve(ctx)
 }
 
 // serve answers a request of a client that may make it.
 func (s *Server) serve(ctx *fasthttp.RequestCtx) {
-	s.activeRequests.Add(1)
-	defer s.activeRequests.Add(-1)
+	if c, ok := ctx.Conn().(*limitedConn); ok {
+		c.startAnswer()
+	}
 	defer s.metrics.countRequest(ctx, time.Now())
 	// so that a dataset's file that was truncated ends this request and not the daemon
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -22,6 +23,7 @@ type limitedListener struct {
 	log          *slog.Logger
 	limit        int
 	writeTimeout time.Duration
+	active       atomic.Int64 // connections on which a request is answered
 
 	mu   sync.Mutex
 	open map[*limitedConn]bool
@@ -91,6 +93,14 @@ var busyAnswer = sync.OnceValue(func() []byte {
 	return b.Bytes()
 })
 
+// activeConns returns the number of connections on which a request is answered. It accepts nil.
+func (l *limitedListener) activeConns() int64 {
+	if l == nil {
+		return 0
+	}
+	return l.active.Load()
+}
+
 // add returns nil at the limit.
 func (l *limitedListener) add(conn net.Conn) net.Conn {
 	l.mu.Lock()
@@ -98,7 +108,7 @@ func (l *limitedListener) add(conn net.Conn) net.Conn {
 	if len(l.open) >= l.limit {
 		return nil
 	}
-	c := &limitedConn{conn, l}
+	c := &limitedConn{Conn: conn, listener: l}
 	l.open[c] = true
 	return c
 }
@@ -119,6 +129,28 @@ func (l *limitedListener) closeAll() {
 type limitedConn struct {
 	net.Conn
 	listener *limitedListener
+	// answering is set from the start of a request's handler until the next Read: fasthttp writes
+	// the answer after the handler has returned.
+	answering atomic.Bool
+}
+
+// startAnswer counts the connection as active until its next Read, or Close.
+func (c *limitedConn) startAnswer() {
+	if c.answering.CompareAndSwap(false, true) {
+		c.listener.active.Add(1)
+	}
+}
+
+func (c *limitedConn) endAnswer() {
+	if c.answering.CompareAndSwap(true, false) {
+		c.listener.active.Add(-1)
+	}
+}
+
+// Read ends the answer of the request before.
+func (c *limitedConn) Read(b []byte) (int, error) {
+	c.endAnswer()
+	return c.Conn.Read(b)
 }
 
 // mayIdle reports whether the connection may stay open after an answer: not if more than half of
@@ -139,6 +171,7 @@ func (c *limitedConn) Write(b []byte) (int, error) {
 }
 
 func (c *limitedConn) Close() error {
+	c.endAnswer()
 	c.listener.mu.Lock()
 	delete(c.listener.open, c)
 	c.listener.mu.Unlock()

@@ -40,7 +40,7 @@ func TestTwoHundredListenersThatReadNothingDoNotBlockOthers(t *testing.T) {
 		&p); p.Windows != 16989 {
 		t.Errorf("%d windows", p.Windows)
 	}
-	if n := w.server.activeRequests.Load() + w.server.activeStreams.Load(); n > maxStreams {
+	if n := w.server.conns.activeConns(); n > maxStreams {
 		t.Errorf("%d requests are served", n)
 	}
 	large := []byte(`{"jobs": [], "next": null` + strings.Repeat(" ", 1<<20) + "}")
