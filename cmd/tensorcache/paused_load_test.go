@@ -19,7 +19,7 @@ type pausedDaemon struct {
 	pipe string
 }
 
-func holding(t *testing.T, dir, point string) *pausedDaemon {
+func startPausing(t *testing.T, dir, point string) *pausedDaemon {
 	t.Helper()
 	pipe := filepath.Join(t.TempDir(), "hold")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -98,7 +98,7 @@ func TestAJobCancelledInAnyPhaseLeavesNothingAndTheNextWorks(t *testing.T) {
 		{"manifest", "keep/append"},
 	} {
 		t.Run(test.point+" "+filepath.Base(test.action), func(t *testing.T) {
-			h := holding(t, dir, test.point)
+			h := startPausing(t, dir, test.point)
 			more := filepath.Join(t.TempDir(), "b.csv")
 			if err := os.WriteFile(more, []byte("a\n4.5\n"), 0o600); err != nil {
 				t.Fatal(err)
@@ -126,7 +126,7 @@ func TestAJobCancelledInAnyPhaseLeavesNothingAndTheNextWorks(t *testing.T) {
 // TestAJobCancelledWhileItIsPublishedIsDone is needed because the rename is atomic.
 func TestAJobCancelledWhileItIsPublishedIsDone(t *testing.T) {
 	dir, source := newFaultTest(t)
-	h := holding(t, dir, "publish")
+	h := startPausing(t, dir, "publish")
 	job, letGo := h.startPaused("/v1/datasets/d/load", source)
 	cancelled := make(chan wire.Job)
 	go func() { cancelled <- h.end(job, true) }()
@@ -147,7 +147,7 @@ func TestADatasetRemovedUnderAnAppendIsNotFound(t *testing.T) {
 	for _, point := range []string{"ingest.count", "ingest.join", "publish"} {
 		t.Run(point, func(t *testing.T) {
 			dir, source := newFaultTest(t)
-			h := holding(t, dir, point)
+			h := startPausing(t, dir, point)
 			more := filepath.Join(t.TempDir(), "b.csv")
 			if err := os.WriteFile(more, []byte("a\n4.5\n"), 0o600); err != nil {
 				t.Fatal(err)
