@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/valyala/fasthttp"
+
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -44,6 +46,20 @@ func TestOverTCPSourcesLieBelowTheRootsOnly(t *testing.T) {
 		}
 		if job.State != wire.JobDone {
 			t.Errorf("%s: %+v", where, job.Error)
+		}
+	}
+}
+
+// TestOverTheSocketOtherUsersAreLimitedToTheRoots marks requests as handleSocket does: a test cannot
+// connect as another user.
+func TestOverTheSocketOtherUsersAreLimitedToTheRoots(t *testing.T) {
+	w := newWorld(t)
+	for _, other := range []bool{false, true} {
+		var ctx fasthttp.RequestCtx
+		ctx.Init2(overSocket, nil, false)
+		setOtherUser(&ctx, other)
+		if roots := w.server.allowedRoots(&ctx); roots.Limited != other {
+			t.Errorf("other user %v: %+v", other, roots)
 		}
 	}
 }

@@ -240,7 +240,7 @@ func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
 			replyProblem(ctx, problem.Of(err))
 			return
 		}
-		ctx.SetUserValue(otherUserKey, process.IsOtherUser())
+		setOtherUser(ctx, process.IsOtherUser())
 	}
 	s.serve(ctx)
 }

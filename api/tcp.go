@@ -167,6 +167,10 @@ func (s *Server) allowedRoots(ctx *fasthttp.RequestCtx) ingest.AllowedRoots {
 	return ingest.AllowedRoots{Limited: isTCP(ctx) || otherUser, Roots: s.Roots}
 }
 
+// setOtherUser marks whether another user than the daemon's made the request. Its parameter gives
+// the user value the type that allowedRoots expects.
+func setOtherUser(ctx *fasthttp.RequestCtx, other bool) { ctx.SetUserValue(otherUserKey, other) }
+
 // isTCP reports whether a request came over TCP and not over the control socket.
 func isTCP(ctx *fasthttp.RequestCtx) bool {
 	_, is := ctx.LocalAddr().(*net.TCPAddr)
