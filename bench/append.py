@@ -25,7 +25,10 @@ ROWS, COLUMNS, RUNS = 7_800_000, 16, 5  # 16 float64 and a time: about 1 GB
 def rows(first: int, count: int) -> dict[str, np.ndarray]:
     """So many rows from the given one on."""
     rng = np.random.default_rng(first)
-    return {"t": np.arange(first, first + count), **{f"c{i}": rng.normal(size=count) for i in range(COLUMNS)}}
+    return {
+        "t": np.arange(first, first + count),
+        **{f"c{i}": rng.normal(size=count) for i in range(COLUMNS)},
+    }
 
 
 def main() -> None:

@@ -75,7 +75,9 @@ def bursts(batches: Iterator[Any], count: int, waited: Callable[[], float] = flo
 
 def costs(feeds: dict[str, Any], others: dict[str, Iterator[Any]], rounds: int) -> dict[str, float]:
     """Microseconds a batch by case: the median of the bursts without a wait; nan where there was none."""
-    cases: dict[str, tuple[Iterator[Any], Callable[[], float]]] = {name: (it, float) for name, it in others.items()}
+    cases: dict[str, tuple[Iterator[Any], Callable[[], float]]] = {
+        name: (it, float) for name, it in others.items()
+    }
     for name, feed in feeds.items():
         meter = getattr(feed, "feed", feed)._meter
         cases[name] = (forever(feed), lambda meter=meter: meter.waited)
@@ -96,8 +98,14 @@ def recipe(array: np.ndarray[Any, Any], context: int, prediction: int, batch: in
     while True:
         for start in starts.integers(0, last, 1024).tolist():
             yield (
-                tensor.as_strided((batch, context, FEATURES), (FEATURES, FEATURES, 1), start * FEATURES),
-                tensor.as_strided((batch, prediction, FEATURES), (FEATURES, FEATURES, 1), (start + context) * FEATURES),
+                tensor.as_strided(
+                    (batch, context, FEATURES), (FEATURES, FEATURES, 1), start * FEATURES
+                ),
+                tensor.as_strided(
+                    (batch, prediction, FEATURES),
+                    (FEATURES, FEATURES, 1),
+                    (start + context) * FEATURES,
+                ),
             )
 
 
@@ -176,7 +184,9 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=300, help=f"bursts of {BURST} batches")
-    parser.add_argument("--slots", type=int, default=16, help="batches in flight; the bars are for 16")
+    parser.add_argument(
+        "--slots", type=int, default=16, help="batches in flight; the bars are for 16"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     args = parser.parse_args()
     gc.disable()

@@ -24,10 +24,18 @@ import tensorcache
 COLUMNS, CONTEXT, PREDICTION = 8, 96, 24
 BESIDE = {"batch_size": 256, "stride": CONTEXT + PREDICTION}
 CASES: dict[str, dict[str, object]] = {
-    "random_start, views of 4,096": {"order": "random_start", "batch_size": 4096, "delivery": "view"},
+    "random_start, views of 4,096": {
+        "order": "random_start",
+        "batch_size": 4096,
+        "delivery": "view",
+    },
     "random_start, views of 256": {"order": "random_start", "batch_size": 256, "delivery": "view"},
     "random_start, slots, windows side by side": {"order": "random_start", **BESIDE},
-    "random_start, local, windows side by side": {"order": "random_start", "delivery": "local", **BESIDE},
+    "random_start, local, windows side by side": {
+        "order": "random_start",
+        "delivery": "local",
+        **BESIDE,
+    },
     "sequential, slots, windows side by side": BESIDE,
     "shuffle, slots, windows side by side": {"order": "shuffle", **BESIDE},
 }
@@ -92,8 +100,12 @@ def dd(group: Path | None, path: Path) -> float:
 
 def main() -> None:
     """Write the table."""
-    parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parse.add_argument("--dir", type=Path, required=True, help="where to put the data, and remove it")
+    parse = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parse.add_argument(
+        "--dir", type=Path, required=True, help="where to put the data, and remove it"
+    )
     parse.add_argument("--mb", type=int, default=1200, help="size of the data")
     parse.add_argument("--share", type=int, default=4, help="how many times the memory the data is")
     parse.add_argument("--seconds", type=float, default=10, help="at most so long a case")
@@ -106,12 +118,16 @@ def main() -> None:
     name = f"cold_{args.layout}"
     if name not in [d["dataset"] for d in cache.datasets()]:
         noise = np.random.default_rng(0).random(args.mb * 1_000_000 // (4 * COLUMNS), np.float32)
-        cache.put(name, {f"c{i}": noise * (i + 1) for i in range(COLUMNS)}, layout=args.layout).close()
+        cache.put(
+            name, {f"c{i}": noise * (i + 1) for i in range(COLUMNS)}, layout=args.layout
+        ).close()
     cache.stop()
     os.sync()
     path = args.dir / "datasets" / name / "1" / "data.arrow"
     group = limit("tensorcache-cold", path.stat().st_size // args.share)
-    allowed = f"1/{args.share} of it in memory" if group else "no limit of memory: it only begins cold"
+    allowed = (
+        f"1/{args.share} of it in memory" if group else "no limit of memory: it only begins cold"
+    )
     print(f"{path.stat().st_size / 1e6:,.0f} MB, {args.layout}; {allowed}")
     print("\n| case | MB/s | dd | ratio |\n| --- | --- | --- | --- |")
     try:

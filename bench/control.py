@@ -45,7 +45,12 @@ ROUTES = [
     "/v1/datasets/etth1/series?code=0&columns=OT&points=1000",
     "/metrics",
 ]
-PACES = [(10, "a dashboard"), (100, "100 a second"), (300, "300 a second"), (0, "as fast as it can")]
+PACES = [
+    (10, "a dashboard"),
+    (100, "100 a second"),
+    (300, "300 a second"),
+    (0, "as fast as it can"),
+]
 """Requests a second, 0 for no pause between them, and who asks so; with the first goes the stream of events."""
 BAR = 0.02  # of the steps may be lost, at all paces but the last
 
@@ -133,19 +138,26 @@ def processor_time(pid: int) -> float:
 def measure(rounds: int) -> None:
     """Write the tables."""
     cache = tensorcache.connect()
-    data = cache.load("etth1", ROOT / "examples" / "data" / "ETTh1.csv", time="date", scale="standard")
+    data = cache.load(
+        "etth1", ROOT / "examples" / "data" / "ETTh1.csv", time="date", scale="standard"
+    )
     home = Path(os.environ["TENSORCACHE_DIR"])
     socket = str(home / json.loads((home / "daemon.json").read_text())["control"])
     daemon = cache.health()["pid"]
     other = subprocess.Popen(
-        [sys.executable, __file__, "--look-on", socket], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, __file__, "--look-on", socket],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert other.stdin is not None
     assert other.stdout is not None
     lost: dict[int, list[float]] = {pace: [] for pace, _ in PACES}
     asked: dict[int, list[float]] = {pace: [] for pace, _ in PACES}
     worked: dict[int, list[float]] = {pace: [] for pace, _ in PACES}
-    with data.windows(context_length=336, prediction_length=96).feed(batch_size=32, order="shuffle") as feed:
+    with data.windows(context_length=336, prediction_length=96).feed(
+        batch_size=32, order="shuffle"
+    ) as feed:
         batches = forever(feed)
         steps(batches, 1)
         for _ in range(rounds):
@@ -170,7 +182,9 @@ def measure(rounds: int) -> None:
         cold.append(time.perf_counter() - began)
     total = payload(Control(socket, os.environ["TENSORCACHE_DIR"]))
     cache.stop()
-    print("| asked beside a feed | requests a second | 99th percentile | processor time of one | steps lost | bar | |")
+    print(
+        "| asked beside a feed | requests a second | 99th percentile | processor time of one | steps lost | bar | |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for pace, who in PACES:
         took, share = sorted(asked[pace]), statistics.median(lost[pace])
@@ -195,7 +209,9 @@ def measure(rounds: int) -> None:
 
 def main() -> None:
     """Measure, or be the one that looks on."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--look-on", help=argparse.SUPPRESS)
     args = parser.parse_args()

@@ -28,7 +28,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="tensorcache-") as home:
         os.environ["TENSORCACHE_DIR"] = home
         cache = tensorcache.connect()
-        walk = np.random.default_rng(0).normal(size=(ROWS, COLUMNS)).cumsum(axis=0).astype(np.float32)
+        walk = (
+            np.random.default_rng(0).normal(size=(ROWS, COLUMNS)).cumsum(axis=0).astype(np.float32)
+        )
         cache.put("million", {f"v{i}": walk[:, i] for i in range(COLUMNS)})
         try:
             measure(binary)
@@ -38,17 +40,25 @@ def main() -> None:
 
 def measure(binary: str) -> None:
     """Draw the item again and again."""
-    address = subprocess.run([binary, "ui", "--print"], capture_output=True, text=True, check=True).stdout.strip()
+    address = subprocess.run(
+        [binary, "ui", "--print"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     base = address.split("/login", maxsplit=1)[0]
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=chromium, args=["--headless", "--no-sandbox", "--disable-gpu"])
+        browser = p.chromium.launch(
+            executable_path=chromium, args=["--headless", "--no-sandbox", "--disable-gpu"]
+        )
         page = browser.new_page(viewport={"width": 1360, "height": 900})
         sent: list[int] = []
         page.on("response", lambda r: sent.append(len(r.body())) if "/series?" in r.url else None)
         page.goto(address)
-        print(f"an item of {ROWS:,} rows, {COLUMNS} columns; asked for to drawn, median of {ROUNDS}, limit {LIMIT_MS}")
-        print(f"opened   {median(page, lambda: opened(page, base)):7.0f} ms, {sent[-1] / 1024:.0f} KiB")
+        print(
+            f"an item of {ROWS:,} rows, {COLUMNS} columns; asked for to drawn, median of {ROUNDS}, limit {LIMIT_MS}"
+        )
+        print(
+            f"opened   {median(page, lambda: opened(page, base)):7.0f} ms, {sent[-1] / 1024:.0f} KiB"
+        )
         print(f"zoomed   {median(page, lambda: zoomed(page)):7.0f} ms, {sent[-1] / 1024:.0f} KiB")
         browser.close()
 

@@ -45,7 +45,12 @@ def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
                 options = Options(options.runs, options.seconds, options.quick, str(child))
             command = delivery_cold.scope(options, command)
         command.append(json.dumps(vars(options)))
-        env = {**os.environ, "TENSORCACHE_DIR": directory, "HF_HOME": directory, "HF_HUB_OFFLINE": "1"}
+        env = {
+            **os.environ,
+            "TENSORCACHE_DIR": directory,
+            "HF_HOME": directory,
+            "HF_HUB_OFFLINE": "1",
+        }
         others = Others()
         done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True)
         return {**json.loads(done.stdout.splitlines()[-1]), "others": others.share(Path(directory))}
@@ -54,7 +59,9 @@ def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
     finally:
         stop = "import tensorcache, sys; tensorcache.connect(sys.argv[1]).stop()"
         if (Path(directory) / "daemon.json").exists():
-            subprocess.run([sys.executable, "-c", stop, directory], check=False, capture_output=True)
+            subprocess.run(
+                [sys.executable, "-c", stop, directory], check=False, capture_output=True
+            )
         shutil.rmtree(directory)
         if child is not None:
             child.rmdir()
@@ -62,7 +69,10 @@ def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
 
 def rows_of(results: dict[str, Any], bars_alone: bool = False) -> str:
     """The table in Markdown, or of it the lines that have a bar and were measured."""
-    out = ["| what | measured | ratio | to | bar | | note |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    out = [
+        "| what | measured | ratio | to | bar | | note |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
     for name in GROUPS:
         for line in results.get(name, {}).get("lines", ()):
             if bars_alone and line.get("held") is None:
@@ -81,7 +91,11 @@ def heading(results: dict[str, Any], options: Options) -> str:
     lines = [line for result in results.values() for line in result["lines"]]
     bars = [line for line in lines if line.get("held") is not None]
     groups = [(r["lines"], r.get("others")) for r in results.values()]
-    measured = {lines[0]["what"]: others for lines, others in groups if any(line.get("value") for line in lines)}
+    measured = {
+        lines[0]["what"]: others
+        for lines, others in groups
+        if any(line.get("value") for line in lines)
+    }
     shares = {name: share for name, share in measured.items() if share is not None}
     known = ""
     if shares:
@@ -90,7 +104,11 @@ def heading(results: dict[str, Any], options: Options) -> str:
         unknown = [f"“{name}”" for name in measured if name not in shares]
         known += f"; not recorded of {', '.join(unknown)}." if unknown else "."
     runs = len({result.get("run") for result in results.values()})
-    pieces = " Not one run: groups were measured one by one, at different states of the code." if runs > 1 else ""
+    pieces = (
+        " Not one run: groups were measured one by one, at different states of the code."
+        if runs > 1
+        else ""
+    )
     return (
         f"{sum(line['held'] for line in bars)} of {len(bars)} bars held. "
         f"Medians of {options.runs} rounds, ratios within a round.{known}{pieces}"
@@ -106,14 +124,20 @@ def publish(page: Path, text: str) -> None:
 
 def main() -> None:
     """Measure, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", default="", help=f"groups, of {','.join(GROUPS)}")
     parser.add_argument("--runs", type=int, default=5, help="rounds; fewer take less time")
     parser.add_argument("--seconds", type=float, default=0.7, help="of each case in a round")
-    parser.add_argument("--quick", action="store_true", help="see that it runs and contents agree; writes nothing")
+    parser.add_argument(
+        "--quick", action="store_true", help="see that it runs and contents agree; writes nothing"
+    )
     parser.add_argument("--dry", action="store_true", help="write nothing")
     parser.add_argument("--cgroup", default="", help="a cgroup directory in which one may be made")
-    parser.add_argument("--files", help="where data is kept meanwhile, 3 GB (the system's temporary directory)")
+    parser.add_argument(
+        "--files", help="where data is kept meanwhile, 3 GB (the system's temporary directory)"
+    )
     given = parser.parse_args()
     only = given.only.split(",") if given.only else list(GROUPS)
     if unknown := set(only) - set(GROUPS):

@@ -96,19 +96,27 @@ class Result:
     lines: list[Line] = field(default_factory=list)
     numbers: dict[str, float] = field(default_factory=dict)
 
-    def at_least(self, what: str, value: str, ratio: float, to: str, bar: float, note: str = "") -> None:
+    def at_least(
+        self, what: str, value: str, ratio: float, to: str, bar: float, note: str = ""
+    ) -> None:
         """A line whose ratio shall be so large."""
         self.lines.append(Line(what, value, ratio, to, f"≥ {bar:g} ×", ratio >= bar, note))
 
-    def at_most(self, what: str, value: str, ratio: float, to: str, bar: float, note: str = "") -> None:
+    def at_most(
+        self, what: str, value: str, ratio: float, to: str, bar: float, note: str = ""
+    ) -> None:
         """A line whose ratio shall be no larger."""
         self.lines.append(Line(what, value, ratio, to, f"≤ {bar:g} ×", ratio <= bar, note))
 
     def limit(self, what: str, value: float, unit: str, bar: float, note: str = "") -> None:
         """A line whose value shall be no larger."""
-        self.lines.append(Line(what, f"{value:.3g} {unit}", None, "", f"≤ {bar:g} {unit}", value <= bar, note))
+        self.lines.append(
+            Line(what, f"{value:.3g} {unit}", None, "", f"≤ {bar:g} {unit}", value <= bar, note)
+        )
 
-    def told(self, what: str, value: str, ratio: float | None = None, to: str = "", note: str = "") -> None:
+    def told(
+        self, what: str, value: str, ratio: float | None = None, to: str = "", note: str = ""
+    ) -> None:
         """A line without a bar."""
         self.lines.append(Line(what, value, ratio, to, note=note))
 
@@ -216,4 +224,8 @@ def windows_of(data: tensorcache.Dataset, shape: Shape) -> tensorcache.Windows:
 
 def millions(per_second: float) -> str:
     """Windows a second, to read."""
-    return f"{per_second / 1e6:.2f} M windows/s" if per_second >= 1e5 else f"{per_second / 1e3:.1f} k windows/s"
+    return (
+        f"{per_second / 1e6:.2f} M windows/s"
+        if per_second >= 1e5
+        else f"{per_second / 1e3:.1f} k windows/s"
+    )

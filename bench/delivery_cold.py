@@ -12,7 +12,18 @@ import time
 from pathlib import Path
 
 import numpy as np
-from delivery_case import NotMeasuredError, Options, Result, Shape, by_turns, connect, forever, middle, rate, ratio
+from delivery_case import (
+    NotMeasuredError,
+    Options,
+    Result,
+    Shape,
+    by_turns,
+    connect,
+    forever,
+    middle,
+    rate,
+    ratio,
+)
 
 import tensorcache
 
@@ -29,7 +40,9 @@ def scope(options: Options, command: list[str]) -> list[str]:
     if options.cgroup:
         return ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', options.cgroup, *command]
     if not Path("/run/systemd/system").is_dir():
-        raise NotMeasuredError("no systemd to ask for a cgroup; name a writable one with --cgroup DIR")
+        raise NotMeasuredError(
+            "no systemd to ask for a cgroup; name a writable one with --cgroup DIR"
+        )
     user = [] if os.getuid() == 0 else ["--user"]
     limits = ["-p", f"MemoryMax={MEMORY}", "-p", "MemorySwapMax=0"]
     asked = ["systemd-run", *user, "--scope", "--quiet", *limits]
@@ -51,7 +64,9 @@ def made(parent: str) -> Path:
 
 def stored(shape: Shape) -> tensorcache.Dataset:
     """The rows by way of a file, since they are larger than the memory that there is."""
-    os.environ["TENSORCACHE_MEMORY"] = str(2 * TIMES * MEMORY)  # else a load is refused that is larger than half of it
+    os.environ["TENSORCACHE_MEMORY"] = str(
+        2 * TIMES * MEMORY
+    )  # else a load is refused that is larger than half of it
     path, block = Path(os.environ["TENSORCACHE_DIR"], "cold.npy"), 1 << 20
     draw = np.random.default_rng(0)
     rows = np.lib.format.open_memmap(path, "w+", np.float32, (shape.rows, shape.features))
@@ -72,7 +87,9 @@ def cold(options: Options) -> Result:
     path = next(Path(os.environ["TENSORCACHE_DIR"]).glob("datasets/cold/*/data.arrow"))
     subprocess.run(["sync", "-f", str(path)], check=True)
     size = path.stat().st_size
-    windows = data.windows(context_length=shape.context, prediction_length=shape.prediction, stride=shape.length)
+    windows = data.windows(
+        context_length=shape.context, prediction_length=shape.prediction, stride=shape.length
+    )
 
     def dd() -> float:
         began = time.perf_counter()

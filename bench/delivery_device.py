@@ -38,9 +38,17 @@ def cuda(options: Options) -> Result:
     starts, ours = in_order(windows, "shuffle", shape, count)
     hashes = {OURS: ours}
     for resident in (False, True):
-        options_of = {"batch_size": shape.batch, "shuffle": True, "seed": 3, "device": "cuda", "resident": resident}
+        options_of = {
+            "batch_size": shape.batch,
+            "shuffle": True,
+            "seed": 3,
+            "device": "cuda",
+            "resident": resident,
+        }
         with adapter.loader(windows, **options_of) as loader:
-            pairs = ((context.cpu(), target.cpu()) for context, target in itertools.islice(loader, count))
+            pairs = (
+                (context.cpu(), target.cpu()) for context, target in itertools.islice(loader, count)
+            )
             hashes[f"resident={resident}"] = digest(pairs)
     agree(hashes)
     on_device = torch.from_numpy(array).cuda()
@@ -65,12 +73,22 @@ def cuda(options: Options) -> Result:
             yield batch, torch.cuda.current_stream().synchronize()
 
     for resident, other, name, bar in ((False, copies, LINK, 0.9), (True, gathers, GATHER, 1.0)):
-        options_of = {"batch_size": shape.batch, "shuffle": True, "device": "cuda", "resident": resident}
+        options_of = {
+            "batch_size": shape.batch,
+            "shuffle": True,
+            "device": "cuda",
+            "resident": resident,
+        }
         with adapter.loader(windows, **options_of) as loader:
             batches = synchronized(warm(loader, options))
-            cases = {OURS: timed(lambda batches=batches: batches, options), name: timed(other, options)}
+            cases = {
+                OURS: timed(lambda batches=batches: batches, options),
+                name: timed(other, options),
+            }
             measured = by_turns(cases, options.runs)
         what = "resident gather on the device" if resident else "ring to device"
         value = f"{middle(measured, OURS) * shape.values * 4 / 1e9:.1f} GB/s"
-        result.at_least(what, value, ratio(measured, OURS, name), name, bar, torch.cuda.get_device_name())
+        result.at_least(
+            what, value, ratio(measured, OURS, name), name, bar, torch.cuda.get_device_name()
+        )
     return result

@@ -18,7 +18,11 @@ def machine() -> str:
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.partition(": ")[2] for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.partition(": ")[2]
+            for line in info.read_text().splitlines()
+            if line.startswith("model name")
+        ]
         cpu = names[0] if names else cpu
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     system = f"{platform.system()}, Python {platform.python_version()}"
@@ -44,7 +48,9 @@ def busy() -> float:
     """Seconds of CPU that anybody used since the machine began, and those that its host took."""
     if not STAT.exists():
         return 0.0
-    user, nice, system, _, _, irq, softirq, steal, *_ = map(int, STAT.read_text().split("\n", 1)[0].split()[1:])
+    user, nice, system, _, _, irq, softirq, steal, *_ = map(
+        int, STAT.read_text().split("\n", 1)[0].split()[1:]
+    )
     return (user + nice + system + irq + softirq + steal) / TICK
 
 

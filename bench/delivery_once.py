@@ -26,7 +26,10 @@ GROUPS = {
 
 
 SKIPPED = {
-    "cuda": (("ring to device", "≥ 0.9 × the link"), ("resident gather on the device", "≥ 1 × a plain gather there")),
+    "cuda": (
+        ("ring to device", "≥ 0.9 × the link"),
+        ("resident gather on the device", "≥ 1 × a plain gather there"),
+    ),
     "cold": (("data 4 × the memory, random_start", "≥ 0.8 × dd"),),
     "trainers": (("4 trainers at once, different orders", "≥ 0.9 × one alone"),),
 }

@@ -21,10 +21,14 @@ Recipe = Callable[[np.ndarray, np.ndarray, Shape], Pairs]
 def expert(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
     """One ``index_select`` a batch from a strided view in which windows are rows; the parts are slices of it."""
     order = torch.from_numpy(starts)
-    rows = torch.from_numpy(array).as_strided((shape.windows, shape.length * shape.features), (shape.features, 1))
+    rows = torch.from_numpy(array).as_strided(
+        (shape.windows, shape.length * shape.features), (shape.features, 1)
+    )
     while True:
         for at in range(0, len(order) - shape.batch + 1, shape.batch):
-            batch = rows.index_select(0, order[at : at + shape.batch]).view(shape.batch, shape.length, shape.features)
+            batch = rows.index_select(0, order[at : at + shape.batch]).view(
+                shape.batch, shape.length, shape.features
+            )
             yield batch[:, : shape.context], batch[:, shape.context :]
 
 
@@ -32,7 +36,10 @@ def views(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
     """``as_strided`` twice a batch: the windows that begin at a row and at the next ones, nothing copied."""
     tensor, features = torch.from_numpy(array), shape.features
     strides = (features, features, 1)
-    context, target = (shape.batch, shape.context, features), (shape.batch, shape.prediction, features)
+    context, target = (
+        (shape.batch, shape.context, features),
+        (shape.batch, shape.prediction, features),
+    )
     while True:
         for start in starts.tolist():
             yield (
@@ -61,7 +68,9 @@ class AllAtOnce(OneByOne):
     def __getitems__(self, indices: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
         shape, features = self.shape, self.shape.features
         rows = self.rows.as_strided((shape.windows, shape.length * features), (features, 1))
-        batch = rows.index_select(0, torch.tensor(indices)).view(len(indices), shape.length, features)
+        batch = rows.index_select(0, torch.tensor(indices)).view(
+            len(indices), shape.length, features
+        )
         return batch[:, : shape.context], batch[:, shape.context :]
 
 
@@ -70,9 +79,13 @@ def same(batch: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.
     return batch
 
 
-def loaded(dataset: torch.utils.data.Dataset, starts: np.ndarray, shape: Shape, **more: object) -> Pairs:
+def loaded(
+    dataset: torch.utils.data.Dataset, starts: np.ndarray, shape: Shape, **more: object
+) -> Pairs:
     """Through a ``DataLoader``."""
-    loader = torch.utils.data.DataLoader(dataset, shape.batch, sampler=starts.tolist(), drop_last=True, **more)
+    loader = torch.utils.data.DataLoader(
+        dataset, shape.batch, sampler=starts.tolist(), drop_last=True, **more
+    )
     while True:
         yield from loader
 

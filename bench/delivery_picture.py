@@ -50,7 +50,9 @@ def windows(numbers: dict[str, float], top: int) -> tuple[str, int]:
         for name, value in sorted(numbers.items(), key=lambda one: -one[1])
     ]
     under = "float32, 4 M rows × 8 columns, context 96, prediction 24, batch 256, shuffled; more is better"
-    return panel(top, "Windows a second to one torch consumer", under, bars, ("memcpy on one core", limit))
+    return panel(
+        top, "Windows a second to one torch consumer", under, bars, ("memcpy on one core", limit)
+    )
 
 
 def steps(numbers: dict[str, float], threads: str, top: int) -> tuple[str, int]:
@@ -59,14 +61,21 @@ def steps(numbers: dict[str, float], threads: str, top: int) -> tuple[str, int]:
     bars = [(name, value, f"{value:.3f} ×") for name, value in numbers.items()]
     under = "context 336, prediction 96, batch 32; × a step with one batch that stays in place; less is better"
     return panel(
-        top, f"A training step of NLinear on ETTh1, {threads}", under, bars, ("one resident batch, no loading", hot)
+        top,
+        f"A training step of NLinear on ETTh1, {threads}",
+        under,
+        bars,
+        ("one resident batch, no loading", hot),
     )
 
 
 def draw(results: dict[str, Any]) -> str:
     """The picture as SVG: of what was measured."""
     every = {key: value for result in results.values() for key, value in result["numbers"].items()}
-    kinds = {kind: {k.partition("/")[2]: v for k, v in every.items() if k.startswith(f"{kind}/")} for kind in KINDS}
+    kinds = {
+        kind: {k.partition("/")[2]: v for k, v in every.items() if k.startswith(f"{kind}/")}
+        for kind in KINDS
+    }
     parts, top = [], 10
     for kind, drawing in KINDS.items():
         if kinds[kind]:

@@ -85,7 +85,9 @@ def four(options: Options) -> Result:
     trainers = [Trainer(seed, shape) for seed in range(TRAINERS)]
     try:
         pids = [daemon, *(trainer.process.pid for trainer in trainers)]
-        put("packed", table(Shape(1000)), "packed")  # tiny: what a feed needs besides data and ring is there
+        put(
+            "packed", table(Shape(1000)), "packed"
+        )  # tiny: what a feed needs besides data and ring is there
         for word, trainer in itertools.product(("attach", "detach"), trainers):
             trainer.say(word)
             trainer.hear()
@@ -111,12 +113,15 @@ def four(options: Options) -> Result:
     value = millions(middle(measured, "four"))
     alone = f"alone {millions(middle(measured, 'one'))}"
     result.at_least(
-        "4 trainers at once, different orders", value, ratio(measured, "four", "one"), "one alone", 0.9, alone
+        "4 trainers at once, different orders",
+        value,
+        ratio(measured, "four", "one"),
+        "one alone",
+        0.9,
+        alone,
     )
     value = f"{more / 2**20:.0f} MiB"
-    need = (
-        f"data {own / 2**20:.0f} MiB, rings {rings / 2**20:.0f} MiB; daemon and trainers, beyond what they had before"
-    )
+    need = f"data {own / 2**20:.0f} MiB, rings {rings / 2**20:.0f} MiB; daemon and trainers, beyond what they had before"
     result.at_most("sum of PSS", value, more / (own + rings), "data + rings", 1.05, need)
     return result
 

@@ -14,7 +14,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from delivery_case import Options, Result, Shape, agree, by_turns, connect, digest, forever, middle, rate, ratio
+from delivery_case import (
+    Options,
+    Result,
+    Shape,
+    agree,
+    by_turns,
+    connect,
+    digest,
+    forever,
+    middle,
+    rate,
+    ratio,
+)
 from delivery_peers import expert
 from delivery_windows import CHECKED, OURS, in_order
 
@@ -30,8 +42,12 @@ Step = Callable[[tuple[torch.Tensor, torch.Tensor]], None]
 
 def etth1() -> tuple[Any, np.ndarray, Shape]:
     """The training windows, and the same rows as an array."""
-    data = connect().load("etth1", CSV, time="date", scale="standard", fit_rows=(0, TRAIN), layout="packed")
-    train, _, _ = data.windows(context_length=336, prediction_length=96).split(lengths=(TRAIN, 2880, 2880))
+    data = connect().load(
+        "etth1", CSV, time="date", scale="standard", fit_rows=(0, TRAIN), layout="packed"
+    )
+    train, _, _ = data.windows(context_length=336, prediction_length=96).split(
+        lengths=(TRAIN, 2880, 2880)
+    )
     names = train.features["context"]
     rows = np.stack([data[name] for name in names], axis=1)[:TRAIN].astype(np.float32)
     return train, rows, Shape(TRAIN, len(names), 336, 96, 32)
@@ -87,7 +103,9 @@ def stepping(batches: Iterator[Any], step: Step, options: Options) -> Callable[[
     return case
 
 
-def measure(loader: Any, others: dict[str, Iterator[Any]], step: Step, options: Options) -> tuple[dict, float]:
+def measure(
+    loader: Any, others: dict[str, Iterator[Any]], step: Step, options: Options
+) -> tuple[dict, float]:
     """Microseconds a step by case, and the share of its time in which ours waited for data."""
     batches, waits, seconds = forever(loader), 0.0, 0.0
     rate(map(step, batches), 0, at_least=MOST_STEPS)  # until it has chosen how to deliver
@@ -101,7 +119,9 @@ def measure(loader: Any, others: dict[str, Iterator[Any]], step: Step, options: 
         waits += loader.stats()["wait_s"] - before
         return took
 
-    cases = {OURS: waiting} | {name: stepping(other, step, options) for name, other in others.items()}
+    cases = {OURS: waiting} | {
+        name: stepping(other, step, options) for name, other in others.items()
+    }
     return by_turns(cases, options.runs), waits / seconds
 
 
@@ -112,7 +132,11 @@ def shuffled(options: Options, threads: int) -> Result:
     starts, ours = in_order(train, "shuffle", shape, CHECKED)
     agree({OURS: ours, GATHER: digest(itertools.islice(expert(rows, starts, shape), CHECKED))})
     order = np.random.default_rng(2).permutation(len(train))
-    others = {COLD: resident(shape, 64), GATHER: expert(rows, order, shape), HOT: resident(shape, 1)}
+    others = {
+        COLD: resident(shape, 64),
+        GATHER: expert(rows, order, shape),
+        HOT: resident(shape, 1),
+    }
     with adapter.loader(train, batch_size=shape.batch, shuffle=True, drop_last=True) as loader:
         took, waiting = measure(loader, others, stepper(shape), options)
         note = f"delivery {loader.stats()['delivery']}"
@@ -145,13 +169,19 @@ def by_views(options: Options) -> Result:
     with adapter.loader(train, format="dict", **feeding) as loader:
         for batch in itertools.islice(loader, CHECKED):
             at = int(batch["start"][0])
-            window = torch.from_numpy(rows).unfold(0, shape.length, 1).transpose(1, 2)[at : at + len(batch["start"])]
+            window = (
+                torch.from_numpy(rows)
+                .unfold(0, shape.length, 1)
+                .transpose(1, 2)[at : at + len(batch["start"])]
+            )
             parts = window[:, : shape.context], window[:, shape.context :]
             agree({OURS: digest([(batch["context"], batch["target"])]), "rows": digest([parts])})
     with tensorcache.torch.loader(train, **feeding) as loader:
         took, waiting = measure(loader, {HOT: resident(shape, 1)}, stepper(shape), options)
     value = f"{middle(took, OURS):.0f} µs"
     note = f"waiting {waiting * 100:.2f} %"
-    result.at_most("NLinear's step, random_start by views", value, ratio(took, OURS, HOT), HOT, 1.0, note)
+    result.at_most(
+        "NLinear's step, random_start by views", value, ratio(took, OURS, HOT), HOT, 1.0, note
+    )
     result.numbers["step1/tensorcache, views"] = ratio(took, OURS, HOT)
     return result

@@ -36,7 +36,11 @@ from tensorcache._choose import MOST_STEPS
 
 CHECKED = 16
 """Batches whose contents are compared."""
-EXPERT, MEMCPY, ONE_BLOCK = "expert in process", "memcpy on one core", "memcpy on one core, always into one block"
+EXPERT, MEMCPY, ONE_BLOCK = (
+    "expert in process",
+    "memcpy on one core",
+    "memcpy on one core, always into one block",
+)
 OURS = "tensorcache"
 SAME = 1.1
 """Microseconds that differ by less are the same."""
@@ -69,7 +73,9 @@ def in_order(windows: Any, order: str, shape: Shape, count: int) -> tuple[np.nda
         return starts, digest(itertools.islice(loader, count))
 
 
-def checked(windows: Any, array: np.ndarray, shape: Shape, recipes: dict[str, Any]) -> dict[str, Any]:
+def checked(
+    windows: Any, array: np.ndarray, shape: Shape, recipes: dict[str, Any]
+) -> dict[str, Any]:
     """The recipes that can be had, each having made the very batches that the feed has."""
     count = min(CHECKED, shape.windows // shape.batch)
     starts, ours = in_order(windows, "shuffle", shape, count)
@@ -91,7 +97,9 @@ def warm(loader: Any, options: Options) -> Iterator[Any]:
     return batches
 
 
-def against(name: str, layout: str, shape: Shape, options: Options, peers: bool) -> tuple[dict, dict, str]:
+def against(
+    name: str, layout: str, shape: Shape, options: Options, peers: bool
+) -> tuple[dict, dict, str]:
     """Figures of ours, the expert's, memcpy's and maybe the peers'; who could not be measured; what ours did."""
     array = table(shape)
     windows = windows_of(put(name, array, layout), shape)
@@ -109,7 +117,9 @@ def against(name: str, layout: str, shape: Shape, options: Options, peers: bool)
                 cases[peer] = timed(lambda recipe=recipe: recipe(array, order, shape), options)
         measured = by_turns(cases, options.runs)
         stats = loader.stats()
-    measured = {case: [batches * shape.batch for batches in figures] for case, figures in measured.items()}
+    measured = {
+        case: [batches * shape.batch for batches in figures] for case, figures in measured.items()
+    }
     skips = {peer: why for peer, why in recipes.items() if isinstance(why, NotMeasuredError)}
     return measured, skips, f"delivery {stats['delivery']}, {stats['slots']} slots"
 
@@ -122,12 +132,19 @@ def packed(options: Options) -> Result:
     value = millions(middle(measured, OURS))
     what = "windows/s, packed, nothing read"
     result.at_least(what, value, ratio(measured, OURS, EXPERT), EXPERT, 1.6, note)
-    result.at_least(what, value, ratio(measured, OURS, MEMCPY), MEMCPY, 0.9, "into as many blocks in turn")
+    result.at_least(
+        what, value, ratio(measured, OURS, MEMCPY), MEMCPY, 0.9, "into as many blocks in turn"
+    )
     for name in (EXPERT, MEMCPY, ONE_BLOCK, *PEERS):
         if name in skips:
             result.skipped(name, skips[name])
         else:
-            result.told(name, millions(middle(measured, name)), ratio(measured, OURS, name), "tensorcache to this")
+            result.told(
+                name,
+                millions(middle(measured, name)),
+                ratio(measured, OURS, name),
+                "tensorcache to this",
+            )
     bars = [name for name in measured if name != ONE_BLOCK]
     result.numbers |= {f"windows/{name}": middle(measured, name) for name in bars}
     return result
@@ -158,10 +175,19 @@ def view(options: Options) -> Result:
     windows = windows_of(put("packed", array, "packed"), shape)
     feeding = {"batch_size": shape.batch, "order": "random_start", "seed": 3}
     with adapter.loader(windows, format="dict", delivery="view", **feeding) as loader:
-        first = [batch for batch in itertools.islice(loader, CHECKED) if len(batch["start"]) == shape.batch]
+        first = [
+            batch
+            for batch in itertools.islice(loader, CHECKED)
+            if len(batch["start"]) == shape.batch
+        ]
         starts = np.array([int(batch["start"][0]) for batch in first])
         ours = digest((batch["context"], batch["target"]) for batch in first)
-        agree({OURS: ours, "recipe": digest(itertools.islice(views(array, starts, shape), len(first)))})
+        agree(
+            {
+                OURS: ours,
+                "recipe": digest(itertools.islice(views(array, starts, shape), len(first))),
+            }
+        )
     order = np.random.default_rng(2).integers(0, shape.windows - shape.batch, 100_000)
     with adapter.loader(windows, delivery="view", **feeding) as loader:
         batches = warm(loader, options)
@@ -172,7 +198,14 @@ def view(options: Options) -> Result:
         measured = by_turns(cases, options.runs)
         note = f"{loader.stats()['slots']} slots"
     value = f"{middle(measured, OURS) / 1e3:.0f} k batches/s"
-    result.at_least("view batches/s", value, ratio(measured, OURS, "recipe"), "strided recipe in process", 1.5, note)
+    result.at_least(
+        "view batches/s",
+        value,
+        ratio(measured, OURS, "recipe"),
+        "strided recipe in process",
+        1.5,
+        note,
+    )
     result.told("strided recipe in process", f"{middle(measured, 'recipe') / 1e3:.0f} k batches/s")
     return result
 
@@ -187,7 +220,9 @@ def attach(options: Options) -> Result:
             began = time.perf_counter()
             windows = windows_of(connect().dataset("packed"), shape)
             feeding = {"batch_size": shape.batch, "order": "shuffle"}
-            made = windows.feed(**feeding) if name == "numpy" else adapter.loader(windows, **feeding)
+            made = (
+                windows.feed(**feeding) if name == "numpy" else adapter.loader(windows, **feeding)
+            )
             next(iter(made))
             figures.append((time.perf_counter() - began) * 1e3)
             made.close()
@@ -195,7 +230,13 @@ def attach(options: Options) -> Result:
                 time.sleep(0.02)
     for name, figures in took.items():
         note = f"slowest of {len(figures)}: {max(figures):.1f} ms"
-        result.limit(f"connect, attach, first batch, warm, {name}", statistics.median(figures), "ms", 10, note)
+        result.limit(
+            f"connect, attach, first batch, warm, {name}",
+            statistics.median(figures),
+            "ms",
+            10,
+            note,
+        )
     return result
 
 
@@ -217,7 +258,10 @@ def many(options: Options) -> Result:
     }
     shape, microseconds = Shape(features=1), {}
     made = {
-        name: windows_of(connect().put(f"many{i}", sets[name], item_id="item" if "item" in sets[name] else None), shape)
+        name: windows_of(
+            connect().put(f"many{i}", sets[name], item_id="item" if "item" in sets[name] else None),
+            shape,
+        )
         for i, name in enumerate(sets)
     }
     for delivery, order in itertools.product(("starts", "slot"), ("sequential", "shuffle")):
@@ -227,15 +271,21 @@ def many(options: Options) -> Result:
         }
         batches = {name: forever(feed) for name, feed in feeds.items()}
         brief = Options(seconds=options.seconds / 2)
-        cases = {name: timed(lambda name=name, batches=batches: batches[name], brief) for name in feeds}
+        cases = {
+            name: timed(lambda name=name, batches=batches: batches[name], brief) for name in feeds
+        }
         measured = by_turns(cases, options.runs)
-        microseconds[delivery, order] = {name: [1e6 / figure for figure in measured[name]] for name in measured}
+        microseconds[delivery, order] = {
+            name: [1e6 / figure for figure in measured[name]] for name in measured
+        }
         for feed in feeds.values():
             feed.close()
     few = "10⁶ rows"
     for name in list(sets)[1:]:
         for (delivery, order), took in microseconds.items():
-            what = f"{name}, {order}, " + ("item and start alone" if delivery == "starts" else "batches")
+            what = f"{name}, {order}, " + (
+                "item and start alone" if delivery == "starts" else "batches"
+            )
             value, found = f"{middle(took, name):.3g} µs a batch", ratio(took, name, few)
             note = f"{few}: {middle(took, few):.3g} µs"
             if delivery == "starts" and (order == "sequential" or name == "10⁹ rows"):

@@ -51,7 +51,10 @@ class Bench:
         spec.write_text(json.dumps(job | more))
         touch(MEMORY)
         out = subprocess.run(
-            [sys.executable, str(HERE / "loading_once.py"), str(spec)], check=True, capture_output=True, text=True
+            [sys.executable, str(HERE / "loading_once.py"), str(spec)],
+            check=True,
+            capture_output=True,
+            text=True,
         )
         if who == "tensorcache":
             self.cache.remove("b")
@@ -71,7 +74,10 @@ class Bench:
         best = min(PEERS, key=lambda who: middle[who])
         ratio = middle[best] / middle["tensorcache"]
         row = " | ".join(f"{middle[who]:.3f}" for who in everybody)
-        print(f"| {title} | {row} | {ratio:.2f}x {best} | {bar}x | {'yes' if ratio >= bar else 'no'} |", flush=True)
+        print(
+            f"| {title} | {row} | {ratio:.2f}x {best} | {bar}x | {'yes' if ratio >= bar else 'no'} |",
+            flush=True,
+        )
 
     def memory(self, title: str, path: Path) -> None:
         """Anonymous memory beyond the result, in MiB: ours is a mapped file and no anonymous memory at all."""
@@ -85,7 +91,8 @@ class Bench:
     def seconds(self, path: Path, columns: list[str] | None = None, **options: object) -> float:
         """The median of our own loads."""
         return statistics.median(
-            self.once("tensorcache", path, columns, options=options)["seconds"] for _ in range(self.runs)
+            self.once("tensorcache", path, columns, options=options)["seconds"]
+            for _ in range(self.runs)
         )
 
     def by_turns(self, path: Path, *options: dict) -> list[float]:
@@ -131,7 +138,9 @@ def warm(path: Path) -> Path:
 
 def main() -> None:
     """Make the files, load them by turns, print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--rows", type=int, default=10_000_000, help="of the Parquet files")
     folder = Path(tempfile.gettempdir()) / "tensorcache-bench"
@@ -141,7 +150,9 @@ def main() -> None:
     folder = arguments.files
     plain = warm(files.plain(folder / f"plain-{arguments.rows}.parquet", arguments.rows))
     snappy, zstd = (
-        warm(files.dictionaries(folder / f"{codec}-{arguments.rows}.parquet", arguments.rows, codec))
+        warm(
+            files.dictionaries(folder / f"{codec}-{arguments.rows}.parquet", arguments.rows, codec)
+        )
         for codec in ("snappy", "zstd")
     )
     csv = warm(files.text(folder / f"text-{arguments.rows}.csv", arguments.rows * 3 // 8))
@@ -150,12 +161,18 @@ def main() -> None:
         try:
             size = f"{arguments.rows:,} rows, {csv.stat().st_size / 1e6:.0f} MB of CSV"
             print(f"{os.cpu_count()} cores, {size}; seconds, median of {arguments.runs}\n")
-            print("| what | tensorcache | " + " | ".join(PEERS) + " | ratio to the best | bar | kept |")
+            print(
+                "| what | tensorcache | "
+                + " | ".join(PEERS)
+                + " | ratio to the best | bar | kept |"
+            )
             print("| --- " * 9 + "|")
             bench.compare("Parquet plain snappy, 2 of 16 columns", plain, ["c3", "c7"], 1.6)
             bench.compare("the same, 16 of 16", plain, None, 2.2)
             for codec, path in ("snappy", snappy), ("zstd", zstd):
-                bench.compare(f"Parquet with dictionaries, {codec}, 2 of 16", path, ["c3", "c7"], 1.2)
+                bench.compare(
+                    f"Parquet with dictionaries, {codec}, 2 of 16", path, ["c3", "c7"], 1.2
+                )
                 bench.compare("the same, 16 of 16", path, None, 1.2)
             bench.compare("CSV, 8 numeric columns", csv, None, 2.0)
             print("\nAnonymous memory beyond the result, MiB, at most 96:\n")
@@ -164,14 +181,24 @@ def main() -> None:
             bench.memory("Parquet plain snappy", plain)
             bench.memory("Parquet with dictionaries, zstd", zstd)
             bench.memory("CSV", csv)
-            alone, made = bench.by_turns(plain, {}, {"scale": "standard", "dtype": "float64", "fill": "forward"})
+            alone, made = bench.by_turns(
+                plain, {}, {"scale": "standard", "dtype": "float64", "fill": "forward"}
+            )
             took = f"{alone:.3f} and {made:.3f} s"
-            print(f"\nfill and standard scale, bar +20 %: {made / alone - 1:+.1%} on top of a load ({took})")
+            print(
+                f"\nfill and standard scale, bar +20 %: {made / alone - 1:+.1%} on top of a load ({took})"
+            )
             print(f"reload, a hit, and its first batch: {bench.reload(plain):.1f} ms (bar: 10 ms)")
-            sizes = [arguments.rows // 10, arguments.rows, *([arguments.rows * 10] if arguments.long else [])]
+            sizes = [
+                arguments.rows // 10,
+                arguments.rows,
+                *([arguments.rows * 10] if arguments.long else []),
+            ]
             for rows in sizes:
                 seconds = bench.seconds(warm(files.plain(folder / f"two-{rows}.parquet", rows, 2)))
-                print(f"{rows:,} rows of 2 columns: {seconds:.3f} s, {seconds / rows * 1e9:.1f} ns a row")
+                print(
+                    f"{rows:,} rows of 2 columns: {seconds:.3f} s, {seconds / rows * 1e9:.1f} ns a row"
+                )
         finally:
             bench.cache.stop()
 

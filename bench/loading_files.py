@@ -27,7 +27,9 @@ def repeating(rows: int, columns: int) -> pa.Table:
 def plain(path: Path, rows: int, columns: int = COLUMNS) -> Path:
     """Parquet without dictionaries, snappy."""
     if not path.exists():
-        pq.write_table(normal(rows, columns), made(path), compression="snappy", use_dictionary=False)
+        pq.write_table(
+            normal(rows, columns), made(path), compression="snappy", use_dictionary=False
+        )
         made(path).rename(path)
     return path
 

@@ -44,7 +44,10 @@ def reader(who: str, job: dict) -> Callable[[], Arrays]:
         what = ", ".join(columns) if columns else "*"
 
         def load() -> Arrays:
-            return {k: np.asarray(v) for k, v in duckdb.sql(f"select {what} from '{path}'").fetchnumpy().items()}
+            return {
+                k: np.asarray(v)
+                for k, v in duckdb.sql(f"select {what} from '{path}'").fetchnumpy().items()
+            }
 
     elif who == "pandas":
         import pandas as pd
@@ -120,7 +123,11 @@ def main() -> None:
     arrays = load()
     seconds = time.perf_counter() - began
     peak.ended.set()
-    out = {"seconds": seconds, "bytes": sum(a.nbytes for a in arrays.values()), "peak": peak.most - before}
+    out = {
+        "seconds": seconds,
+        "bytes": sum(a.nbytes for a in arrays.values()),
+        "peak": peak.most - before,
+    }
     if job["hash"]:
         digest = hashlib.blake2b()
         for name in sorted(arrays):

@@ -109,8 +109,13 @@ def main() -> int:
     cache = tensorcache.connect()
     data = cache.load("etth1-lanes", CSV, time="date", scale="standard", fit_rows=(0, TRAIN_ROWS))
     # Each window predicts every next row: its target is its context, one row on.
-    windows = data.windows(context_length=LENGTH, stride=LENGTH, prediction_length=1, overlap=LENGTH - 1)
-    series = torch.stack([torch.tensor(data[name], dtype=torch.float32) for name in windows.features["context"]], dim=1)
+    windows = data.windows(
+        context_length=LENGTH, stride=LENGTH, prediction_length=1, overlap=LENGTH - 1
+    )
+    series = torch.stack(
+        [torch.tensor(data[name], dtype=torch.float32) for name in windows.features["context"]],
+        dim=1,
+    )
     model = NextRow(series.shape[1])
     adam = torch.optim.Adam(model.parameters(), LEARNING_RATE)
     options = {"batch_size": LANES, "order": "lanes", "seed": given.seed, "format": "dict"}
@@ -122,7 +127,9 @@ def main() -> int:
     whole = unbroken(model, series, stretches)
     same = abs(loss - whole) <= TOLERANCE * whole
     print(f"{len(windows)} windows in {LANES} lanes, {len(stretches)} unbroken stretches")
-    print(f"loss in lanes {loss:.8f}, over the unbroken stretches {whole:.8f}: {'equal' if same else 'NOT equal'}")
+    print(
+        f"loss in lanes {loss:.8f}, over the unbroken stretches {whole:.8f}: {'equal' if same else 'NOT equal'}"
+    )
     return 0 if same else 1
 
 

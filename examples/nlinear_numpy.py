@@ -69,7 +69,9 @@ class Adam:
         """One update."""
         self.steps += 1
         rate = rate * (1 - 0.999**self.steps) ** 0.5 / (1 - 0.9**self.steps)
-        for p, g, mean, square in zip(self.parameters, gradients, self.mean, self.square, strict=True):
+        for p, g, mean, square in zip(
+            self.parameters, gradients, self.mean, self.square, strict=True
+        ):
             mean += 0.1 * (g - mean)
             square += 0.001 * (g * g - square)
             p -= rate * mean / (np.sqrt(square) + 1e-8)
@@ -98,7 +100,9 @@ def evaluate(model: NLinear, feed: tensorcache.Feed) -> dict[str, float]:
 
 def main() -> int:
     """Load, train, test, and print what happened."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--epochs", type=int, default=10, help="at most so many (10)")
     parser.add_argument("--seed", type=int, default=0, help="of the weights and the order (0)")
     options = parser.parse_args()
@@ -108,7 +112,9 @@ def main() -> int:
     windows = data.windows(context_length=CONTEXT, prediction_length=PREDICTION)
     parts = windows.split(lengths=LENGTHS)
     train, val, test = parts
-    print(f"ETTh1: {len(data):,} rows of {len(windows.features['context'])} features, generation {data.generation}")
+    print(
+        f"ETTh1: {len(data):,} rows of {len(windows.features['context'])} features, generation {data.generation}"
+    )
     print("windows: " + ", ".join(f"{name} {len(part):,}" for name, part in parts.items()) + "\n")
 
     model = NLinear(np.random.default_rng(options.seed))
@@ -122,12 +128,18 @@ def main() -> int:
     ):
         for epoch in range(1, options.epochs + 1):
             rate = LEARNING_RATE * 0.5 ** max(0, epoch - 2)
-            began, waited = time.perf_counter(), shuffled.stats()["wait_s"] + validation.stats()["wait_s"]
+            began, waited = (
+                time.perf_counter(),
+                shuffled.stats()["wait_s"] + validation.stats()["wait_s"],
+            )
             loss = train_epoch(model, adam, shuffled, rate)
             score = evaluate(model, validation)["MSE"]
             seconds = time.perf_counter() - began
             share = (shuffled.stats()["wait_s"] + validation.stats()["wait_s"] - waited) / seconds
-            print(f"{epoch:5d}  {rate:13.6f}  {loss:9.4f}  {score:7.4f}  {seconds:7.2f}  {share:16.1%}", flush=True)
+            print(
+                f"{epoch:5d}  {rate:13.6f}  {loss:9.4f}  {score:7.4f}  {seconds:7.2f}  {share:16.1%}",
+                flush=True,
+            )
             if score < best:
                 best, kept, bad = score, [p.copy() for p in model.parameters], 0
             else:
@@ -139,7 +151,9 @@ def main() -> int:
 
     print("\ntest        MSE    MAE")
     print(f"this run  {scores['MSE']:.3f}  {scores['MAE']:.3f}")
-    print(f"published {PUBLISHED['MSE']:.3f}  {PUBLISHED['MAE']:.3f}  (NLinear, AAAI 2023, table 2)")
+    print(
+        f"published {PUBLISHED['MSE']:.3f}  {PUBLISHED['MAE']:.3f}  (NLinear, AAAI 2023, table 2)"
+    )
     if scores["MSE"] >= LIMIT:
         print(f"the test MSE is {scores['MSE']:.4f}, want less than {LIMIT}", file=sys.stderr)
         return 1

@@ -69,7 +69,9 @@ def evaluate(model: NLinear, loader: tensorcache.torch.Loader) -> dict[str, floa
 
 def main() -> int:
     """Load, train, test, and print what happened."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--epochs", type=int, default=10, help="at most so many (10)")
     parser.add_argument("--seed", type=int, default=0, help="of the weights and the order (0)")
     options = parser.parse_args()
@@ -79,7 +81,9 @@ def main() -> int:
     windows = data.windows(context_length=CONTEXT, prediction_length=PREDICTION)
     parts = windows.split(lengths=LENGTHS)
     train, val, test = parts
-    print(f"ETTh1: {len(data):,} rows of {len(windows.features['context'])} features, generation {data.generation}")
+    print(
+        f"ETTh1: {len(data):,} rows of {len(windows.features['context'])} features, generation {data.generation}"
+    )
     print("windows: " + ", ".join(f"{name} {len(part):,}" for name, part in parts.items()) + "\n")
 
     torch.manual_seed(options.seed)
@@ -89,18 +93,26 @@ def main() -> int:
     best, kept, bad = float("inf"), {}, 0
     print("epoch  learning rate  train MSE  val MSE  seconds  waiting for data")
     with (
-        tensorcache.torch.loader(train, batch_size=BATCH, shuffle=True, seed=options.seed) as shuffled,
+        tensorcache.torch.loader(
+            train, batch_size=BATCH, shuffle=True, seed=options.seed
+        ) as shuffled,
         tensorcache.torch.loader(val, batch_size=BATCH) as validation,
         tensorcache.torch.loader(test, batch_size=BATCH) as testing,
     ):
         for epoch in range(1, options.epochs + 1):
             rate = adam.param_groups[0]["lr"]
-            began, waited = time.perf_counter(), shuffled.stats()["wait_s"] + validation.stats()["wait_s"]
+            began, waited = (
+                time.perf_counter(),
+                shuffled.stats()["wait_s"] + validation.stats()["wait_s"],
+            )
             loss = train_epoch(model, adam, shuffled)
             score = evaluate(model, validation)["MSE"]
             seconds = time.perf_counter() - began
             share = (shuffled.stats()["wait_s"] + validation.stats()["wait_s"] - waited) / seconds
-            print(f"{epoch:5d}  {rate:13.6f}  {loss:9.4f}  {score:7.4f}  {seconds:7.2f}  {share:16.1%}", flush=True)
+            print(
+                f"{epoch:5d}  {rate:13.6f}  {loss:9.4f}  {score:7.4f}  {seconds:7.2f}  {share:16.1%}",
+                flush=True,
+            )
             schedule.step()
             if score < best:
                 best, kept, bad = score, copy.deepcopy(model.state_dict()), 0
@@ -113,7 +125,9 @@ def main() -> int:
 
     print("\ntest        MSE    MAE")
     print(f"this run  {scores['MSE']:.3f}  {scores['MAE']:.3f}")
-    print(f"published {PUBLISHED['MSE']:.3f}  {PUBLISHED['MAE']:.3f}  (NLinear, AAAI 2023, table 2)")
+    print(
+        f"published {PUBLISHED['MSE']:.3f}  {PUBLISHED['MAE']:.3f}  (NLinear, AAAI 2023, table 2)"
+    )
     if scores["MSE"] >= LIMIT:
         print(f"the test MSE is {scores['MSE']:.4f}, want less than {LIMIT}", file=sys.stderr)
         return 1

@@ -48,9 +48,23 @@ def build(repository: Path, binary: Path) -> None:
         raise SystemExit(
             "Go is missing: this package carries a daemon written in Go\nhint: https://go.dev/dl, 1.26 or newer"
         )
-    command = [go, "build", "-trimpath", "-ldflags", "-s -w", "-o", str(binary), "./cmd/tensorcache"]
+    command = [
+        go,
+        "build",
+        "-trimpath",
+        "-ldflags",
+        "-s -w",
+        "-o",
+        str(binary),
+        "./cmd/tensorcache",
+    ]
     done = subprocess.run(
-        command, cwd=repository, env={**os.environ, "CGO_ENABLED": "0"}, capture_output=True, text=True, check=False
+        command,
+        cwd=repository,
+        env={**os.environ, "CGO_ENABLED": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)} failed in {repository}:\n{done.stderr}")

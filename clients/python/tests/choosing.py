@@ -28,7 +28,11 @@ def exchange(monkeypatch: pytest.MonkeyPatch, feed: Feed, after: int = 1) -> Cho
 
 
 def hold_choice(
-    monkeypatch: pytest.MonkeyPatch, ours: Any, slots: Any, chosen: str, hold_equal: Callable[[Any, Any], None]
+    monkeypatch: pytest.MonkeyPatch,
+    ours: Any,
+    slots: Any,
+    chosen: str,
+    hold_equal: Callable[[Any, Any], None],
 ) -> None:
     """Have a feed or loader by "auto" choose, batch for batch beside one by slots, until long after it should have."""
     now = 0.0

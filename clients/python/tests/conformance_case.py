@@ -42,7 +42,13 @@ class Case:
         return [name for name in self.frame.columns if name not in ("id", "t")]
 
 
-COLUMNS = [("id", "text", 1), ("t", "int64", 1), ("a", "float32", 1), ("b", "int32", 1), ("c", "float32", 1)]
+COLUMNS = [
+    ("id", "text", 1),
+    ("t", "int64", 1),
+    ("a", "float32", 1),
+    ("b", "int32", 1),
+    ("c", "float32", 1),
+]
 WIDE = [*COLUMNS, ("m", "float32", 2), ("s", "float32", 1)]
 OPTIONS: Json = {"item_id": ["id"], "time": "t"}
 
@@ -74,7 +80,11 @@ def frame(
 
 def feed(batch_size: int, order: str = "sequential", **more: Any) -> Json:
     """A feed of a case: options of the order, and beside them channels_first, mask, epoch, consumed, view."""
-    beside = {key: more.pop(key) for key in ("channels_first", "mask", "epoch", "consumed", "view") if key in more}
+    beside = {
+        key: more.pop(key)
+        for key in ("channels_first", "mask", "epoch", "consumed", "view")
+        if key in more
+    }
     return {"options": {"batch_size": batch_size, "order": order, **more}, **beside}
 
 

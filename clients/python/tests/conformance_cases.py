@@ -23,7 +23,13 @@ NO_VIEWS: list[tuple[Json, str]] = [
     ({**SHORT, "columns": ["c", "a"]}, "random_start"),
 ]
 """What cannot be viewed: scattered, padded, converted, in another order than in the file."""
-BAD_OPTIONS: Json = {"batch_size": 0, "order": "random", "rank": 1, "tail": "cut", "weights": [1.0, 1.0]}
+BAD_OPTIONS: Json = {
+    "batch_size": 0,
+    "order": "random",
+    "rank": 1,
+    "tail": "cut",
+    "weights": [1.0, 1.0],
+}
 
 ROLES = [
     View(
@@ -45,10 +51,14 @@ CASES: dict[str, Case] = {
         [("t", "int64", 1), *COLUMNS[2:]],
         {"time": "t"},
         [
-            View(SHORT, at=[[0, 34, 17]], feeds=[feed(4), feed(7, tail="drop"), feed(35), feed(64)]),
+            View(
+                SHORT, at=[[0, 34, 17]], feeds=[feed(4), feed(7, tail="drop"), feed(35), feed(64)]
+            ),
             View({"context_length": 5}, at=[[35]], feeds=[feed(6, channels_first=True)]),
             View(
-                {**SHORT, "stride": 3, "dilation": 2, "gap": 1, "overlap": 2}, at=[[1, 0]], feeds=[feed(4, mask=True)]
+                {**SHORT, "stride": 3, "dilation": 2, "gap": 1, "overlap": 2},
+                at=[[1, 0]],
+                feeds=[feed(4, mask=True)],
             ),
         ],
     ),
@@ -58,7 +68,11 @@ CASES: dict[str, Case] = {
         COLUMNS,
         OPTIONS,
         [
-            View({**AB, "max_step": 1}, at=[[0, 3]], feeds=[feed(5), feed(8, "shuffle", seed=1, channels_first=True)]),
+            View(
+                {**AB, "max_step": 1},
+                at=[[0, 3]],
+                feeds=[feed(5), feed(8, "shuffle", seed=1, channels_first=True)],
+            ),
             View({**AB, "anchor": "end", "stride": 4, "gap": 2, "overlap": 1}, feeds=[feed(4)]),
             View({**AB, "rows": [3, -2]}, at=[[5, 0]], feeds=[feed(9, "shuffle", seed=2, epoch=5)]),
             View({**AB, "time": [8, 30]}, feeds=[feed(9)]),
@@ -76,7 +90,11 @@ CASES: dict[str, Case] = {
                 at=[[0, 5, 2]],
                 feeds=[feed(4), feed(5, "shuffle", seed=7, channels_first=True)],
             ),
-            View({**AB, "min_context": 2, "dilation": 2, "anchor": "end", "stride": 2}, at=[[0]], feeds=[feed(3)]),
+            View(
+                {**AB, "min_context": 2, "dilation": 2, "anchor": "end", "stride": 2},
+                at=[[0]],
+                feeds=[feed(3)],
+            ),
             View({**AB, "min_context": 1, "rows": [2, None]}, at=[[0, 1]], feeds=[feed(4)]),
             View({**AB, "min_context": 2, "rows": [-8, -1]}, at=[[0, 1]], feeds=[feed(4)]),
             View({**AB, "min_context": 1, "time": [3, None]}, at=[[0, 1]], feeds=[feed(4)]),
@@ -89,12 +107,20 @@ CASES: dict[str, Case] = {
         OPTIONS,
         [
             View(SHORT, at=[[0]], feeds=[feed(8)]),
-            View({**SHORT, "max_missing": 0.1}, at=[[0, 4]], feeds=[feed(8), feed(6, channels_first=True)]),
             View(
-                {**SHORT, "max_missing": None, "missing_value": -7.5}, at=[[2, 1]], feeds=[feed(8, "shuffle", seed=3)]
+                {**SHORT, "max_missing": 0.1},
+                at=[[0, 4]],
+                feeds=[feed(8), feed(6, channels_first=True)],
             ),
             View(
-                {**SHORT, "max_missing": None, "min_context": 1, "known_columns": ["c"]}, at=[[0, 6]], feeds=[feed(8)]
+                {**SHORT, "max_missing": None, "missing_value": -7.5},
+                at=[[2, 1]],
+                feeds=[feed(8, "shuffle", seed=3)],
+            ),
+            View(
+                {**SHORT, "max_missing": None, "min_context": 1, "known_columns": ["c"]},
+                at=[[0, 6]],
+                feeds=[feed(8)],
             ),
         ],
     ),
@@ -121,8 +147,15 @@ CASES: dict[str, Case] = {
             View({**SHORT, "dtype": "float64"}, at=[[7]], feeds=[feed(8)]),
             View({**SHORT, "dtype": "int64", "columns": ["b"]}, at=[[7]], feeds=[feed(8)]),
             View({**SHORT, "dtype": "int32", "columns": ["b"]}, feeds=[feed(8)]),
-            View({**SHORT, "dtype": None, "columns": ["b"]}, at=[[7]], feeds=[feed(8)], stored="int32"),
-            View({**SHORT, "dtype": None, "columns": ["a", "c"]}, feeds=[feed(8)], stored="float32"),
+            View(
+                {**SHORT, "dtype": None, "columns": ["b"]},
+                at=[[7]],
+                feeds=[feed(8)],
+                stored="int32",
+            ),
+            View(
+                {**SHORT, "dtype": None, "columns": ["a", "c"]}, feeds=[feed(8)], stored="float32"
+            ),
         ],
     ),
     "views": Case(
@@ -162,11 +195,21 @@ CASES: dict[str, Case] = {
             View(
                 {**SHORT, "context_columns": ["c"], "target_columns": ["a"], "known_columns": ["c"]}
                 | {"static_columns": ["s"]},
-                feeds=[feed(5, view=True), feed(5, "random_start", seed=2, channels_first=True, view=True)],
+                feeds=[
+                    feed(5, view=True),
+                    feed(5, "random_start", seed=2, channels_first=True, view=True),
+                ],
             ),
             View({**SHORT, "columns": ["m"]}, feeds=[feed(6, mask=True, view=True)]),
-            View({**SHORT, "columns": ["b"], "dtype": "int32"}, feeds=[feed(8, "random_start", seed=1, view=True)]),
-            View({**SHORT, "columns": ["b"], "dtype": None}, feeds=[feed(8, view=True)], stored="int32"),
+            View(
+                {**SHORT, "columns": ["b"], "dtype": "int32"},
+                feeds=[feed(8, "random_start", seed=1, view=True)],
+            ),
+            View(
+                {**SHORT, "columns": ["b"], "dtype": None},
+                feeds=[feed(8, view=True)],
+                stored="int32",
+            ),
         ],
     ),
     "ranks": Case(
@@ -178,8 +221,14 @@ CASES: dict[str, Case] = {
             View(
                 AB,
                 feeds=[
-                    *[feed(4, "shuffle", seed=11, num_replicas=3, tail=tail) for tail in ("short", "wrap", "drop")],
-                    *[feed(5, "sequential", num_replicas=4, tail=tail) for tail in ("short", "wrap", "drop")],
+                    *[
+                        feed(4, "shuffle", seed=11, num_replicas=3, tail=tail)
+                        for tail in ("short", "wrap", "drop")
+                    ],
+                    *[
+                        feed(5, "sequential", num_replicas=4, tail=tail)
+                        for tail in ("short", "wrap", "drop")
+                    ],
                     feed(4, "shuffle", seed=11, num_replicas=2, tail="short", consumed=24),
                     feed(3, "shuffle", seed=11, epoch=1, consumed=12),
                     feed(40, "shuffle", seed=2**64 - 1, num_replicas=2, tail="wrap", epoch=2**40),
@@ -214,7 +263,10 @@ CASES: dict[str, Case] = {
                 AB,
                 feeds=[
                     *[feed(4, "random_start", seed=9, epoch=epoch) for epoch in (0, 1)],
-                    *[feed(4, "random_start", seed=9, num_replicas=2, tail=tail) for tail in ("short", "wrap", "drop")],
+                    *[
+                        feed(4, "random_start", seed=9, num_replicas=2, tail=tail)
+                        for tail in ("short", "wrap", "drop")
+                    ],
                     feed(4, "random_start", seed=9, consumed=5),
                 ],
             ),
@@ -234,7 +286,10 @@ CASES: dict[str, Case] = {
                     feed(2, "lanes", seed=4, tail="drop", consumed=4),
                 ],
             ),
-            View({"context_length": 2, "stride": 2, "max_step": 1, "columns": ["a"]}, feeds=[feed(3, "lanes", seed=8)]),
+            View(
+                {"context_length": 2, "stride": 2, "max_step": 1, "columns": ["a"]},
+                feeds=[feed(3, "lanes", seed=8)],
+            ),
         ],
     ),
     "splits": Case(
@@ -244,25 +299,50 @@ CASES: dict[str, Case] = {
         OPTIONS,
         [
             View(
-                AB, [{"split": {"lengths": [12, 6, None]}, "part": 1}], at=[[0, 2]], feeds=[feed(4, "shuffle", seed=1)]
+                AB,
+                [{"split": {"lengths": [12, 6, None]}, "part": 1}],
+                at=[[0, 2]],
+                feeds=[feed(4, "shuffle", seed=1)],
             ),
             View(
                 AB,
-                [{"split": {"lengths": [12, None], "purge": 2, "context_before_split": False}, "part": 0}],
+                [
+                    {
+                        "split": {"lengths": [12, None], "purge": 2, "context_before_split": False},
+                        "part": 0,
+                    }
+                ],
                 feeds=[feed(9)],
             ),
-            View(AB, [{"split": {"lengths": [12, None], "context_before_split": False}, "part": 1}], feeds=[feed(9)]),
+            View(
+                AB,
+                [{"split": {"lengths": [12, None], "context_before_split": False}, "part": 1}],
+                feeds=[feed(9)],
+            ),
             View(AB, [{"split": {"fractions": [0.6, 0.2, 0.2]}, "part": 2}], feeds=[feed(4)]),
             View(AB, [{"split": {"at_times": [15, 25]}, "part": 1}], feeds=[feed(4)]),
-            View(AB, [{"split": {"items": [['b"ü0', 'a"ü2'], ['c"ü1', 'd"ü3']]}, "part": 1}], feeds=[feed(16)]),
+            View(
+                AB,
+                [{"split": {"items": [['b"ü0', 'a"ü2'], ['c"ü1', 'd"ü3']]}, "part": 1}],
+                feeds=[feed(16)],
+            ),
             View(AB, [{"split": {"items": [0.5, 0.5]}, "part": 0}], feeds=[feed(16)]),
             View(AB, [{"where": {"rows": [-12, None]}}], feeds=[feed(4)]),
             View(
                 AB,
-                [{"where": {"time": [10, 22], "items": ['a"ü2', 'b"ü0']}, "context_before_split": False}],
+                [
+                    {
+                        "where": {"time": [10, 22], "items": ['a"ü2', 'b"ü0']},
+                        "context_before_split": False,
+                    }
+                ],
                 feeds=[feed(4)],
             ),
-            View(AB, [{"where": {"rows": [4, None]}}, {"split": {"lengths": [10, None]}, "part": 1}], feeds=[feed(8)]),
+            View(
+                AB,
+                [{"where": {"rows": [4, None]}}, {"split": {"lengths": [10, None]}, "part": 1}],
+                feeds=[feed(8)],
+            ),
         ],
     ),
     "latest": Case(
@@ -277,7 +357,11 @@ CASES: dict[str, Case] = {
                 at=[[0, 2]],
                 feeds=[feed(2), feed(8, channels_first=True)],
             ),
-            View({**AB, "max_missing": None}, [{"where": {"rows": [None, 8]}}, {"latest": True}], feeds=[feed(8)]),
+            View(
+                {**AB, "max_missing": None},
+                [{"where": {"rows": [None, 8]}}, {"latest": True}],
+                feeds=[feed(8)],
+            ),
         ],
     ),
     "times": Case(
@@ -304,25 +388,37 @@ CASES: dict[str, Case] = {
             bad("dataset", "invalid_name", "dataset", name="a/b"),
             bad("column", "column_not_found", "aa", name="aa"),
             bad("item", "item_not_found", "item", item="b"),
-            *[bad("windows", "invalid_spec", name, spec={**SHORT, name: value}) for name, value in BAD_SPECS.items()],
+            *[
+                bad("windows", "invalid_spec", name, spec={**SHORT, name: value})
+                for name, value in BAD_SPECS.items()
+            ],
             bad("windows", "column_not_found", "columns", spec={**SHORT, "columns": ["a", "aa"]}),
             bad("windows", "no_windows", spec={"context_length": 100}),
             bad("where", "item_not_found", "where.items", spec=SHORT, where={"items": ["z"]}),
             bad("split", "invalid_spec", "lengths[1]", spec=SHORT, split={"lengths": [5, 0]}),
             bad("split", "invalid_spec", "fractions", spec=SHORT, split={"fractions": [0.9, 0.2]}),
             *[
-                bad("feed", "invalid_spec", name, spec=SHORT, options={"batch_size": 4, name: value})
+                bad(
+                    "feed", "invalid_spec", name, spec=SHORT, options={"batch_size": 4, name: value}
+                )
                 for name, value in BAD_OPTIONS.items()
             ],
             *[
                 bad("feed", "invalid_spec", "delivery", spec=spec, options=options)
                 for spec, options in [
-                    *[(spec, {"batch_size": 4, "order": order, "delivery": "view"}) for spec, order in NO_VIEWS],
+                    *[
+                        (spec, {"batch_size": 4, "order": order, "delivery": "view"})
+                        for spec, order in NO_VIEWS
+                    ],
                     (SHORT, {"batch_size": 4, "delivery": "slots"}),
                 ]
             ],
             bad(
-                "state", "cursor_mismatch", spec=SHORT, options={"batch_size": 4, "order": "shuffle"}, state={"seed": 9}
+                "state",
+                "cursor_mismatch",
+                spec=SHORT,
+                options={"batch_size": 4, "order": "shuffle"},
+                state={"seed": 9},
             ),
         ],
     ),
@@ -330,7 +426,14 @@ CASES: dict[str, Case] = {
         "what a load did to the values is undone: to the values that were put, within 1e-4 of them",
         frame([20, 15, 9]),
         COLUMNS,
-        {**OPTIONS, "scale": "standard", "scale_per": "item", "fit_rows": [0, 9], "log1p": ["c"], "diff": ["a"]},
+        {
+            **OPTIONS,
+            "scale": "standard",
+            "scale_per": "item",
+            "fit_rows": [0, 9],
+            "log1p": ["c"],
+            "diff": ["a"],
+        },
         inverse=[{"column": "b"}, {"column": "c"}, {"column": "a"}],
     ),
 }

@@ -23,7 +23,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     directory = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
-            if name.startswith("TENSORCACHE_") and name not in ("TENSORCACHE_BIN", "TENSORCACHE_PORTABLE"):
+            if name.startswith("TENSORCACHE_") and name not in (
+                "TENSORCACHE_BIN",
+                "TENSORCACHE_PORTABLE",
+            ):
                 patch.delenv(name)
         patch.delenv("XDG_CACHE_HOME", raising=False)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))

@@ -16,7 +16,18 @@ FEATURES = ["a", "b", "c", "m[0]", "m[1]", "s"]
 """``a`` and ``m`` may miss values, ``b`` is int32, ``c`` known in advance, ``s`` constant in an item."""
 
 
-NAMES = ["item", "ü", '"', "\\", "<&>", "\t\n\b\f\r", "\x01\x1f\x7f", "\u2028\u2029", "😀", "日本語 " * 6]
+NAMES = [
+    "item",
+    "ü",
+    '"',
+    "\\",
+    "<&>",
+    "\t\n\b\f\r",
+    "\x01\x1f\x7f",
+    "\u2028\u2029",
+    "😀",
+    "日本語 " * 6,
+]
 """Items' names as hard as JSON has them: their hashes put them into parts."""
 
 
@@ -29,7 +40,9 @@ class Table:
     layout: str
 
     def put(self, cache: tensorcache.Cache, name: str) -> tensorcache.Dataset:
-        columns: dict[str, Any] = {name: self.frame[name].to_numpy() for name in ("id", "t", "a", "b", "c")}
+        columns: dict[str, Any] = {
+            name: self.frame[name].to_numpy() for name in ("id", "t", "a", "b", "c")
+        }
         columns["id"] = self.frame["id"].tolist()
         columns["m"] = self.frame[["m[0]", "m[1]"]].to_numpy(np.float32)
         columns["s"] = self.frame["s"].to_numpy()
@@ -68,7 +81,8 @@ def tables(draw: st.DrawFn) -> Table:
                 {
                     "id": f"{names[item]} {item}" if text else item * 10 - 7,
                     "t": np.cumsum(steps) + int(rng.integers(-20, 20)),
-                    "a": rng.normal(size=n).astype(np.float32) * np.float32(10.0 ** rng.integers(-3, 6)),
+                    "a": rng.normal(size=n).astype(np.float32)
+                    * np.float32(10.0 ** rng.integers(-3, 6)),
                     "b": rng.integers(-1000, 1000, n).astype(np.int32),
                     "c": rng.normal(size=n).astype(np.float32),
                     "m[0]": rng.normal(size=n).astype(np.float32),
@@ -178,7 +192,10 @@ def splits(draw: st.DrawFn, names: list[Any]) -> dict[str, Any]:
         split["at_times"] = sorted(draw(bounds))
     else:
         dealt = [draw(st.integers(0, parts - 1)) for _ in names]
-        split["items"] = [[name for name, part in zip(names, dealt, strict=True) if part == p] for p in range(parts)]
+        split["items"] = [
+            [name for name, part in zip(names, dealt, strict=True) if part == p]
+            for p in range(parts)
+        ]
     if kind in ("lengths", "fractions", "at_times"):
         split["purge"] = draw(st.integers(0, 3))
     return split

@@ -14,10 +14,14 @@ def read_csv(path: Path, numbers: list[str], **options: Any) -> pd.DataFrame:
     """A CSV file as pandas reads it, its numbers read exactly (pandas' own float parser may be off by one ulp)."""
     frame = pd.read_csv(path, dtype=dict.fromkeys(numbers, str), **options)
     for name in numbers:
-        frame[name] = [float(text) if isinstance(text, str) else float("nan") for text in frame[name]]
+        frame[name] = [
+            float(text) if isinstance(text, str) else float("nan") for text in frame[name]
+        ]
     return frame
 
 
 def read_etth1() -> pd.DataFrame:
     """ETTh1 as pandas reads it."""
-    return read_csv(ETTH1, ["HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"], parse_dates=["date"])
+    return read_csv(
+        ETTH1, ["HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"], parse_dates=["date"]
+    )

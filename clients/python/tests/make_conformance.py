@@ -48,7 +48,9 @@ class Answer:
         self.found: Found = self.naive.index([cut_of(cut) for cut in view.cuts])
         self.latest = bool(view.cuts) and "latest" in view.cuts[-1]
         self.dtype = np.dtype(view.spec.get("dtype", "float32") or view.stored)
-        self.windows = [self.naive.window(*place, latest=self.latest) for place in self.found.places]
+        self.windows = [
+            self.naive.window(*place, latest=self.latest) for place in self.found.places
+        ]
 
     def plan(self) -> dict[str, Any]:
         return {
@@ -58,7 +60,11 @@ class Answer:
         }
 
     def parts(
-        self, numbers: Sequence[int], channels_first: bool = False, mask: bool = False, reset: list[bool] | None = None
+        self,
+        numbers: Sequence[int],
+        channels_first: bool = False,
+        mask: bool = False,
+        reset: list[bool] | None = None,
     ) -> dict[str, Any]:
         """All parts of a batch of these windows."""
         parts: dict[str, np.ndarray[Any, Any]] = {}
@@ -116,7 +122,9 @@ class Answer:
 def cut_of(cut: dict[str, Any]) -> tuple[Any, ...]:
     """A cut as the oracle takes it."""
     if "where" in cut:
-        where = {key: tuple(value) if key != "items" else value for key, value in cut["where"].items()}
+        where = {
+            key: tuple(value) if key != "items" else value for key, value in cut["where"].items()
+        }
         return "where", {**where, "context_before_split": cut.get("context_before_split", True)}
     if "split" in cut:
         return "split", cut["split"], cut["part"]
@@ -130,7 +138,14 @@ def dataset(case: Case) -> dict[str, Any]:
         names = [f"{name}[{i}]" for i in range(width)] if width > 1 else [name]
         values = case.frame[names].to_numpy(object).reshape(-1).tolist()
         listed = [None if isinstance(v, float) and v != v else v for v in values]
-        columns.append({"name": name, "dtype": dtype, **({"width": width} if width > 1 else {}), "values": listed})
+        columns.append(
+            {
+                "name": name,
+                "dtype": dtype,
+                **({"width": width} if width > 1 else {}),
+                "values": listed,
+            }
+        )
     return {"columns": columns, "options": case.options}
 
 
@@ -151,7 +166,9 @@ def answered(case: Case) -> dict[str, Any]:
     if case.errors:
         made["errors"] = case.errors
     if case.inverse:
-        made["inverse"] = [{**one, "values": original(case.frame, one["column"])} for one in case.inverse]
+        made["inverse"] = [
+            {**one, "values": original(case.frame, one["column"])} for one in case.inverse
+        ]
     return made
 
 

@@ -69,7 +69,11 @@ class Naive:
     """
 
     def __init__(self, frame: pd.DataFrame, features: list[str], spec: Keywords) -> None:
-        given = {name: value for name, value in spec.items() if value is not None or name == "max_missing"}
+        given = {
+            name: value
+            for name, value in spec.items()
+            if value is not None or name == "max_missing"
+        }
         self.c: int = given["context_length"]
         self.p: int = given.get("prediction_length", 0)
         self.g: int = given.get("gap", 0)
@@ -96,13 +100,25 @@ class Naive:
             columns = self.spec.get(key)
             if columns is None:
                 return None
-            return [f for column in columns for f in features if f == column or f.startswith(column + "[")]
+            return [
+                f
+                for column in columns
+                for f in features
+                if f == column or f.startswith(column + "[")
+            ]
 
         known, static = named("known_columns") or [], named("static_columns") or []
         both = named("columns") or [f for f in features if f not in static]
         context = named("context_columns") or both
-        target = named("target_columns") or (named("columns") or [f for f in both if f not in known])
-        return {"context": context, "target": target if self.p else [], "known": known, "static": static}
+        target = named("target_columns") or (
+            named("columns") or [f for f in both if f not in known]
+        )
+        return {
+            "context": context,
+            "target": target if self.p else [],
+            "known": known,
+            "static": static,
+        }
 
     def rows(self, item: int) -> int:
         return len(self.times[item])
@@ -211,7 +227,9 @@ class Naive:
         if self.from_end:
             last = self.last_row(start)
             return 0 <= last < n and (end - 1 - last) % self.s == 0
-        return start < n and (start - first) % self.s == 0 and (start >= 0 or self.padded(item, start))
+        return (
+            start < n and (start - first) % self.s == 0 and (start >= 0 or self.padded(item, start))
+        )
 
     def why(self, item: int, start: int, left: Range) -> str | None:
         """Why a position is no window; None when it is one."""
@@ -251,7 +269,9 @@ class Naive:
             return False
         first, _ = self.admitted(item)
         cells = {(start + i * self.d, f) for i in range(self.c) for f in self.features["context"]}
-        cells |= {(start + i * self.d, f) for i in self.target_samples() for f in self.features["target"]}
+        cells |= {
+            (start + i * self.d, f) for i in self.target_samples() for f in self.features["target"]
+        }
         real = [(row, f) for row, f in cells if row >= first]
         missing = sum(1 for row, f in real if math.isnan(self.cells[item][f][row]))
         return missing > 0 and missing / len(real) > self.max_missing
@@ -304,7 +324,9 @@ class Naive:
         else:
             found.rejected[why] = found.rejected.get(why, 0) + 1
 
-    def part(self, name: str, item: int, start: int, samples: range) -> tuple[list[list[float]], list[list[bool]]]:
+    def part(
+        self, name: str, item: int, start: int, samples: range
+    ) -> tuple[list[list[float]], list[list[bool]]]:
         """The values of some samples and which of them are missing; padding is 0 and not missing."""
         first, _ = self.admitted(item)
         fill = self.spec.get("missing_value")
@@ -331,7 +353,9 @@ class Naive:
             "target_missing": None,
         }
         if self.p and not latest:
-            window["target"], window["target_missing"] = self.part("target", item, start, self.target_samples())
+            window["target"], window["target_missing"] = self.part(
+                "target", item, start, self.target_samples()
+            )
         if self.features["known"]:
             window["known"] = self.part("known", item, start, range(self.c + self.g + self.p))[0]
         if self.features["static"]:

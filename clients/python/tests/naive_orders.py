@@ -104,7 +104,9 @@ class Order:
             run = list(range(first, first + count))
             phase = below(draw(key, number), self.batch_size) or self.batch_size
             blocks.append(run[:phase])
-            blocks += [run[at : at + self.batch_size] for at in range(phase, count, self.batch_size)]
+            blocks += [
+                run[at : at + self.batch_size] for at in range(phase, count, self.batch_size)
+            ]
             first += count
         return blocks
 
@@ -116,7 +118,9 @@ class Order:
         row = row[turn:] + row[:turn]
         lanes = self.batch_size * self.num_replicas
         length = len(row) // lanes
-        return [row[lane * length + t] for t in range(length) for lane in range(lanes)] + row[lanes * length :]
+        return [row[lane * length + t] for t in range(length) for lane in range(lanes)] + row[
+            lanes * length :
+        ]
 
     def deal(self, epoch: int, consumed: int = 0) -> list[list[tuple[list[int], int]]]:
         """For each rank its batches from ``consumed`` on, each with what all have consumed after it."""
@@ -139,13 +143,19 @@ class Order:
             for rank, size in enumerate(sizes):
                 share, left = left[:size], left[size:]
                 if share:
-                    ranks[rank].append(([window for position in share for window in position], consumed))
+                    ranks[rank].append(
+                        ([window for position in share for window in position], consumed)
+                    )
         return ranks
 
-    def resets(self, batches: list[list[int]], continues: Callable[[int, int], bool]) -> list[list[bool]]:
+    def resets(
+        self, batches: list[list[int]], continues: Callable[[int, int], bool]
+    ) -> list[list[bool]]:
         """For one rank's batches of an epoch: where a row does not continue the row of the batch before."""
         resets: list[list[bool]] = []
         for number, batch in enumerate(batches):
             before = batches[number - 1] if number else []
-            resets.append([i >= len(before) or not continues(before[i], w) for i, w in enumerate(batch)])
+            resets.append(
+                [i >= len(before) or not continues(before[i], w) for i, w in enumerate(batch)]
+            )
         return resets

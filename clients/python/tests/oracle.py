@@ -67,7 +67,9 @@ class Spec:
 class Oracle:
     """The windows of a frame; ``items`` are one frame an item, in the order of their first rows."""
 
-    def __init__(self, frame: pd.DataFrame, item_id: str, time: str, spec: Spec, columns: list[str]) -> None:
+    def __init__(
+        self, frame: pd.DataFrame, item_id: str, time: str, spec: Spec, columns: list[str]
+    ) -> None:
         self.spec = spec
         self.columns = columns
         self.names: list[Any] = []
@@ -75,7 +77,10 @@ class Oracle:
             if value not in self.names:
                 self.names.append(value)
         self.items = [frame[frame[item_id] == name].reset_index(drop=True) for name in self.names]
-        self.values = [[[float(v) for v in row] for row in item[columns].to_numpy(np.float64)] for item in self.items]
+        self.values = [
+            [[float(v) for v in row] for row in item[columns].to_numpy(np.float64)]
+            for item in self.items
+        ]
         self.times = [[int(t) for t in item[time]] for item in self.items]
         self.places = [place for code in range(len(self.items)) for place in self.places_of(code)]
 
@@ -92,7 +97,11 @@ class Oracle:
             return []
         spec = self.spec
         low = first - spec.context * spec.dilation
-        return [Place(code, start) for start in range(low, last) if self.admitted(code, start, first, last)]
+        return [
+            Place(code, start)
+            for start in range(low, last)
+            if self.admitted(code, start, first, last)
+        ]
 
     def admitted(self, code: int, start: int, first: int, last: int) -> bool:
         """Whether a window starts there."""
@@ -118,7 +127,9 @@ class Oracle:
         spec = self.spec
         if spec.max_missing is None:
             return True
-        samples = set(range(spec.context)) | set(range(spec.context + spec.gap - spec.overlap, spec.total))
+        samples = set(range(spec.context)) | set(
+            range(spec.context + spec.gap - spec.overlap, spec.total)
+        )
         if spec.prediction == 0:
             samples = set(range(spec.context))
         cells = missing = 0
@@ -148,7 +159,9 @@ class Oracle:
         spec = self.spec
         first, _ = self.bounds(place.item)
         context, context_missing = self.part(place, range(spec.context))
-        target, target_missing = self.part(place, range(spec.context + spec.gap - spec.overlap, spec.total))
+        target, target_missing = self.part(
+            place, range(spec.context + spec.gap - spec.overlap, spec.total)
+        )
         return {
             "context": context,
             "target": target,
@@ -161,7 +174,9 @@ class Oracle:
         }
 
 
-def deal(order: list[int], batch: int, ranks: int, tail: str, consumed: int = 0) -> list[list[list[int]]]:
+def deal(
+    order: list[int], batch: int, ranks: int, tail: str, consumed: int = 0
+) -> list[list[list[int]]]:
     """What each rank gets of an epoch's order from ``consumed`` on: for each rank a list of batches."""
     dealt: list[list[list[int]]] = [[] for _ in range(ranks)]
     step = batch * ranks

@@ -12,7 +12,11 @@ def snippet(section: str) -> str:
     text = (REPOSITORY / "docs" / "FRAMEWORKS.md").read_text()
     first, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
     (body,) = [body for body in sections if body.startswith(section + "\n")]
-    blocks = [block for part in (first, body) for block in re.findall(r"^```python\n(.*?)^```", part, re.S | re.M)]
+    blocks = [
+        block
+        for part in (first, body)
+        for block in re.findall(r"^```python\n(.*?)^```", part, re.S | re.M)
+    ]
     assert len(blocks) > 1, f"section {section} has no code"
     return "\n".join(blocks)
 

@@ -18,17 +18,23 @@ def write(path: Path, frame: pd.DataFrame) -> Path:
 
 
 def days(item: str, first: str, values: list[float]) -> pd.DataFrame:
-    return pd.DataFrame({"item": item, "day": pd.date_range(first, periods=len(values)), "v": values})
+    return pd.DataFrame(
+        {"item": item, "day": pd.date_range(first, periods=len(values)), "v": values}
+    )
 
 
-def test_appended_rows_are_served_and_the_old_generation_goes_on(cache: tensorcache.Cache, tmp_path: Path) -> None:
+def test_appended_rows_are_served_and_the_old_generation_goes_on(
+    cache: tensorcache.Cache, tmp_path: Path
+) -> None:
     rng = np.random.default_rng(3)
     parts = [
         pd.concat([days(i, "2026-01-01", rng.normal(size=50).tolist()) for i in "ab"]),
         pd.concat([days(i, "2026-02-20", rng.normal(size=20).tolist()) for i in "bca"]),
     ]
     files = [write(tmp_path / f"{n}.csv", part) for n, part in enumerate(parts)]
-    old = cache.load("growing", files[0], item_id="item", time="day", scale="standard", scale_per="item")
+    old = cache.load(
+        "growing", files[0], item_id="item", time="day", scale="standard", scale_per="item"
+    )
     feed = old.windows(context_length=8, prediction_length=2).feed(batch_size=16)
     batches = iter(feed)
     first = next(batches).copy()
@@ -47,7 +53,10 @@ def test_appended_rows_are_served_and_the_old_generation_goes_on(cache: tensorca
         want = (rows["v"] - seen.mean()) / seen.std(ddof=0)
         np.testing.assert_allclose(new["v"][at : at + len(rows)], want, rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(
-            new.inverse("v", new["v"][at : at + len(rows)], item=item), rows["v"], rtol=1e-5, atol=1e-5
+            new.inverse("v", new["v"][at : at + len(rows)], item=item),
+            rows["v"],
+            rtol=1e-5,
+            atol=1e-5,
         )
         assert code == "abc".index(item)
     np.testing.assert_array_equal(new["v"][:50], old["v"][:50])
@@ -65,7 +74,8 @@ def test_the_same_again_is_a_hit(cache: tensorcache.Cache, tmp_path: Path) -> No
     assert cache.append("again", files, progress=jobs.append).generation == 2
     assert [job["hit"] for job in jobs if job["state"] == "done"] == [False, True]
     with pytest.raises(
-        tensorcache.SourceError, match=r'row 1 .*"day": time 2026-02-01 00:00:00 of item "a" is not after'
+        tensorcache.SourceError,
+        match=r'row 1 .*"day": time 2026-02-01 00:00:00 of item "a" is not after',
     ):
         cache.append("again", write(tmp_path / "c.csv", days("a", "2026-02-01", [3])))
 
@@ -113,7 +123,9 @@ UNITS = ["s", "ms", "us", "ns"]
 
 
 @pytest.mark.parametrize("was", UNITS)
-def test_times_of_another_unit_are_turned_into_the_datasets(cache: tensorcache.Cache, tmp_path: Path, was: str) -> None:
+def test_times_of_another_unit_are_turned_into_the_datasets(
+    cache: tensorcache.Cache, tmp_path: Path, was: str
+) -> None:
     def part(first: str, unit: str) -> pd.DataFrame:
         times = pd.Series(pd.date_range(first, periods=3).as_unit(unit))
         gone = pd.Series(pd.to_timedelta([1, 2, 3], unit="s")).dt.as_unit(unit)
@@ -126,7 +138,9 @@ def test_times_of_another_unit_are_turned_into_the_datasets(cache: tensorcache.C
         assert data["t"].dtype == f"datetime64[{was}]"
         both = pd.concat([old, new])
         np.testing.assert_array_equal(data["t"], both["t"].to_numpy().astype(f"datetime64[{was}]"))
-        np.testing.assert_array_equal(data["gone"], both["gone"].to_numpy().astype(f"timedelta64[{was}]"))
+        np.testing.assert_array_equal(
+            data["gone"], both["gone"].to_numpy().astype(f"timedelta64[{was}]")
+        )
 
         new = part("2020-02-01", unit).drop(columns="gone")
         cache.put("units", old.drop(columns="gone"), time="t", where={"time": ("2020-01-02", None)})
@@ -143,13 +157,18 @@ def test_times_that_the_datasets_unit_cannot_say(cache: tensorcache.Cache, tmp_p
         cache.append("coarse", {"t": late, "v": [1, 2]})
     (tmp_path / "b.csv").write_text("t,v\n2020-01-01T00:00:02.000,2\n2020-01-01T00:00:03.25,3\n")
     with pytest.raises(
-        tensorcache.SourceError, match=r'b.csv, row 2 \(line 3\), column "t": "2020-01-01 00:00:03.250"'
+        tensorcache.SourceError,
+        match=r'b.csv, row 2 \(line 3\), column "t": "2020-01-01 00:00:03.250"',
     ):
         cache.append("coarse", tmp_path / "b.csv")
     (tmp_path / "c.csv").write_text("t,v\n2020-01-01T00:00:02.000,2\n")
-    assert cache.append("coarse", tmp_path / "c.csv")["t"].astype(int).tolist() == [1577836801, 1577836802]
+    assert cache.append("coarse", tmp_path / "c.csv")["t"].astype(int).tolist() == [
+        1577836801,
+        1577836802,
+    ]
     cache.put("fine", {"t": late.astype("M8[ns]"), "v": [1.0, 2.0]}, time="t")
     with pytest.raises(
-        tensorcache.SourceError, match='row 1, column "t": "3000-01-01 00:00:00" is no whole number of ns, or'
+        tensorcache.SourceError,
+        match='row 1, column "t": "3000-01-01 00:00:00" is no whole number of ns, or',
     ):
         cache.append("fine", {"t": np.array(["3000-01-01"], "M8[s]"), "v": [1.0]})

@@ -16,8 +16,12 @@ V4 = ipc.MetadataVersion.V4
 
 def batch(words: list[str], codes: list[int | None], numbers: list[int]) -> pa.RecordBatch:
     """Two columns of dictionaries, one of words and one of numbers, with other codes for the same rows."""
-    n = pa.DictionaryArray.from_arrays(pa.array([len(numbers) - 1] * len(codes), pa.int16()), pa.array(numbers))
-    return pa.record_batch({"s": pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(words)), "n": n})
+    n = pa.DictionaryArray.from_arrays(
+        pa.array([len(numbers) - 1] * len(codes), pa.int16()), pa.array(numbers)
+    )
+    return pa.record_batch(
+        {"s": pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array(words)), "n": n}
+    )
 
 
 FIRST = batch(["a", "b"], [0, 1], [10, 20])
@@ -49,11 +53,17 @@ def write(path: Path, batches: list[pa.RecordBatch], form: str, options: dict[st
     ],
 )
 def test_versions_and_dictionaries(
-    cache: tensorcache.Cache, tmp_path: Path, form: str, batches: list[pa.RecordBatch], options: dict[str, Any]
+    cache: tensorcache.Cache,
+    tmp_path: Path,
+    form: str,
+    batches: list[pa.RecordBatch],
+    options: dict[str, Any],
 ) -> None:
     path = tmp_path / f"x.{form}"
     if form == "arrow" and {id(OTHER), id(HOLED)} & {id(each) for each in batches}:
-        with pytest.raises(pa.ArrowInvalid, match="replacement"):  # a file has one dictionary for a column
+        with pytest.raises(
+            pa.ArrowInvalid, match="replacement"
+        ):  # a file has one dictionary for a column
             write(path, batches, form, options)
         return
     write(path, batches, form, options)
@@ -65,7 +75,9 @@ def test_versions_and_dictionaries(
 
 
 @pytest.mark.parametrize("form", ["arrow", "arrows"])
-def test_what_arrow_wrote_before_0_15_is_refused(cache: tensorcache.Cache, tmp_path: Path, form: str) -> None:
+def test_what_arrow_wrote_before_0_15_is_refused(
+    cache: tensorcache.Cache, tmp_path: Path, form: str
+) -> None:
     path = tmp_path / f"x.{form}"
     write(path, [FIRST], form, {"use_legacy_format": True, "metadata_version": V4})
     with pytest.raises(tensorcache.TensorcacheError, match=r"0\.15") as caught:

@@ -39,7 +39,9 @@ def test_pyarrow_maps_it_without_a_copy(put: Put) -> None:
         if data.layout == "columns":
             for name in VALUES:
                 np.testing.assert_array_equal(table[name].to_numpy(), data[name])
-            np.testing.assert_array_equal(table["many"].chunk(0).flatten().to_numpy().reshape(-1, 3), data["many"])
+            np.testing.assert_array_equal(
+                table["many"].chunk(0).flatten().to_numpy().reshape(-1, 3), data["many"]
+            )
         else:
             packed = [name for name in table.column_names if name.startswith("packed_")]
             assert "packed_float32" in packed
@@ -55,7 +57,12 @@ def test_every_buffer_is_aligned(put: Put) -> None:
     _, directory = put
     with pa.memory_map(str(directory / "data.arrow")) as source:
         batch = pa.ipc.open_file(source).get_batch(0)
-        buffers = [buffer for column in batch.columns for buffer in column.buffers() if buffer and buffer.size]
+        buffers = [
+            buffer
+            for column in batch.columns
+            for buffer in column.buffers()
+            if buffer and buffer.size
+        ]
         assert all(buffer.address % 64 == 0 for buffer in buffers)
         del buffers
         del batch
@@ -101,5 +108,7 @@ def test_duckdb_through_pyarrow(put: Put) -> None:
             assert np.datetime64(first, "s") == data["t"].min()
             assert np.datetime64(last, "s") == data["t"].max()
             if data.layout == "columns":
-                assert db.sql("select sum(f8) from data").fetchall()[0][0] == pytest.approx(data["f8"].sum())
+                assert db.sql("select sum(f8) from data").fetchall()[0][0] == pytest.approx(
+                    data["f8"].sum()
+                )
         del table

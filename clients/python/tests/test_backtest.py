@@ -30,7 +30,9 @@ def data(cache: tensorcache.Cache, frame: pd.DataFrame) -> tensorcache.Dataset:
     return cache.put("rolling", frame, item_id="id", time="t")
 
 
-def test_a_naive_forecast_scores_as_the_same_loop_in_pandas(data: tensorcache.Dataset, frame: pd.DataFrame) -> None:
+def test_a_naive_forecast_scores_as_the_same_loop_in_pandas(
+    data: tensorcache.Dataset, frame: pd.DataFrame
+) -> None:
     context, horizon, folds = 12, 6, 4
     windows = data.windows(context_length=context, prediction_length=horizon, dtype="float64")
     scores = []
@@ -46,7 +48,10 @@ def test_a_naive_forecast_scores_as_the_same_loop_in_pandas(data: tensorcache.Da
         cut = (folds - fold) * horizon
         errors = []
         for _, series in frame.groupby("id", sort=False)["y"]:
-            history, future = series.iloc[:-cut], series.iloc[len(series) - cut : len(series) - cut + horizon]
+            history, future = (
+                series.iloc[:-cut],
+                series.iloc[len(series) - cut : len(series) - cut + horizon],
+            )
             errors.append((future - history.iloc[-1]).abs().mean())
         want.append(np.mean(errors))
     np.testing.assert_allclose(scores, want, rtol=1e-12)
@@ -65,8 +70,14 @@ def test_folds_are_those_of_the_documentation(cache: tensorcache.Cache) -> None:
     assert [rows(train) for train, _ in windows.backtest(folds=3, horizon=2, step=2, train_rows=3)] == [
         [1, 2, 3], [3, 4, 5], [5, 6, 7],
     ]  # fmt: skip
-    assert [rows(fold["test"]) for fold in windows.backtest(folds=2, horizon=3, step=1)] == [[6, 7, 8], [7, 8, 9]]
-    assert [rows(test) for _, test in windows.backtest(folds=2, horizon=3)] == [[4, 5, 6], [7, 8, 9]]
+    assert [rows(fold["test"]) for fold in windows.backtest(folds=2, horizon=3, step=1)] == [
+        [6, 7, 8],
+        [7, 8, 9],
+    ]
+    assert [rows(test) for _, test in windows.backtest(folds=2, horizon=3)] == [
+        [4, 5, 6],
+        [7, 8, 9],
+    ]
 
 
 @given(
@@ -93,7 +104,10 @@ def test_folds_are_those_of_a_loop(
 ) -> None:
     note_seed()
     horizon = (max(prediction, 1) - 1) * dilation + 1 + more
-    ids, times = np.repeat(range(len(lengths)), lengths), np.concatenate([np.arange(n) for n in lengths])
+    ids, times = (
+        np.repeat(range(len(lengths)), lengths),
+        np.concatenate([np.arange(n) for n in lengths]),
+    )
     last = (context + prediction - 1) * dilation
     want = []
     for k in range(folds):
@@ -101,7 +115,11 @@ def test_folds_are_those_of_a_loop(
         for item, n in enumerate(lengths):
             end = max(0, n - (folds - 1 - k) * step)
             begin = max(0, n - (folds - 1 - k) * step - horizon)
-            least = 0 if train_rows is None else max(0, n - (folds - 1 - k) * step - horizon - train_rows)
+            least = (
+                0
+                if train_rows is None
+                else max(0, n - (folds - 1 - k) * step - horizon - train_rows)
+            )
             for start in range(n - last):
                 samples = range(context, context + prediction) if prediction else [context - 1]
                 predicted = [start + i * dilation for i in samples]
@@ -110,10 +128,14 @@ def test_folds_are_those_of_a_loop(
                 if all(least <= row < begin for row in predicted):
                     trains.append((item, start))
         want.append((trains, tests))
-    with cache.put("folds", {"id": ids, "t": times, "v": times * 1.0}, item_id="id", time="t") as data:
+    with cache.put(
+        "folds", {"id": ids, "t": times, "v": times * 1.0}, item_id="id", time="t"
+    ) as data:
         if last >= max(lengths):
             return
-        windows = data.windows(context_length=context, prediction_length=prediction, dilation=dilation)
+        windows = data.windows(
+            context_length=context, prediction_length=prediction, dilation=dilation
+        )
         options = {"folds": folds, "horizon": horizon, "step": step, "train_rows": train_rows}
         note(f"{windows!r}.backtest({options})")
         if not all(part for pair in want for part in pair):
@@ -137,10 +159,18 @@ def places(windows: tensorcache.Windows) -> list[tuple[int, int]]:
         ({"folds": 0, "horizon": 6}, "folds", "got 0, want 1 or more"),
         ({"folds": 2.5, "horizon": 6}, "folds", "whole number"),
         ({"folds": 2, "horizon": 0}, "horizon", "got 0"),
-        ({"folds": 2, "horizon": 5}, "horizon", "got 5, want 6 or more, the prediction rows of one window"),
+        (
+            {"folds": 2, "horizon": 5},
+            "horizon",
+            "got 5, want 6 or more, the prediction rows of one window",
+        ),
         ({"folds": 2, "horizon": 6, "step": 0}, "step", "got 0"),
         ({"folds": 2, "horizon": 6, "train_rows": 3}, "train_rows", "got 3, want 6 or more"),
-        ({"folds": 20, "horizon": 6}, "folds", "test the last 120 rows; want fewer than the 80 of the longest item"),
+        (
+            {"folds": 20, "horizon": 6},
+            "folds",
+            "test the last 120 rows; want fewer than the 80 of the longest item",
+        ),
         (
             {"folds": 11, "horizon": 6},
             "folds",
@@ -148,7 +178,9 @@ def places(windows: tensorcache.Windows) -> list[tuple[int, int]]:
         ),
     ],
 )
-def test_backtests_that_cannot_be(data: tensorcache.Dataset, options: dict[str, Any], field: str, words: str) -> None:
+def test_backtests_that_cannot_be(
+    data: tensorcache.Dataset, options: dict[str, Any], field: str, words: str
+) -> None:
     windows = data.windows(context_length=12, prediction_length=6)
     with pytest.raises(tensorcache.SpecError, match=words) as caught:
         windows.backtest(**options)
@@ -157,7 +189,9 @@ def test_backtests_that_cannot_be(data: tensorcache.Dataset, options: dict[str, 
 
 def test_a_backtest_of_a_part_says_that_folds_count_from_the_end(data: tensorcache.Dataset) -> None:
     train, _ = data.windows(context_length=12, prediction_length=6).split(fractions=(0.5, 0.5))
-    with pytest.raises(tensorcache.SpecError, match="no position of these windows lies there") as caught:
+    with pytest.raises(
+        tensorcache.SpecError, match="no position of these windows lies there"
+    ) as caught:
         train.backtest(folds=2, horizon=6)
     assert "folds count rows from each item's end, and the longest has 80" in str(caught.value)
 
@@ -178,8 +212,12 @@ def test_latest_is_the_window_to_forecast_from(cache: tensorcache.Cache) -> None
     assert served[0].tolist() == latest[:].context.tolist()
     assert (served[1], served[2]) == (None, [0, 1])
     assert [data.items[code] for code in latest[:].item] == ["x", "y"]
-    known = data.windows(context_length=3, prediction_length=2, columns=["v"], known_columns=["holiday"])
-    with pytest.raises(tensorcache.SpecError, match=r"item x ends at row 6.* want rows up to 8") as caught:
+    known = data.windows(
+        context_length=3, prediction_length=2, columns=["v"], known_columns=["holiday"]
+    )
+    with pytest.raises(
+        tensorcache.SpecError, match=r"item x ends at row 6.* want rows up to 8"
+    ) as caught:
         known.latest()
     assert caught.value.field == "known_columns"
     ahead = known.where(items=["y"]).latest()[0].known

@@ -32,8 +32,12 @@ def load(cache: tensorcache.Cache) -> Load:
     return load_bad
 
 
-def test_unknown_dataset_lists_near_names(cache: tensorcache.Cache, etth1: tensorcache.Dataset) -> None:
-    with pytest.raises(tensorcache.NotFoundError, match='no dataset is named "ettj1"; near: etth1') as caught:
+def test_unknown_dataset_lists_near_names(
+    cache: tensorcache.Cache, etth1: tensorcache.Dataset
+) -> None:
+    with pytest.raises(
+        tensorcache.NotFoundError, match='no dataset is named "ettj1"; near: etth1'
+    ) as caught:
         cache.dataset("ettj1")
     assert caught.value.type == "dataset_not_found"
     assert caught.value.field == "dataset"
@@ -47,11 +51,18 @@ def test_unknown_generation_is_gone(cache: tensorcache.Cache, etth1: tensorcache
 
 def test_unknown_column_lists_near_names(etth1: tensorcache.Dataset) -> None:
     with pytest.raises(
-        tensorcache.NotFoundError, match=r'no column of dataset "etth1" is named "HUFLL"; near: .*HUFL'
+        tensorcache.NotFoundError,
+        match=r'no column of dataset "etth1" is named "HUFLL"; near: .*HUFL',
     ) as e:
         etth1["HUFLL"]
     assert isinstance(e.value, KeyError)
-    for field in ("columns", "context_columns", "target_columns", "known_columns", "static_columns"):
+    for field in (
+        "columns",
+        "context_columns",
+        "target_columns",
+        "known_columns",
+        "static_columns",
+    ):
         with pytest.raises(tensorcache.NotFoundError, match=r"near: .*HUFL") as caught:
             etth1.windows(context_length=3, prediction_length=1, **{field: ["HUFLL"]})
         assert caught.value.type == "column_not_found"
@@ -69,7 +80,10 @@ def test_unknown_column_of_a_load(load: Load) -> None:
 def test_names_that_cannot_be(cache: tensorcache.Cache, tmp_path: Path) -> None:
     path = write(tmp_path / "x.csv", "a", "1")
     for name in ("", ".hidden", "a/b", "../up", "ä", "x" * 101, "a b"):
-        for use in (lambda name=name: cache.load(name, path), lambda name=name: cache.dataset(name)):
+        for use in (
+            lambda name=name: cache.load(name, path),
+            lambda name=name: cache.dataset(name),
+        ):
             with pytest.raises(tensorcache.SpecError, match="want 1 to 100 of") as caught:
                 use()
             assert caught.value.type == "invalid_name"
@@ -123,9 +137,15 @@ def test_text_among_numbers_names_file_row_column_and_text(load: Load, tmp_path:
 
 def test_broken_parquet(load: Load, tmp_path: Path) -> None:
     path = tmp_path / "half.parquet"
-    pd.DataFrame({"a": np.arange(100_000.0), "b": np.random.default_rng(0).normal(size=100_000)}).to_parquet(path)
+    pd.DataFrame(
+        {"a": np.arange(100_000.0), "b": np.random.default_rng(0).normal(size=100_000)}
+    ).to_parquet(path)
     whole = path.read_bytes()
-    for broken in (whole[: len(whole) // 2], whole[:100] + b"\xff" * 200 + whole[300:], b"PAR1" + whole[-8:]):
+    for broken in (
+        whole[: len(whole) // 2],
+        whole[:100] + b"\xff" * 200 + whole[300:],
+        b"PAR1" + whole[-8:],
+    ):
         path.write_bytes(broken)
         with pytest.raises(tensorcache.SourceError, match=r"half\.parquet"):
             load(path)
@@ -215,7 +235,9 @@ def test_context_longer_than_every_item_says_what_was_lost(etth1: tensorcache.Da
         ({"batch_size": 2, "mask": "yes"}, "mask"),
     ],
 )
-def test_feeds_that_cannot_be(etth1: tensorcache.Dataset, options: dict[str, Any], field: str) -> None:
+def test_feeds_that_cannot_be(
+    etth1: tensorcache.Dataset, options: dict[str, Any], field: str
+) -> None:
     with pytest.raises(tensorcache.SpecError) as caught:
         etth1.windows(context_length=3, prediction_length=1).feed(**options)
     assert caught.value.field == field
@@ -233,7 +255,9 @@ def test_feeds_that_cannot_be(etth1: tensorcache.Dataset, options: dict[str, Any
         ({"lengths": (100, 100), "names": ("a", "a")}, "names"),
     ],
 )
-def test_splits_that_cannot_be(etth1: tensorcache.Dataset, split: dict[str, Any], field: str) -> None:
+def test_splits_that_cannot_be(
+    etth1: tensorcache.Dataset, split: dict[str, Any], field: str
+) -> None:
     with pytest.raises(tensorcache.SpecError) as caught:
         etth1.windows(context_length=3, prediction_length=1).split(**split)
     assert field in caught.value.field
@@ -241,7 +265,13 @@ def test_splits_that_cannot_be(etth1: tensorcache.Dataset, split: dict[str, Any]
 
 def test_windows_that_are_not_there(etth1: tensorcache.Dataset) -> None:
     windows = etth1.windows(context_length=3, prediction_length=1)
-    for index in (len(windows), -len(windows) - 1, [0, len(windows)], [2**63], np.asarray([2**64 - 1], np.uint64)):
+    for index in (
+        len(windows),
+        -len(windows) - 1,
+        [0, len(windows)],
+        [2**63],
+        np.asarray([2**64 - 1], np.uint64),
+    ):
         with pytest.raises(IndexError):
             windows[index]  # type: ignore[index]
     for nonsense in (1.5, [1.5], [[1]], [True], "1"):

@@ -16,7 +16,12 @@ SPANS = 2**61
 @pytest.fixture(scope="module")
 def data(cache: tensorcache.Cache) -> tensorcache.Dataset:
     """An item of 10 rows, and one of a single row."""
-    columns = {"id": ["x"] * 10 + ["y"], "t": [*range(10), 5], "v": np.arange(11.0), "s": [3] * 10 + [4]}
+    columns = {
+        "id": ["x"] * 10 + ["y"],
+        "t": [*range(10), 5],
+        "v": np.arange(11.0),
+        "s": [3] * 10 + [4],
+    }
     return cache.put("small", columns, item_id="id", time="t")
 
 
@@ -153,14 +158,22 @@ def test_time_without_a_time_column(cache: tensorcache.Cache) -> None:
         ({"at_times": [5, 3]}, "at_times[1]", 'got "3", want a time after 5'),
         ({"at_times": []}, "at_times", 'got "[]", want at least two parts'),
         ({}, "split", "got nothing, want one of lengths"),
-        ({"lengths": (5, 5), "fractions": (0.5, 0.5)}, "split", "got lengths, fractions, want one of"),
+        (
+            {"lengths": (5, 5), "fractions": (0.5, 0.5)},
+            "split",
+            "got lengths, fractions, want one of",
+        ),
         ({"fractions": (0.5,)}, "fractions", 'got "[0.5]", want at least two parts'),
         ({"lengths": (5,)}, "lengths", 'got "[5]", want at least two parts'),
         ({"items": [["x", "y"]]}, "items", "want at least two parts"),
         ({"lengths": (0, 5)}, "lengths[0]", 'got "0", want a whole number from 1'),
         ({"lengths": (True, 5)}, "lengths[0]", "got True, want a whole number"),
         ({"fractions": (0.7, 0.7)}, "fractions", 'got "a sum of 1.4", want a sum of at most 1'),
-        ({"fractions": (0.5, None, 0.5)}, "fractions", "less than 1 in all, so that null has a rest to take"),
+        (
+            {"fractions": (0.5, None, 0.5)},
+            "fractions",
+            "less than 1 in all, so that null has a rest to take",
+        ),
         ({"fractions": (1.0, 0.0)}, "fractions[1]", 'got "0", want a share above 0, at most 1'),
         ({"fractions": (0.5, float("nan"))}, "fractions[1]", "got nan, want a finite number"),
         ({"fractions": (0.5, float("inf"))}, "fractions[1]", "got inf, want a finite number"),
@@ -171,12 +184,18 @@ def test_time_without_a_time_column(cache: tensorcache.Cache) -> None:
         ({"lengths": (5, 5), "purge": True}, "purge", "got True"),
         ({"items": [["x"], ["y"]], "purge": 1}, "purge", "0, because items are split"),
         ({"at_times": ["2020-01-01"]}, "at_times[0]", "the time column holds integers"),
-        ({"items": [["x"], ["x"]]}, "items[1]", 'got "item x", want items once, in one part only; it is in part 0'),
+        (
+            {"items": [["x"], ["x"]]},
+            "items[1]",
+            'got "item x", want items once, in one part only; it is in part 0',
+        ),
         ({"items": "x"}, "items", ""),
     ],
     ids=str,
 )
-def test_splits(windows: tensorcache.Windows, split: dict[str, Any], field: str, words: str) -> None:
+def test_splits(
+    windows: tensorcache.Windows, split: dict[str, Any], field: str, words: str
+) -> None:
     refused(lambda: windows.split(**split), words, field=field)
 
 
@@ -194,7 +213,9 @@ def test_splits(windows: tensorcache.Windows, split: dict[str, Any], field: str,
     ],
     ids=str,
 )  # fmt: skip
-def test_a_part_without_windows_is_refused(windows: tensorcache.Windows, split: dict[str, Any], words: str) -> None:
+def test_a_part_without_windows_is_refused(
+    windows: tensorcache.Windows, split: dict[str, Any], words: str
+) -> None:
     with pytest.raises(tensorcache.SpecError) as caught:
         windows.split(**split)
     assert (caught.value.type, caught.value.field) == ("no_windows", next(iter(split)))
@@ -208,7 +229,11 @@ def test_a_part_without_windows_is_refused(windows: tensorcache.Windows, split: 
         ({"order": "shuffle", "weights": [1, 1]}, "weights", "order bootstrap with them, or none"),
         ({"order": "bootstrap", "weights": [1]}, "weights", "got 1, want one for each of 2 items"),
         ({"order": "bootstrap", "weights": {"x": 1}}, "weights", 'item "y" has none'),
-        ({"order": "bootstrap", "weights": [-1, 1]}, "weights", 'got -1.0 for item "x", want 0 or more'),
+        (
+            {"order": "bootstrap", "weights": [-1, 1]},
+            "weights",
+            'got -1.0 for item "x", want 0 or more',
+        ),
         ({"order": "bootstrap", "weights": [0, 1]}, "weights", "over the items that have windows"),
         ({"order": "bootstrap", "weights": [float("nan"), 1]}, "weights", "want a finite number"),
         ({"order": "bootstrap", "weights": "ab"}, "weights", "want a list"),
@@ -221,9 +246,17 @@ def test_a_part_without_windows_is_refused(windows: tensorcache.Windows, split: 
             "batch_size",
             'got "9", want at most 8 at num_replicas 1: tail "drop" can leave out all 8',
         ),
-        ({"num_replicas": 5, "tail": "drop"}, "batch_size", 'got "2", want at most 1 at num_replicas 5'),
+        (
+            {"num_replicas": 5, "tail": "drop"},
+            "batch_size",
+            'got "2", want at most 1 at num_replicas 5',
+        ),
         ({"num_replicas": 9, "tail": "drop"}, "num_replicas", 'got "9", want at most 8'),
-        ({"order": "random_start", "num_replicas": 5, "tail": "drop"}, "num_replicas", 'got "5", want at most 4'),
+        (
+            {"order": "random_start", "num_replicas": 5, "tail": "drop"},
+            "num_replicas",
+            'got "5", want at most 4',
+        ),
         ({"rank": 1}, "rank", "from 0 to num_replicas"),
         ({"rank": 2, "num_replicas": 2}, "rank", 'got "2"'),
         ({"rank": -1, "num_replicas": 2}, "rank", 'got "-1"'),
@@ -245,7 +278,9 @@ def test_a_part_without_windows_is_refused(windows: tensorcache.Windows, split: 
     ],
     ids=str,
 )
-def test_feeds(windows: tensorcache.Windows, options: dict[str, Any], field: str, words: str) -> None:
+def test_feeds(
+    windows: tensorcache.Windows, options: dict[str, Any], field: str, words: str
+) -> None:
     refused(lambda: windows.feed(**{"batch_size": 2, **options}), words, field=field)
 
 
@@ -254,7 +289,9 @@ def test_weights_of_unknown_items(windows: tensorcache.Windows) -> None:
         windows.feed(batch_size=2, order="bootstrap", weights={"x": 1, "y": 1, "z": 1})
 
 
-def test_feeding_a_part_without_windows_says_what_they_were_lost_to(windows: tensorcache.Windows) -> None:
+def test_feeding_a_part_without_windows_says_what_they_were_lost_to(
+    windows: tensorcache.Windows,
+) -> None:
     part = windows.where(rows=(9, None), context_before_split=False)
     assert (len(part), part.rejected) == (0, {"split": 1})
     with pytest.raises(tensorcache.SpecError, match="of 1 positions, split rejects 1"):
@@ -271,7 +308,11 @@ def test_an_item_of_one_row(data: tensorcache.Dataset) -> None:
     sample = padded[-1]
     assert sample.mask is not None
     assert sample.target is not None
-    assert (sample.mask.any(), sample.context.any(), sample.target.tolist()) == (False, False, [[10, 4]])
+    assert (sample.mask.any(), sample.context.any(), sample.target.tolist()) == (
+        False,
+        False,
+        [[10, 4]],
+    )
 
 
 @pytest.mark.parametrize(
@@ -330,11 +371,17 @@ def test_a_hundred_thousand_items(cache: tensorcache.Cache) -> None:
         weights = np.arange(n) if order == "bootstrap" else None
         with whole.feed(batch_size=256, order=order, weights=weights) as feed:
             batch = next(iter(feed))
-            np.testing.assert_array_equal(batch.context[:, 0, 0], data["v"][batch.item * rows + batch.start])
+            np.testing.assert_array_equal(
+                batch.context[:, 0, 0], data["v"][batch.item * rows + batch.start]
+            )
 
 
-@pytest.mark.parametrize("place", [{"epoch": 1 << 64}, {"consumed": 1 << 63}, {"epoch": -1}, {"consumed": -1}])
-def test_states_of_places_that_cannot_be(windows: tensorcache.Windows, place: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "place", [{"epoch": 1 << 64}, {"consumed": 1 << 63}, {"epoch": -1}, {"consumed": -1}]
+)
+def test_states_of_places_that_cannot_be(
+    windows: tensorcache.Windows, place: dict[str, int]
+) -> None:
     with windows.feed(batch_size=2) as feed:
         with pytest.raises(tensorcache.CursorError, match="the state is at epoch") as told:
             feed.load_state_dict({**feed.state_dict(), **place})

@@ -41,7 +41,10 @@ class Machine:
 
 
 def settle(
-    patch: pytest.MonkeyPatch, machine: Machine, noise: random.Random | None = None, scatter: float = 0.0
+    patch: pytest.MonkeyPatch,
+    machine: Machine,
+    noise: random.Random | None = None,
+    scatter: float = 0.0,
 ) -> tuple[str, int, int]:
     """Step until it is settled: the choice, how often the delivery changed, and after how many steps."""
     patch.setattr(_choose, "clock", machine.clock)
@@ -97,14 +100,18 @@ def test_legs_that_scatter_are_repeated(monkeypatch: pytest.MonkeyPatch) -> None
     wrong, longer = 0, 0
     for seed in range(200):
         for local, want in ((0.85, "local"), (1.15, "slot")):
-            found, _, steps = settle(monkeypatch, Machine(1.0, local), random.Random(seed), scatter=0.25)
+            found, _, steps = settle(
+                monkeypatch, Machine(1.0, local), random.Random(seed), scatter=0.25
+            )
             wrong += found != want
             longer += steps > 2 * LEAD * (STEPS + 1) + (LEAD + 1) * WARM
     assert wrong < 14  # 8 of 400; the median of four pairs is wrong in 26
     assert longer > 100
 
 
-def test_pairs_that_disagree_to_the_end_have_their_median_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_that_disagree_to_the_end_have_their_median_decide(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     machine = Machine(1.0, 1.0)
     monkeypatch.setattr(_choose, "clock", machine.clock)
     monkeypatch.setattr(_choose, "ticks", machine.ticks)
@@ -127,7 +134,9 @@ def test_the_time_between_passes_is_no_step(monkeypatch: pytest.MonkeyPatch) -> 
     while not machine.chooser.settled:
         for _ in range(10):
             machine.step()
-        machine.now += 10 if machine.chooser.delivery == "local" else 1  # an evaluation, not FAR off
+        machine.now += (
+            10 if machine.chooser.delivery == "local" else 1
+        )  # an evaluation, not FAR off
         machine.chooser.pause()
     assert machine.chooser.delivery == "local"
 

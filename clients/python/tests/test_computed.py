@@ -16,7 +16,9 @@ from test_put import arrays
 def test_computed_columns_stand_beside_the_others(cache: tensorcache.Cache, layout: str) -> None:
     given = arrays() | {"hole": np.array(["ünï", None, "", "x"] * 250, object)}
     data = cache.put("given", given, item_id=["id", "sector"], time="t", sort=True, layout=layout)
-    more = cache.put("more", {**data, "x": np.sqrt(np.abs(data["f8"]))}, item_id=["id", "sector"], time="t")
+    more = cache.put(
+        "more", {**data, "x": np.sqrt(np.abs(data["f8"]))}, item_id=["id", "sector"], time="t"
+    )
     assert more.columns == (*data.columns, "x")
     assert list(more.items) == list(data.items)
     for name in data.columns:
@@ -31,7 +33,9 @@ def test_computed_columns_stand_beside_the_others(cache: tensorcache.Cache, layo
 
 def test_rows_of_a_text_column_are_words(cache: tensorcache.Cache) -> None:
     rng = np.random.default_rng(3)
-    words = np.array(["a", "ünï", None, "", "a longer word than twelve bytes"], object)[rng.integers(0, 5, 3000)]
+    words = np.array(["a", "ünï", None, "", "a longer word than twelve bytes"], object)[
+        rng.integers(0, 5, 3000)
+    ]
     data = cache.put("words", {"w": words})
     keep = rng.random(3000) < 0.3
     for rows in (slice(7, None, 3), keep, np.flatnonzero(keep)[::-1]):

@@ -31,14 +31,18 @@ def put(cache: tensorcache.Cache, said: dict[str, Any]) -> tensorcache.Dataset:
     for column in said["columns"]:
         values = [np.nan if value is None else value for value in column["values"]]
         dtype = NUMPY.get(column["dtype"], column["dtype"])
-        columns[column["name"]] = np.array(values, dtype).reshape((-1, column["width"]) if "width" in column else -1)
+        columns[column["name"]] = np.array(values, dtype).reshape(
+            (-1, column["width"]) if "width" in column else -1
+        )
     return cache.put("conformance", columns, **keywords(said["options"]))
 
 
 def keywords(given: dict[str, Any]) -> dict[str, Any]:
     """JSON as keywords: a pair is a tuple."""
     pairs = ("rows", "time", "fit_rows")
-    return {key: tuple(v) if key in pairs and isinstance(v, list) else v for key, v in given.items()}
+    return {
+        key: tuple(v) if key in pairs and isinstance(v, list) else v for key, v in given.items()
+    }
 
 
 def cut(windows: tensorcache.Windows, cuts: list[dict[str, Any]]) -> tensorcache.Windows:
@@ -62,7 +66,11 @@ def check(got: Any, wanted: dict[str, Any]) -> None:
     for name, array in parts.items():
         if array is not None:
             plain = array.view("i8") if array.dtype.kind == "M" else array
-            said[name] = {"dtype": str(plain.dtype), "shape": list(plain.shape), "sha256": hashed(plain)}
+            said[name] = {
+                "dtype": str(plain.dtype),
+                "shape": list(plain.shape),
+                "sha256": hashed(plain),
+            }
     assert said == wanted
 
 
@@ -72,7 +80,11 @@ def test_windows_and_batches(cache: tensorcache.Cache, name: str) -> None:
     with put(cache, case["dataset"]) as data:
         for asked in case["windows"]:
             windows = cut(data.windows(**keywords(asked["spec"])), asked["cuts"])
-            plan = {"windows": len(windows), "positions": windows.positions, "rejected": dict(windows.rejected)}
+            plan = {
+                "windows": len(windows),
+                "positions": windows.positions,
+                "rejected": dict(windows.rejected),
+            }
             assert plan == asked["plan"], asked["spec"]
             for sample in asked["at"]:
                 check(windows[sample["numbers"]], sample["parts"])
@@ -91,7 +103,11 @@ def check_feed(windows: tensorcache.Windows, said: dict[str, Any]) -> None:
 
 
 def check_rank(
-    windows: tensorcache.Windows, said: dict[str, Any], delivery: str, rank: int, batches: list[dict[str, Any]]
+    windows: tensorcache.Windows,
+    said: dict[str, Any],
+    delivery: str,
+    rank: int,
+    batches: list[dict[str, Any]],
 ) -> None:
     beside = {key: said[key] for key in ("channels_first", "mask") if key in said}
     with windows.feed(**said["options"], **beside, rank=rank, delivery=delivery) as feed:

@@ -47,7 +47,11 @@ print(len(tensorcache.connect(sys.argv[1], autostart=False).load("loaded", sys.a
 
 
 def why_not() -> str:
-    if not sys.platform.startswith("linux") or not shutil.which("unshare") or not shutil.which("setpriv"):
+    if (
+        not sys.platform.startswith("linux")
+        or not shutil.which("unshare")
+        or not shutil.which("setpriv")
+    ):
         return "needs Linux with unshare and setpriv"
     if os.geteuid() != 0:
         return "needs root, to become other users"
@@ -67,7 +71,11 @@ def as_user(uid: int, script: str, args: list[str]) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         cwd="/",
-        env={**os.environ, "HOME": "/nonexistent", "PYTHONPATH": str(Path(tensorcache.__file__).parents[1])},
+        env={
+            **os.environ,
+            "HOME": "/nonexistent",
+            "PYTHONPATH": str(Path(tensorcache.__file__).parents[1]),
+        },
     )
 
 
@@ -83,10 +91,21 @@ def directory() -> Iterator[Path]:
     (place / "secret.csv").write_text("date,x\n2020-01-01,1\n")
     (place / "secret.csv").chmod(0o600)
     directory = place / "cache"
-    serve = [find_binary(), "serve", "--dir", directory, "--allow-uid", str(ALLOWED), "--root", place / "data"]
+    serve = [
+        find_binary(),
+        "serve",
+        "--dir",
+        directory,
+        "--allow-uid",
+        str(ALLOWED),
+        "--root",
+        place / "data",
+    ]
     read, write = os.pipe()
     daemon = subprocess.Popen(
-        [*NAMESPACE, *map(str, serve), "--ready-fd", str(write)], pass_fds=[write], stderr=subprocess.PIPE
+        [*NAMESPACE, *map(str, serve), "--ready-fd", str(write)],
+        pass_fds=[write],
+        stderr=subprocess.PIPE,
     )
     os.close(write)
     with os.fdopen(read) as ready:
@@ -124,8 +143,12 @@ def test_the_end_of_a_container_is_noticed(directory: Path, total: float) -> Non
     trainer = as_user(ALLOWED, TRAINER, [str(directory), "slot", "stay"])
     assert trainer.stdout is not None
     assert trainer.stdout.readline()
-    assert [f["pid"] for f in cache.feeds()] == [0]  # a number of the other namespace would name another process here
-    feeds = subprocess.run([find_binary(), "feeds", "--dir", directory], capture_output=True, text=True, timeout=60)
+    assert [f["pid"] for f in cache.feeds()] == [
+        0
+    ]  # a number of the other namespace would name another process here
+    feeds = subprocess.run(
+        [find_binary(), "feeds", "--dir", directory], capture_output=True, text=True, timeout=60
+    )
     assert feeds.stdout.split("\n")[1].split()[1:3] == ["etth1", "elsewhere"], feeds
     container = Path(f"/proc/{trainer.pid}/task/{trainer.pid}/children").read_text().split()
     os.kill(int(container[0]), signal.SIGKILL)  # its first process

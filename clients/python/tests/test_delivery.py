@@ -30,7 +30,9 @@ def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcach
         "id": np.repeat([7, 8, 9], rows),
         "t": np.concatenate([np.arange(n) for n in rows]),
         **{name: rng.normal(size=sum(rows)).astype(np.float32) for name in "abcd"},
-        "m": np.where(rng.random(sum(rows)) < 0.05, np.nan, rng.normal(size=sum(rows))).astype(np.float32),
+        "m": np.where(rng.random(sum(rows)) < 0.05, np.nan, rng.normal(size=sum(rows))).astype(
+            np.float32
+        ),
         "k": rng.normal(size=sum(rows)),
     }
     return cache.put(request.param, columns, item_id="id", time="t", layout=request.param)
@@ -51,7 +53,12 @@ def hold_equal(one: tensorcache.Feed, other: tensorcache.Feed) -> None:
 SPECS: dict[str, dict[str, Any]] = {
     "plain": {"columns": ["a", "b", "c", "d"]},
     "one": {"columns": ["c"], "stride": 3, "gap": 2, "overlap": 5},
-    "roles": {"context_columns": ["a", "b"], "target_columns": ["c"], "known_columns": ["d"], "dilation": 2},
+    "roles": {
+        "context_columns": ["a", "b"],
+        "target_columns": ["c"],
+        "known_columns": ["d"],
+        "dilation": 2,
+    },
     "missing": {"columns": ["m"], "max_missing": None},
     "stored": {"columns": ["k"], "dtype": None},
     "context": {"columns": ["b", "c"], "prediction_length": 0},
@@ -61,7 +68,9 @@ SPECS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("channels_first", [False, True])
 @pytest.mark.parametrize("order", ["sequential", "random_start"])
 @pytest.mark.parametrize("spec", SPECS)
-def test_views_are_what_slots_are(data: tensorcache.Dataset, spec: str, order: str, channels_first: bool) -> None:
+def test_views_are_what_slots_are(
+    data: tensorcache.Dataset, spec: str, order: str, channels_first: bool
+) -> None:
     windows = data.windows(**{"context_length": C, "prediction_length": P, **SPECS[spec]})
     options: dict[str, Any] = {
         "batch_size": B,
@@ -69,7 +78,10 @@ def test_views_are_what_slots_are(data: tensorcache.Dataset, spec: str, order: s
         "channels_first": channels_first,
         "mask": spec == "missing",
     }
-    with windows.feed(**options, delivery="view") as views, windows.feed(**options, delivery="slot") as slots:
+    with (
+        windows.feed(**options, delivery="view") as views,
+        windows.feed(**options, delivery="slot") as slots,
+    ):
         assert (views.delivery, views.path) == ("view", "view")
         for _ in range(2):
             hold_equal(views, slots)
@@ -92,20 +104,37 @@ def test_all_batches_of_random_start_are_views(data: tensorcache.Dataset) -> Non
         assert not any(batch.context.flags.writeable for batch in feed)
 
 
-PADDED: dict[str, Any] = {"columns": ["a", "m"], "min_context": 3, "max_missing": 0.2, "missing_value": -1.0}
+PADDED: dict[str, Any] = {
+    "columns": ["a", "m"],
+    "min_context": 3,
+    "max_missing": 0.2,
+    "missing_value": -1.0,
+}
 
 
 @pytest.mark.parametrize("channels_first", [False, True])
 @pytest.mark.parametrize("spec", [*SPECS, "padded", "converted"])
-def test_local_is_what_slots_are(data: tensorcache.Dataset, spec: str, channels_first: bool) -> None:
+def test_local_is_what_slots_are(
+    data: tensorcache.Dataset, spec: str, channels_first: bool
+) -> None:
     specs = {**SPECS, "padded": PADDED, "converted": {"columns": ["a", "k"], "static_columns": []}}
     windows = data.windows(**{"context_length": C, "prediction_length": P, **specs[spec]})
-    options: dict[str, Any] = {"batch_size": B, "order": "shuffle", "seed": 3, "channels_first": channels_first}
-    with windows.feed(**options, delivery="local") as local, windows.feed(**options, delivery="slot") as slots:
+    options: dict[str, Any] = {
+        "batch_size": B,
+        "order": "shuffle",
+        "seed": 3,
+        "channels_first": channels_first,
+    }
+    with (
+        windows.feed(**options, delivery="local") as local,
+        windows.feed(**options, delivery="slot") as slots,
+    ):
         assert local.delivery == "local"
         hold_equal(local, slots)
         kept = list(local)  # in memory of this process: nobody waits for it
-        assert all(batch.context.flags.c_contiguous and batch.context.flags.writeable for batch in kept)
+        assert all(
+            batch.context.flags.c_contiguous and batch.context.flags.writeable for batch in kept
+        )
         for batch, again in zip(kept, slots, strict=True):
             np.testing.assert_equal(everything(batch), everything(again))
 
@@ -113,20 +142,38 @@ def test_local_is_what_slots_are(data: tensorcache.Dataset, spec: str, channels_
 def test_lanes_reset_by_any_delivery(data: tensorcache.Dataset) -> None:
     windows = data.windows(context_length=5, stride=5, columns=["a", "b"])
     options: dict[str, Any] = {"batch_size": 3, "order": "lanes"}
-    with windows.feed(**options, delivery="local") as local, windows.feed(**options, delivery="slot") as slots:
+    with (
+        windows.feed(**options, delivery="local") as local,
+        windows.feed(**options, delivery="slot") as slots,
+    ):
         hold_equal(local, slots)
 
 
 def test_starts_say_where_the_windows_are(data: tensorcache.Dataset) -> None:
-    windows = data.windows(context_length=C, prediction_length=P, columns=["m"], max_missing=0.5, min_context=3)
+    windows = data.windows(
+        context_length=C, prediction_length=P, columns=["m"], max_missing=0.5, min_context=3
+    )
     options: dict[str, Any] = {"batch_size": B, "order": "shuffle", "mask": True}
-    with windows.feed(**options, delivery="starts") as starts, windows.feed(**options, delivery="slot") as slots:
+    with (
+        windows.feed(**options, delivery="starts") as starts,
+        windows.feed(**options, delivery="slot") as slots,
+    ):
         assert starts.stats()["slot_bytes"] < B * (3 * 8 + C) + 4 * 64
         for here, there in zip(starts, slots, strict=True):
             assert here.context is here.target is None
             np.testing.assert_array_equal(here.row, data.items.row_offset[here.item] + here.start)
-            for name in ("item", "start", "row", "time", "mask", "context_missing", "target_missing"):
-                np.testing.assert_array_equal(getattr(here, name), getattr(there, name), err_msg=name)
+            for name in (
+                "item",
+                "start",
+                "row",
+                "time",
+                "mask",
+                "context_missing",
+                "target_missing",
+            ):
+                np.testing.assert_array_equal(
+                    getattr(here, name), getattr(there, name), err_msg=name
+                )
 
 
 @pytest.mark.parametrize("delivery", ["slot", "view", "local", "starts"])
@@ -183,7 +230,11 @@ def test_auto_keeps_what_makes_steps_short(
     ("columns", "order", "only"), [(["a", "k"], "shuffle", "slot"), (["a"], "random_start", "view")]
 )
 def test_auto_has_no_choice_where_one_delivery_is_best(
-    data: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch, columns: list[str], order: str, only: str
+    data: tensorcache.Dataset,
+    monkeypatch: pytest.MonkeyPatch,
+    columns: list[str],
+    order: str,
+    only: str,
 ) -> None:
     monkeypatch.setattr(_choose, "WARM", 1)
     monkeypatch.setattr(_choose, "STEPS", 1)

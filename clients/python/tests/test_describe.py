@@ -22,7 +22,9 @@ def test_statistics_are_those_of_the_stored_values(cache: tensorcache.Cache) -> 
         "far": np.where(np.arange(20_000) == 7, np.inf, 1.0),
     }
     for layout in ("columns", "packed"):
-        with cache.put("described", columns, time="t", layout=layout, scale={"n": "standard"}) as data:
+        with cache.put(
+            "described", columns, time="t", layout=layout, scale={"n": "standard"}
+        ) as data:
             said = data.describe()
             assert list(said) == list(columns)[1:]
             for name in ("wide", "n", "yes", "few"):
@@ -38,11 +40,22 @@ def test_statistics_are_those_of_the_stored_values(cache: tensorcache.Cache) -> 
                     assert below - 0.06 <= q <= up_to + 0.06, (name, q)
             assert said["none"]["count"] == 0
             assert said["none"]["mean"] is said["none"]["quantiles"][0.5] is None
-            assert (said["far"]["max"], said["far"]["mean"], said["far"]["min"]) == (None, None, 1.0)
+            assert (said["far"]["max"], said["far"]["mean"], said["far"]["min"]) == (
+                None,
+                None,
+                1.0,
+            )
 
 
 def test_statistics_of_large_integers_are_the_nearest_floats(cache: tensorcache.Cache) -> None:
-    with cache.put("large", {"n": np.array([-(2**63), 2**62, 3]), "u": np.array([2**64 - 1, 1, 2], np.uint64)}) as data:
+    with cache.put(
+        "large", {"n": np.array([-(2**63), 2**62, 3]), "u": np.array([2**64 - 1, 1, 2], np.uint64)}
+    ) as data:
         said = data.describe()
-    assert (said["n"]["min"], said["n"]["max"], said["u"]["min"], said["u"]["max"]) == (-(2**63), 2**62, 1, 2**64)
+    assert (said["n"]["min"], said["n"]["max"], said["u"]["min"], said["u"]["max"]) == (
+        -(2**63),
+        2**62,
+        1,
+        2**64,
+    )
     assert said["n"]["count"] == 3

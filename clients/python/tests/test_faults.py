@@ -42,7 +42,9 @@ def windows(etth1: tensorcache.Dataset) -> Iterator[tensorcache.Windows]:
 
 def trainer(code: str = TRAINER) -> subprocess.Popen[str]:
     """A trainer in a process of its own, with a feed in mid-batch."""
-    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     return process
@@ -53,7 +55,10 @@ def halt(pid: int) -> None:
     os.kill(pid, signal.SIGSTOP)
     threads = Path(f"/proc/{pid}/task")
     if threads.exists():
-        wait_until(lambda: all(") T " in (thread / "stat").read_text() for thread in threads.iterdir()), "it goes on")
+        wait_until(
+            lambda: all(") T " in (thread / "stat").read_text() for thread in threads.iterdir()),
+            "it goes on",
+        )
 
 
 def without_ticks(feed: tensorcache.Feed) -> None:
@@ -77,13 +82,19 @@ def test_a_killed_trainer_leaves_nothing_in_the_daemon(windows: tensorcache.Wind
         process.kill()
         process.communicate()
         wait_until(lambda: not cache.feeds(), "the feed is still there")
-        wait_until(lambda: [d["readers"] for d in cache.datasets()] == leases, "the lease is still there")
+        wait_until(
+            lambda: [d["readers"] for d in cache.datasets()] == leases, "the lease is still there"
+        )
         before = before or descriptors(pid)
         wait_until(lambda n=before: descriptors(pid) <= n, "descriptors are left")
 
 
-@pytest.mark.skipif("TENSORCACHE_PORTABLE" in os.environ, reason="without a pidfd only end-of-file tells")
-def test_a_killed_trainer_whose_child_holds_the_socket_is_noticed(windows: tensorcache.Windows) -> None:
+@pytest.mark.skipif(
+    "TENSORCACHE_PORTABLE" in os.environ, reason="without a pidfd only end-of-file tells"
+)
+def test_a_killed_trainer_whose_child_holds_the_socket_is_noticed(
+    windows: tensorcache.Windows,
+) -> None:
     cache = tensorcache.connect()
     code = """
     import os, subprocess
@@ -103,26 +114,39 @@ def test_a_killed_trainer_whose_child_holds_the_socket_is_noticed(windows: tenso
     process.kill()
     process.communicate()
     try:
-        assert "socket:" in " ".join(str(fd.readlink()) for fd in Path(f"/proc/{child}/fd").iterdir())
+        assert "socket:" in " ".join(
+            str(fd.readlink()) for fd in Path(f"/proc/{child}/fd").iterdir()
+        )
         wait_until(lambda: not cache.feeds(), "the feed is still there")
     finally:
         os.kill(child, signal.SIGKILL)
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="what another process does is read there")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="what another process does is read there"
+)
 @pytest.mark.parametrize("delivery", ["slot", "starts"])
 @pytest.mark.parametrize("work", [0, 1000])
-def test_a_stopped_trainer_costs_the_daemon_nothing(windows: tensorcache.Windows, delivery: str, work: int) -> None:
+def test_a_stopped_trainer_costs_the_daemon_nothing(
+    windows: tensorcache.Windows, delivery: str, work: int
+) -> None:
     """The daemon had stayed awake, or napped by its pace, for a trainer as fast as it can or a little slower."""
     pid = tensorcache.connect().health()["pid"]
     code = TRAINER.replace("slots=4", f'order="random_start", delivery="{delivery}"')
     process = trainer(
-        code.replace("sys.stdin.read()", f"any(sum(range({work})) < 0 for _ in iter(int, 1) for _ in feed)")
+        code.replace(
+            "sys.stdin.read()", f"any(sum(range({work})) < 0 for _ in iter(int, 1) for _ in feed)"
+        )
     )
 
     def woken() -> int:
         said = [task.joinpath("status").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
-        return sum(int(line.split()[1]) for text in said for line in text.splitlines() if "ctxt_switches" in line)
+        return sum(
+            int(line.split()[1])
+            for text in said
+            for line in text.splitlines()
+            if "ctxt_switches" in line
+        )
 
     def sleeps() -> bool:
         before = woken()
@@ -130,7 +154,10 @@ def test_a_stopped_trainer_costs_the_daemon_nothing(windows: tensorcache.Windows
         return woken() - before < 50
 
     try:
-        wait_until(lambda: [feed["epoch"] > 5 for feed in tensorcache.connect().feeds()] == [True], "it does not run")
+        wait_until(
+            lambda: [feed["epoch"] > 5 for feed in tensorcache.connect().feeds()] == [True],
+            "it does not run",
+        )
         halt(process.pid)
         wait_until(sleeps, "the daemon works for a trainer that stands still")
     finally:
@@ -138,7 +165,9 @@ def test_a_stopped_trainer_costs_the_daemon_nothing(windows: tensorcache.Windows
         process.communicate()
 
 
-def test_a_killed_daemon_is_an_error_at_once_and_the_state_resumes(windows: tensorcache.Windows) -> None:
+def test_a_killed_daemon_is_an_error_at_once_and_the_state_resumes(
+    windows: tensorcache.Windows,
+) -> None:
     def starts(feed: tensorcache.Feed) -> list[int]:
         return [start for batch in feed for start in batch.start.tolist()]
 
@@ -171,7 +200,9 @@ def test_a_killed_daemon_is_an_error_at_once_and_the_state_resumes(windows: tens
         assert seen + starts(feed) == want
 
 
-def test_the_same_feed_goes_on_where_it_was_once_a_daemon_runs_again(windows: tensorcache.Windows) -> None:
+def test_the_same_feed_goes_on_where_it_was_once_a_daemon_runs_again(
+    windows: tensorcache.Windows,
+) -> None:
     feed = windows.feed(batch_size=B)
     passing = iter(feed)
     first = next(passing).start.tolist()
@@ -236,14 +267,18 @@ def test_interrupting_a_waiting_loop_attaches_anew_at_the_same_place(
         waiting.wait()
         os.kill(os.getpid(), signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell's background jobs ignore it
     try:
         with pytest.raises(KeyboardInterrupt):
             for batch in feed:
                 seen += batch.start.tolist()
                 if len(seen) == 5 * B:
                     halt(pid)
-                    interrupter = threading.Thread(target=interrupt, args=(waits(feed, monkeypatch),))
+                    interrupter = threading.Thread(
+                        target=interrupt, args=(waits(feed, monkeypatch),)
+                    )
                     interrupter.start()
         interrupter.join()
     finally:
@@ -268,15 +303,22 @@ def test_stopping_the_daemon_ends_feeds_with_a_word(windows: tensorcache.Windows
     feed.close()
 
 
-def test_a_file_that_is_cut_off_ends_its_feeds_and_nobody_elses(windows: tensorcache.Windows, home: Path) -> None:
+def test_a_file_that_is_cut_off_ends_its_feeds_and_nobody_elses(
+    windows: tensorcache.Windows, home: Path
+) -> None:
     cache = tensorcache.connect()
     cut = cache.load("cut", ETTH1, time="date").windows(context_length=24, prediction_length=6)
     path = home / "datasets" / "cut" / str(cut.dataset.generation) / "data.arrow"
-    with windows.feed(batch_size=32) as other, cut.feed(batch_size=32, order="shuffle", delivery="slot") as feed:
+    with (
+        windows.feed(batch_size=32) as other,
+        cut.feed(batch_size=32, order="shuffle", delivery="slot") as feed,
+    ):
         batches, others = iter(feed), iter(other)
         next(batches), next(others)
         os.truncate(path, path.stat().st_size // 2)
-        with pytest.raises(tensorcache.SourceError, match=r"cut, generation \d+: .*data\.arrow: no byte") as raised:
+        with pytest.raises(
+            tensorcache.SourceError, match=r"cut, generation \d+: .*data\.arrow: no byte"
+        ) as raised:
             for _ in range(10):
                 for _ in feed:
                     pass
@@ -329,5 +371,7 @@ def test_killing_the_daemon_ends_its_load_and_loses_nothing(
 
 def test_a_program_that_ends_with_live_feeds_is_silent() -> None:
     code = TRAINER.replace("sys.stdin.read()", "assert held")
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")

@@ -66,7 +66,9 @@ def test_shuffle_serves_each_window_once_and_epochs_differ(
         assert starts_of(other) != first
 
 
-def test_batches_have_the_parts_the_spec_asks_for(windows: tensorcache.Windows, etth1: tensorcache.Dataset) -> None:
+def test_batches_have_the_parts_the_spec_asks_for(
+    windows: tensorcache.Windows, etth1: tensorcache.Dataset
+) -> None:
     with windows.feed(batch_size=B, delivery="slot", channels_first=True, mask=True) as feed:
         batch = next(iter(feed))
         assert batch.context.shape == (B, 7, C)
@@ -140,7 +142,9 @@ def test_a_pass_goes_on_after_an_error_and_counts_after_an_interrupt(
         assert starts_of(feed) == orders[epoch][0 if epoch else 3 * B :]
 
 
-def test_set_epoch_after_iter_and_before_the_first_batch_holds(windows: tensorcache.Windows) -> None:
+def test_set_epoch_after_iter_and_before_the_first_batch_holds(
+    windows: tensorcache.Windows,
+) -> None:
     with windows.feed(batch_size=B, order="shuffle") as feed:
         orders = [starts_of(feed) for _ in range(3)]
         waiting = iter(feed)
@@ -171,7 +175,10 @@ def test_a_state_resumes_exactly(windows: tensorcache.Windows, order: str) -> No
             rest = starts_of(feed)
             assert seen + rest == flat[: len(seen) + len(rest)]
             assert len(seen) + len(rest) in (971, 2 * 971, 3 * 971)
-            assert starts_of(feed) == flat[len(seen) + len(rest) :][:971] or len(seen) + len(rest) == 3 * 971
+            assert (
+                starts_of(feed) == flat[len(seen) + len(rest) :][:971]
+                or len(seen) + len(rest) == 3 * 971
+            )
 
 
 def test_a_state_of_other_windows_is_refused_with_what_differs(
@@ -184,11 +191,16 @@ def test_a_state_of_other_windows_is_refused_with_what_differs(
         pytest.raises(tensorcache.CursorError, match="its seed is 1, here 2"),
     ):
         feed.load_state_dict(state)
-    with windows.feed(batch_size=B, order="shuffle") as feed:  # whose seed is 0, which a cursor leaves out
+    with windows.feed(
+        batch_size=B, order="shuffle"
+    ) as feed:  # whose seed is 0, which a cursor leaves out
         with pytest.raises(tensorcache.CursorError, match=r"its seed is 1, here 0$"):
             feed.load_state_dict(state)
         feed.load_state_dict({**feed.state_dict(), "seed": 0})
-    with windows.feed(batch_size=B) as feed, pytest.raises(tensorcache.CursorError, match='its order is "shuffle"'):
+    with (
+        windows.feed(batch_size=B) as feed,
+        pytest.raises(tensorcache.CursorError, match='its order is "shuffle"'),
+    ):
         feed.load_state_dict(state)
     other = etth1.windows(context_length=C, prediction_length=P)
     with (
@@ -200,7 +212,9 @@ def test_a_state_of_other_windows_is_refused_with_what_differs(
         feed.load_state_dict(state)  # another batch size and number of ranks is no other order
 
 
-def test_kept_batches_stay_as_they_are(windows: tensorcache.Windows, whole: np.ndarray[Any, Any]) -> None:
+def test_kept_batches_stay_as_they_are(
+    windows: tensorcache.Windows, whole: np.ndarray[Any, Any]
+) -> None:
     with windows.feed(batch_size=B, delivery="slot", slots=4) as feed:
         batches = list(feed)
         assert feed.stats()["copied"] == 31 - 2
@@ -240,7 +254,9 @@ def test_any_view_holds_the_slot(windows: tensorcache.Windows) -> None:
         assert feed.stats()["held"] == 0
 
 
-def test_writing_into_a_batch_harms_nobody(windows: tensorcache.Windows, whole: np.ndarray[Any, Any]) -> None:
+def test_writing_into_a_batch_harms_nobody(
+    windows: tensorcache.Windows, whole: np.ndarray[Any, Any]
+) -> None:
     with windows.feed(batch_size=B, delivery="slot", slots=3) as feed:
         for _ in range(3):
             for batch in feed:
@@ -266,7 +282,9 @@ def test_a_copy_is_ones_own(windows: tensorcache.Windows, whole: np.ndarray[Any,
             break
 
 
-def test_batches_outlive_their_feed(windows: tensorcache.Windows, whole: np.ndarray[Any, Any]) -> None:
+def test_batches_outlive_their_feed(
+    windows: tensorcache.Windows, whole: np.ndarray[Any, Any]
+) -> None:
     with windows.feed(batch_size=B, delivery="slot") as feed:
         batch = next(iter(feed))
     del feed
@@ -309,7 +327,9 @@ def test_closing_from_another_thread_wakes_a_waiting_loop(windows: tensorcache.W
         slots = 0
         try:
             while True:
-                slots += len(list(stream.receive()))  # never given back: after three nothing more comes
+                slots += len(
+                    list(stream.receive())
+                )  # never given back: after three nothing more comes
                 if slots == 3:
                     dry.set()
         except BaseException as error:  # noqa: BLE001
@@ -337,7 +357,9 @@ def test_two_passes_at_once_are_refused(windows: tensorcache.Windows) -> None:
 
 
 @pytest.mark.parametrize("of", [pickle.dumps, copy.copy, copy.deepcopy])
-def test_a_feed_that_is_to_be_pickled_says_what_can_be(windows: tensorcache.Windows, of: Callable[[Any], Any]) -> None:
+def test_a_feed_that_is_to_be_pickled_says_what_can_be(
+    windows: tensorcache.Windows, of: Callable[[Any], Any]
+) -> None:
     with windows.feed(batch_size=B, seed=1, order="shuffle") as feed:
         passing = iter(feed)
         next(passing)
@@ -347,11 +369,17 @@ def test_a_feed_that_is_to_be_pickled_says_what_can_be(windows: tensorcache.Wind
         moved, state = pickle.loads(pickle.dumps((windows, feed.state_dict())))
         with moved.feed(batch_size=B, seed=1, order="shuffle") as there:
             there.load_state_dict(state)
-            np.testing.assert_equal([batch.start for batch in there], [batch.start for batch in passing])
+            np.testing.assert_equal(
+                [batch.start for batch in there], [batch.start for batch in passing]
+            )
 
 
-@pytest.mark.parametrize(("order", "counted"), [("shuffle", f"{2 * B} windows"), ("random_start", "2 batches")])
-def test_what_was_consumed_is_told_by_what_it_counts(windows: tensorcache.Windows, order: str, counted: str) -> None:
+@pytest.mark.parametrize(
+    ("order", "counted"), [("shuffle", f"{2 * B} windows"), ("random_start", "2 batches")]
+)
+def test_what_was_consumed_is_told_by_what_it_counts(
+    windows: tensorcache.Windows, order: str, counted: str
+) -> None:
     with windows.feed(batch_size=B, order=order) as feed:
         for n, _ in enumerate(feed):
             if n == 1:
@@ -363,7 +391,9 @@ def test_what_was_consumed_is_told_by_what_it_counts(windows: tensorcache.Window
 
 def test_ranks_share_an_epoch(windows: tensorcache.Windows) -> None:
     for tail, total in (("short", 971), ("wrap", 1024), ("drop", 896)):
-        feeds = [windows.feed(batch_size=B, rank=rank, num_replicas=4, tail=tail) for rank in range(4)]
+        feeds = [
+            windows.feed(batch_size=B, rank=rank, num_replicas=4, tail=tail) for rank in range(4)
+        ]
         served = [[batch.start.tolist() for batch in feed] for feed in feeds]
         assert [len(batches) for batches in served] == [len(feed) for feed in feeds]
         flat = [start for step in zip(*served, strict=True) for batch in step for start in batch]

@@ -17,7 +17,9 @@ from tensorcache._feed import Feed
 @pytest.fixture
 def windows(cache: tensorcache.Cache) -> tensorcache.Windows:
     """994 windows of a counting column."""
-    return cache.put("closing", {"a": np.arange(1000.0)}).windows(context_length=4, prediction_length=3)
+    return cache.put("closing", {"a": np.arange(1000.0)}).windows(
+        context_length=4, prediction_length=3
+    )
 
 
 def close(feed: tensorcache.Feed, cache: tensorcache.Cache) -> None:
@@ -26,7 +28,9 @@ def close(feed: tensorcache.Feed, cache: tensorcache.Cache) -> None:
     assert len(mine) == 1
     said = cache._control.delete(f"/v1/feeds/{mine[0]['feed']}")
     assert said["feed"] == mine[0]["feed"]
-    assert feed.stats()["verdict"] is None or said["pid"]  # its statistics are the client's alone now
+    assert (
+        feed.stats()["verdict"] is None or said["pid"]
+    )  # its statistics are the client's alone now
 
 
 @pytest.mark.parametrize("reconnect", [False, True])
@@ -38,7 +42,9 @@ def test_a_closed_feed_says_so_and_goes_on_from_its_state(
         kept = next(batches)
         first = kept.context.copy()
         close(feed, cache)
-        with pytest.raises(tensorcache.FeedError, match=r"feed f\d+ was closed through the control API") as told:
+        with pytest.raises(
+            tensorcache.FeedError, match=r"feed f\d+ was closed through the control API"
+        ) as told:
             for batch in batches:
                 assert batch.context.shape == (10, 4, 1)
         assert told.value.type == "feed_closed"
@@ -70,11 +76,18 @@ def test_a_closed_feed_says_so_though_it_is_exchanged(
         np.testing.assert_array_equal(starts, np.arange(consumed, 994))
 
 
-@pytest.mark.parametrize("attaches", ["for a pass", "before a pass", "in a pass", "to another daemon"])
+@pytest.mark.parametrize(
+    "attaches", ["for a pass", "before a pass", "in a pass", "to another daemon"]
+)
 def test_a_feed_that_is_closed_while_it_attaches_has_no_stream(
-    cache: tensorcache.Cache, windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch, attaches: str
+    cache: tensorcache.Cache,
+    windows: tensorcache.Windows,
+    monkeypatch: pytest.MonkeyPatch,
+    attaches: str,
 ) -> None:
-    feed = windows.feed(batch_size=10, slots=3, delivery="slot", reconnect=attaches == "to another daemon")
+    feed = windows.feed(
+        batch_size=10, slots=3, delivery="slot", reconnect=attaches == "to another daemon"
+    )
     batches = iter(feed)
     stream = feed._stream
     assert stream is not None
@@ -106,7 +119,10 @@ def test_a_feed_that_is_closed_while_it_attaches_has_no_stream(
 
 @pytest.mark.parametrize("gone", [False, True], ids=["exchanged", "without a daemon"])
 def test_a_feed_may_be_closed_between_any_two_looks_at_its_stream(
-    cache: tensorcache.Cache, windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch, gone: bool
+    cache: tensorcache.Cache,
+    windows: tensorcache.Windows,
+    monkeypatch: pytest.MonkeyPatch,
+    gone: bool,
 ) -> None:
     left = 0
 

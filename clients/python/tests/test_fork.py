@@ -46,7 +46,9 @@ def in_child(run: Callable[[], Any]) -> Any:
     return result
 
 
-def test_a_childs_batch_does_not_change_while_the_parent_goes_on(windows: tensorcache.Windows) -> None:
+def test_a_childs_batch_does_not_change_while_the_parent_goes_on(
+    windows: tensorcache.Windows,
+) -> None:
     go, wait = os.pipe(), os.pipe()
     with windows.feed(batch_size=B, delivery="slot", slots=3) as feed:
         passing = iter(feed)
@@ -67,7 +69,9 @@ def test_a_childs_batch_does_not_change_while_the_parent_goes_on(windows: tensor
         os.waitpid(pid, 0)
         np.testing.assert_array_equal(later.start, np.arange(first, first + len(later)))
         for batch in feed:
-            np.testing.assert_array_equal(batch.context[0, :, 6], windows.dataset["OT"][batch.start[0] :][:C])
+            np.testing.assert_array_equal(
+                batch.context[0, :, 6], windows.dataset["OT"][batch.start[0] :][:C]
+            )
     for fd in (*go, *wait):
         os.close(fd)
 
@@ -91,7 +95,9 @@ def test_the_childs_feed_says_whose_it_is(windows: tensorcache.Windows) -> None:
         assert in_child(feed.state_dict)["epoch"] == 1
 
 
-def test_the_childs_feed_is_not_exchanged(windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_childs_feed_is_not_exchanged(
+    windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with windows.feed(batch_size=B, delivery="slot") as feed:
         exchange(monkeypatch, feed)
         passing = iter(feed)
@@ -129,11 +135,15 @@ def test_workers_share_an_epoch(windows: tensorcache.Windows, method: str) -> No
 
 def serve(windows: tensorcache.Windows, rank: int, ranks: int) -> list[int]:
     """The starts of a rank's windows."""
-    with windows.feed(batch_size=8, order="shuffle", rank=rank, num_replicas=ranks, tail="short") as feed:
+    with windows.feed(
+        batch_size=8, order="shuffle", rank=rank, num_replicas=ranks, tail="short"
+    ) as feed:
         return [start for batch in feed for start in batch.start.tolist()]
 
 
-def test_a_fork_without_feeds_costs_nothing_and_breaks_nothing(windows: tensorcache.Windows) -> None:
+def test_a_fork_without_feeds_costs_nothing_and_breaks_nothing(
+    windows: tensorcache.Windows,
+) -> None:
     assert in_child(lambda: len(windows)) == len(windows)
     assert in_child(lambda: sys.modules["tensorcache"].__version__) == tensorcache.__version__
 
@@ -141,7 +151,15 @@ def test_a_fork_without_feeds_costs_nothing_and_breaks_nothing(windows: tensorca
 def test_descriptors_do_not_pass_to_programs_that_are_started(windows: tensorcache.Windows) -> None:
     with windows.feed(batch_size=B) as feed:
         next(iter(feed))
-        targets = {int(path.name): str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.exists()}
-        ours = {fd: target for fd, target in targets.items() if "socket:" in target or "(deleted)" in target}
+        targets = {
+            int(path.name): str(path.readlink())
+            for path in Path("/proc/self/fd").iterdir()
+            if path.exists()
+        }
+        ours = {
+            fd: target
+            for fd, target in targets.items()
+            if "socket:" in target or "(deleted)" in target
+        }
         assert len(ours) >= 3, "the lease, the feed's socket and its ring"
         assert not [target for fd, target in ours.items() if fd > 2 and os.get_inheritable(fd)]

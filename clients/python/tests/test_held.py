@@ -70,9 +70,15 @@ def exported(array: Array) -> Any:
 
 HOLDERS: dict[str, tuple[Callable[[Array], Any], Callable[[Any], Array]]] = {
     "memoryview": (lambda array: memoryview(array), np.asarray),
-    "piece of a memoryview": (lambda array: memoryview(array.reshape(-1))[3:].cast("B"), lambda held: np.array(held)),
+    "piece of a memoryview": (
+        lambda array: memoryview(array.reshape(-1))[3:].cast("B"),
+        lambda held: np.array(held),
+    ),
     "frombuffer": (lambda array: np.frombuffer(array, np.uint8)[7:], np.asarray),
-    "frombuffer of a memoryview": (lambda array: np.frombuffer(memoryview(array).cast("B"), np.uint8), np.asarray),
+    "frombuffer of a memoryview": (
+        lambda array: np.frombuffer(memoryview(array).cast("B"), np.uint8),
+        np.asarray,
+    ),
     "base": (lambda array: array.base, np.asarray),
     "dlpack": (lambda array: np.from_dlpack(array), np.asarray),
     "interface": (lambda array: np.asarray(Interface(array))[1:], np.asarray),
@@ -84,7 +90,10 @@ HOLDERS: dict[str, tuple[Callable[[Array], Any], Callable[[Any], Array]]] = {
     "another class": (lambda array: array.view(Other)[1:].view(Other), np.asarray),
     "strides": (lambda array: np.lib.stride_tricks.as_strided(array, (2, 2), (4, 8)), np.asarray),
     "windows": (lambda array: np.lib.stride_tricks.sliding_window_view(array, 2, 1), np.asarray),
-    "records": (lambda array: array.reshape(-1, 2).view([("a", "f4"), ("b", "f4")])["b"], np.asarray),
+    "records": (
+        lambda array: array.reshape(-1, 2).view([("a", "f4"), ("b", "f4")])["b"],
+        np.asarray,
+    ),
     "iterator": (lambda array: array.flat, lambda held: held[:10]),
     "arrow": (exported, lambda held: held.to_numpy(zero_copy_only=True)),
     "generator": (begun, lambda held: held.gi_frame.f_locals["inner"]),
@@ -94,7 +103,9 @@ HOLDERS: dict[str, tuple[Callable[[Array], Any], Callable[[Any], Array]]] = {
 
 @pytest.fixture(scope="module")
 def feed(etth1: tensorcache.Dataset) -> Iterator[tensorcache.Feed]:
-    windows = etth1.windows(context_length=24, prediction_length=6, rows=(0, 509), columns=["OT", "HUFL"])
+    windows = etth1.windows(
+        context_length=24, prediction_length=6, rows=(0, 509), columns=["OT", "HUFL"]
+    )
     with windows.feed(batch_size=32, order="shuffle", delivery="slot", slots=4) as feed:
         yield feed
 
@@ -119,7 +130,10 @@ def test_whatever_refers_to_a_batch_holds_its_slot(feed: tensorcache.Feed, name:
 
 def test_what_is_pickled_is_a_copy(feed: tensorcache.Feed) -> None:
     batch = next(iter(feed))
-    batches = pickle.loads(pickle.dumps(batch)), pickle.loads(pickle.dumps(batch, 5, buffer_callback=None))
+    batches = (
+        pickle.loads(pickle.dumps(batch)),
+        pickle.loads(pickle.dumps(batch, 5, buffer_callback=None)),
+    )
     want = batch.context.copy()
     del batch
     assert feed.stats()["held"] == 0

@@ -61,7 +61,10 @@ def document(door: Door) -> dict[str, Any]:
     parameters = document["components"]["parameters"]
     for name, values in {"name": ["a", "none"], "job": ["j1", "j9"], "feed": ["f1", "f9"]}.items():
         parameters[name]["schema"] = {"type": "string", "enum": values}
-    removed = {**parameters["name"], "schema": {"type": "string", "enum": ["gone", "none"]}}  # the others need a
+    removed = {
+        **parameters["name"],
+        "schema": {"type": "string", "enum": ["gone", "none"]},
+    }  # the others need a
     document["paths"]["/v1/datasets/{name}"]["delete"]["parameters"] = [removed]
     return document
 
@@ -77,7 +80,9 @@ def operations(document: dict[str, Any]) -> Iterator[Any]:
         yield found.ok()
 
 
-def test_every_answer_is_a_documented_one(document: dict[str, Any], door: Door, cache: tensorcache.Cache) -> None:
+def test_every_answer_is_a_documented_one(
+    document: dict[str, Any], door: Door, cache: tensorcache.Cache
+) -> None:
     def before(case: schemathesis.Case) -> None:
         if case.method == "DELETE" and case.path == "/v1/datasets/{name}":
             cache.put("gone", {"x": np.arange(3.0)})
@@ -92,7 +97,9 @@ def test_every_answer_is_a_documented_one(document: dict[str, Any], door: Door, 
     assert cache.health()["status"] == "ok"
 
 
-def test_a_daemon_that_is_told_to_stop_says_what_is_documented(document: dict[str, Any], tmp_path: Path) -> None:
+def test_a_daemon_that_is_told_to_stop_says_what_is_documented(
+    document: dict[str, Any], tmp_path: Path
+) -> None:
     """A daemon of its own, which may stop once nobody is attached any more, and then does."""
     cache = tensorcache.connect(tmp_path)
     seen: set[int] = set()
@@ -116,11 +123,18 @@ def test_a_daemon_that_is_told_to_stop_says_what_is_documented(document: dict[st
 
 def refused_or_patient(case: schemathesis.Case) -> None:
     """Leave out what would end the daemon at once, as nothing does."""
-    assume(case.body is not NOT_SET and case.body not in (b"", "", {}, {"when_idle": False}, {"when_idle": None}))
+    assume(
+        case.body is not NOT_SET
+        and case.body not in (b"", "", {}, {"when_idle": False}, {"when_idle": None})
+    )
 
 
 def try_out(
-    operation: Any, mode: GenerationMode, door: Door, seen: set[int], before: Callable[[schemathesis.Case], None]
+    operation: Any,
+    mode: GenerationMode,
+    door: Door,
+    seen: set[int],
+    before: Callable[[schemathesis.Case], None],
 ) -> None:
     """Make up requests that the document allows, or such that it forbids, and hold each answer to it."""
 

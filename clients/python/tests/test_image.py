@@ -25,7 +25,9 @@ IMAGE_USER = 65532
 def is_static(binary: str) -> bool:
     """Whether a program of Linux asks for no loader, which is not in the image: it has no segment of that kind."""
     head = Path(binary).read_bytes()[:4096]
-    begin, size, count = (int.from_bytes(head[a:b], "little") for a, b in [(32, 40), (54, 56), (56, 58)])
+    begin, size, count = (
+        int.from_bytes(head[a:b], "little") for a, b in [(32, 40), (54, 56), (56, 58)]
+    )
     return 3 not in [int.from_bytes(head[begin + i * size :][:4], "little") for i in range(count)]
 
 
@@ -35,7 +37,9 @@ def image() -> Iterator[Path]:
     if reason := why_not():
         pytest.skip(reason)
     binary = find_binary()
-    if not is_static(binary):  # as that with the race detector; the installed one is as the Dockerfile builds it
+    if not is_static(
+        binary
+    ):  # as that with the race detector; the installed one is as the Dockerfile builds it
         with pytest.MonkeyPatch.context() as patch:
             patch.delenv("TENSORCACHE_BIN", raising=False)
             try:
@@ -48,7 +52,11 @@ def image() -> Iterator[Path]:
     root.chmod(0o755)
     final = DOCKERFILE.split("\nFROM scratch\n")[1]
     copied = dict(re.findall(r"^COPY .*?(/out/\S+) (/\S+)$", final, re.M))
-    assert copied == {"/out/tensorcache": "/tensorcache", "/out/tmp": "/tmp", "/out/cache": "/cache"}, copied
+    assert copied == {
+        "/out/tensorcache": "/tensorcache",
+        "/out/tmp": "/tmp",
+        "/out/cache": "/cache",
+    }, copied
     shutil.copy(binary, root / "tensorcache")
     for place, mode in {"tmp": 0o1777, "cache": 0o711, "proc": 0o755, "data": 0o755}.items():
         (root / place).mkdir()
@@ -83,12 +91,16 @@ def daemon(image: Path) -> Iterator[Path]:
     assert env == {"TENSORCACHE_DIR": "/cache", "TENSORCACHE_AUTOSTART": "0"}
     env["PATH"] = os.environ["PATH"]  # for unshare and chroot
     read, write = os.pipe()
-    serve = contained(image, "serve", "--allow-uid", str(ALLOWED), "--root", "/data", "--ready-fd", str(write))
+    serve = contained(
+        image, "serve", "--allow-uid", str(ALLOWED), "--root", "/data", "--ready-fd", str(write)
+    )
     daemon = subprocess.Popen(serve, pass_fds=[write], env=env, stderr=subprocess.PIPE, text=True)
     os.close(write)
     with os.fdopen(read) as ready:
         assert ready.readline() == "ok\n", daemon.communicate(timeout=60)[1]
-    health = subprocess.run(contained(image, "ls"), env=env, capture_output=True, text=True, timeout=60, check=False)
+    health = subprocess.run(
+        contained(image, "ls"), env=env, capture_output=True, text=True, timeout=60, check=False
+    )
     assert health.returncode == 0, health.stderr
     yield image / "cache"
     cache = tensorcache.connect(image / "cache", autostart=False)
@@ -112,7 +124,11 @@ def test_trainers_outside_load_and_train(image: Path, daemon: Path) -> None:
         trainer = as_user(ALLOWED, TRAINER, [str(daemon), delivery])
         assert trainer.communicate(timeout=60)[1] == ""
         assert trainer.returncode == 0
-    assert "user id 12346 may not" in as_user(OTHER, LOADER, [str(daemon)]).communicate(timeout=60)[1]
-    owners = {path: (path.stat().st_uid, stat.S_IMODE(path.stat().st_mode)) for path in daemon.iterdir()}
+    assert (
+        "user id 12346 may not" in as_user(OTHER, LOADER, [str(daemon)]).communicate(timeout=60)[1]
+    )
+    owners = {
+        path: (path.stat().st_uid, stat.S_IMODE(path.stat().st_mode)) for path in daemon.iterdir()
+    }
     assert {uid for uid, _ in owners.values()} == {IMAGE_USER}, owners
     assert not list((image / "tmp").iterdir())

@@ -33,18 +33,33 @@ def test_the_hash_is_the_published_one() -> None:
 
 @given(kind=st.sampled_from(["text", "whole", "pair"]), data=st.data())
 @cases(0.12, of_each=ITEMS)
-def test_items_go_where_the_hash_of_their_json_says(cache: tensorcache.Cache, kind: str, data: st.DataObject) -> None:
+def test_items_go_where_the_hash_of_their_json_says(
+    cache: tensorcache.Cache, kind: str, data: st.DataObject
+) -> None:
     note_seed()
-    of_kind: dict[str, st.SearchStrategy[Any]] = {"text": texts, "whole": whole, "pair": st.tuples(texts, whole)}
+    of_kind: dict[str, st.SearchStrategy[Any]] = {
+        "text": texts,
+        "whole": whole,
+        "pair": st.tuples(texts, whole),
+    }
     names = data.draw(st.lists(of_kind[kind], min_size=ITEMS, max_size=ITEMS, unique=True))
-    keys = {"id": [name[0] for name in names], "no": [name[1] for name in names]} if kind == "pair" else {"id": names}
-    columns = {name: np.asarray(values) if name == "no" else values for name, values in keys.items()}
+    keys = (
+        {"id": [name[0] for name in names], "no": [name[1] for name in names]}
+        if kind == "pair"
+        else {"id": names}
+    )
+    columns = {
+        name: np.asarray(values) if name == "no" else values for name, values in keys.items()
+    }
     with cache.put("names", {**columns, "v": np.arange(ITEMS)}, item_id=list(columns)) as loaded:
         windows = loaded.windows(context_length=1)
         assert list(loaded.items) == names
         share = data.draw(st.sampled_from([0.25, 0.5, 0.625]))
         hashes = [share_of(list(name) if kind == "pair" else name) for name in names]
-        wanted = [[code for code, u in enumerate(hashes) if (u >= share) == later] for later in (False, True)]
+        wanted = [
+            [code for code, u in enumerate(hashes) if (u >= share) == later]
+            for later in (False, True)
+        ]
         note(f"{[canonical(name) for name in names]}")
         if all(wanted):
             parts = windows.split(items=(share, None))
@@ -55,7 +70,9 @@ def test_items_go_where_the_hash_of_their_json_says(cache: tensorcache.Cache, ki
 
 
 @pytest.mark.parametrize("index", [slice(0, 2), 1.0, None])
-def test_an_index_that_is_no_integer_is_a_type_error(etth1: tensorcache.Dataset, index: Any) -> None:
+def test_an_index_that_is_no_integer_is_a_type_error(
+    etth1: tensorcache.Dataset, index: Any
+) -> None:
     parts = etth1.windows(context_length=24, prediction_length=6).split(fractions=(0.8, 0.2))
     with pytest.raises(TypeError, match="integer"):
         parts[index]

@@ -46,15 +46,25 @@ def order_of(spec: dict[str, Any], order: str) -> list[int]:
         return [start for batch in feed for start in batch.start.tolist()]
 
 
-def killed_trainers(spec: dict[str, Any], options: dict[str, Any]) -> tuple[list[int], dict[str, Any]]:
+def killed_trainers(
+    spec: dict[str, Any], options: dict[str, Any]
+) -> tuple[list[int], dict[str, Any]]:
     """Windows that trainers took in some steps before they were killed, and the state they had saved then."""
     batch_size, ranks = BEFORE
     processes = []
     for rank in range(ranks):
-        share = {**options, "batch_size": batch_size, "rank": rank, "num_replicas": ranks, "slots": 4}
+        share = {
+            **options,
+            "batch_size": batch_size,
+            "rank": rank,
+            "num_replicas": ranks,
+            "slots": 4,
+        }
         argument = json.dumps([spec, share])
         command = [sys.executable, "-c", TRAINER, argument]
-        processes.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        processes.append(
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        )
     seen: list[int] = []
     states = []
     for _ in range(STEPS):
@@ -76,11 +86,16 @@ def killed_trainers(spec: dict[str, Any], options: dict[str, Any]) -> tuple[list
     return seen, states[0]
 
 
-def killed_daemon(spec: dict[str, Any], options: dict[str, Any]) -> tuple[list[int], dict[str, Any]]:
+def killed_daemon(
+    spec: dict[str, Any], options: dict[str, Any]
+) -> tuple[list[int], dict[str, Any]]:
     """Windows that trainers took in some steps before the daemon was killed, and their state then."""
     batch_size, ranks = BEFORE
     windows = windows_of(spec)
-    feeds = [windows.feed(batch_size=batch_size, rank=rank, num_replicas=ranks, **options) for rank in range(ranks)]
+    feeds = [
+        windows.feed(batch_size=batch_size, rank=rank, num_replicas=ranks, **options)
+        for rank in range(ranks)
+    ]
     for feed in feeds:
         feed.set_epoch(2)
     passes = [iter(feed) for feed in feeds]
@@ -110,11 +125,18 @@ def test_other_ranks_go_on_where_the_state_was_saved(
     batch_size, ranks = AFTER if order != "random_start" else (BEFORE[0], AFTER[1])
     dealt = []
     for rank in range(ranks):
-        with windows_of(spec).feed(batch_size=batch_size, rank=rank, num_replicas=ranks, **options) as feed:
+        with windows_of(spec).feed(
+            batch_size=batch_size, rank=rank, num_replicas=ranks, **options
+        ) as feed:
             feed.load_state_dict(state)
             dealt.append([batch.start.tolist() for batch in feed])
             assert feed.state_dict()["epoch"] == 3
-    rest = [start for step in itertools.zip_longest(*dealt, fillvalue=[]) for batch in step for start in batch]
+    rest = [
+        start
+        for step in itertools.zip_longest(*dealt, fillvalue=[])
+        for batch in step
+        for start in batch
+    ]
     if order != "random_start":  # whose steps are not of equal size
         assert state["consumed"] == len(seen) == STEPS * BEFORE[0] * BEFORE[1]
         assert seen == whole[: len(seen)]

@@ -46,15 +46,23 @@ def test_a_scaling_of_every_row_is_warned_of_and_refused(cache: tensorcache.Cach
         parts.check_leakage()
     assert (refused.value.field, refused.value.hint) == ("fit_rows", "load with fit_rows=(0, 8640)")
     assert str(refused.value) == message
-    with pytest.warns(tensorcache.LeakageWarning, match="rows 17,132 to 17,227 by test of fold 0") as caught:
+    with pytest.warns(
+        tensorcache.LeakageWarning, match="rows 17,132 to 17,227 by test of fold 0"
+    ) as caught:
         windows.backtest(folds=3, horizon=96)
     assert len(caught) == 1, "one warning for all folds"
 
 
-def test_what_was_not_scaled_leaks_nothing(cache: tensorcache.Cache, etth1: tensorcache.Dataset) -> None:
-    etth1.windows(context_length=24, prediction_length=8).split(fractions=(0.5, 0.5)).check_leakage()
+def test_what_was_not_scaled_leaks_nothing(
+    cache: tensorcache.Cache, etth1: tensorcache.Dataset
+) -> None:
+    etth1.windows(context_length=24, prediction_length=8).split(
+        fractions=(0.5, 0.5)
+    ).check_leakage()
     ids = np.repeat(["x", "y"], 20)
-    data = cache.put("ints", {"id": ids, "a": np.arange(40.0), "b": np.arange(40)}, item_id="id", scale="minmax")
+    data = cache.put(
+        "ints", {"id": ids, "a": np.arange(40.0), "b": np.arange(40)}, item_id="id", scale="minmax"
+    )
     with pytest.warns(tensorcache.LeakageWarning, match='rows 4 to 19 of item "y" by test'):
         parts = data.windows(context_length=4, prediction_length=2).split(items=[["x"], ["y"]])
     with pytest.raises(tensorcache.LeakageError) as caught:
@@ -64,8 +72,16 @@ def test_what_was_not_scaled_leaks_nothing(cache: tensorcache.Cache, etth1: tens
 
 def test_the_message_counts_further_items(cache: tensorcache.Cache) -> None:
     ids = np.repeat(np.arange(5), 20)
-    data = cache.put("five", {"id": ids, "a": np.arange(100.0)}, item_id="id", scale="standard", fit_rows=(-12, None))
-    with pytest.warns(tensorcache.LeakageWarning, match="rows 10 to 19 of item 0, and rows of 4 more items"):
+    data = cache.put(
+        "five",
+        {"id": ids, "a": np.arange(100.0)},
+        item_id="id",
+        scale="standard",
+        fit_rows=(-12, None),
+    )
+    with pytest.warns(
+        tensorcache.LeakageWarning, match="rows 10 to 19 of item 0, and rows of 4 more items"
+    ):
         data.windows(context_length=4, prediction_length=2).split(lengths=(10, None))
 
 
@@ -84,7 +100,10 @@ def test_the_message_counts_further_items(cache: tensorcache.Cache) -> None:
 )
 @cases(0.04)
 def test_exactly_the_rows_seen_are_found(
-    cache: tensorcache.Cache, lengths: list[int], fit: tuple[int | None, int | None], spec: dict[str, Any]
+    cache: tensorcache.Cache,
+    lengths: list[int],
+    fit: tuple[int | None, int | None],
+    spec: dict[str, Any],
 ) -> None:
     note_seed()
     seen = {(item, row) for item, n in enumerate(lengths) for row in range(n)[slice(*fit)]}
@@ -132,7 +151,12 @@ def test_no_warning_without_a_later_part(cache: tensorcache.Cache) -> None:
 )
 @cases(0.03)
 def test_fills_that_look_ahead_over_a_boundary_are_found(
-    cache: tensorcache.Cache, rows: list[list[bool]], how: str, wide: bool, cut: int, prediction: int
+    cache: tensorcache.Cache,
+    rows: list[list[bool]],
+    how: str,
+    wide: bool,
+    cut: int,
+    prediction: int,
 ) -> None:
     note_seed()
     ids = np.repeat(np.arange(len(rows)), [len(item) for item in rows])
@@ -144,7 +168,11 @@ def test_fills_that_look_ahead_over_a_boundary_are_found(
         return
     with cache.put("ahead", {"id": ids, "a": values}, item_id="id", fill=how) as data:
         windows = data.windows(context_length=2, prediction_length=prediction, max_missing=None)
-        part = windows.where(rows=(cut, None)) if cut + 2 + prediction <= max(map(len, rows)) else windows
+        part = (
+            windows.where(rows=(cut, None))
+            if cut + 2 + prediction <= max(map(len, rows))
+            else windows
+        )
         everything = part[:]
         samples = range(2, 2 + prediction) if prediction else [1]
         predicted: dict[int, set[int]] = {}
@@ -173,7 +201,9 @@ def test_a_fill_that_looked_ahead_is_warned_of_and_refused(cache: tensorcache.Ca
     values[30:32] = np.nan
     data = cache.put("look", {"a": values, "b": values}, fill={"a": "linear", "b": "forward"})
     windows = data.windows(context_length=4, prediction_length=2)
-    with pytest.warns(tensorcache.LeakageWarning, match="the linear fill of a saw rows that are predicted") as caught:
+    with pytest.warns(
+        tensorcache.LeakageWarning, match="the linear fill of a saw rows that are predicted"
+    ) as caught:
         parts = windows.split(lengths=(20, 20))
     assert "(to fill cells before them): rows 23 to 23 by " in str(caught[0].message)
     with pytest.raises(tensorcache.LeakageError) as refused:

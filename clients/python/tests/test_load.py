@@ -25,7 +25,9 @@ def test_columns_are_the_files(etth1: tensorcache.Dataset) -> None:
         assert etth1[name].dtype == np.float64
         np.testing.assert_array_equal(etth1[name], frame[name])
     assert etth1["date"].dtype.kind == "M"
-    np.testing.assert_array_equal(etth1["date"], frame["date"].to_numpy().astype(etth1["date"].dtype))
+    np.testing.assert_array_equal(
+        etth1["date"], frame["date"].to_numpy().astype(etth1["date"].dtype)
+    )
     assert set(dict(etth1)) == set(frame.columns)
     assert "OT" in etth1
     assert "nope" not in etth1
@@ -64,7 +66,9 @@ def test_arrays_outlive_their_handle(cache: tensorcache.Cache, etth1: tensorcach
         data.windows(context_length=1)
 
 
-def test_opening_leaves_no_descriptor_behind(cache: tensorcache.Cache, etth1: tensorcache.Dataset) -> None:
+def test_opening_leaves_no_descriptor_behind(
+    cache: tensorcache.Cache, etth1: tensorcache.Dataset
+) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(20):
         with cache.dataset("etth1") as data:
@@ -73,7 +77,9 @@ def test_opening_leaves_no_descriptor_behind(cache: tensorcache.Cache, etth1: te
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
-def test_loading_the_same_again_is_a_hit(cache: tensorcache.Cache, etth1: tensorcache.Dataset) -> None:
+def test_loading_the_same_again_is_a_hit(
+    cache: tensorcache.Cache, etth1: tensorcache.Dataset
+) -> None:
     jobs: list[dict[str, Any]] = []
     again = cache.load("etth1", ETTH1, time="date", progress=jobs.append)
     assert jobs[-1]["hit"] is True
@@ -147,7 +153,9 @@ def test_relative_paths_and_several_sources(
     ]
 
 
-def test_parquet_is_the_same_as_csv(cache: tensorcache.Cache, etth1: tensorcache.Dataset, tmp_path: Path) -> None:
+def test_parquet_is_the_same_as_csv(
+    cache: tensorcache.Cache, etth1: tensorcache.Dataset, tmp_path: Path
+) -> None:
     frame = read_etth1()
     frame.to_parquet(tmp_path / "etth1.parquet", row_group_size=5000)
     data = cache.load("parquet", tmp_path / "etth1.parquet", time="date")
@@ -195,7 +203,9 @@ def test_interrupting_a_load_cancels_it(cache: tensorcache.Cache, tmp_path: Path
 
 def test_datasets_and_remove(cache: tensorcache.Cache, tmp_path: Path) -> None:
     data = cache.load("gone", write(tmp_path / "x.csv", "v", "1", "2"))
-    assert [(d["generation"], d["rows"]) for d in cache.datasets() if d["dataset"] == "gone"] == [(1, 2)]
+    assert [(d["generation"], d["rows"]) for d in cache.datasets() if d["dataset"] == "gone"] == [
+        (1, 2)
+    ]
     assert cache.remove("gone") == [1]
     assert data["v"].tolist() == [1, 2], "a handle that is open stays valid"
     with pytest.raises(tensorcache.NotFoundError):
@@ -223,7 +233,9 @@ def test_hashes_tell_whether_a_file_is_the_same(cache: tensorcache.Cache, tmp_pa
     assert cache.load("hashed", path, hash_sources=True)["v"].tolist() == [1, 3]
 
 
-def test_interrupting_one_of_two_leaves_the_load_to_the_other(cache: tensorcache.Cache, tmp_path: Path) -> None:
+def test_interrupting_one_of_two_leaves_the_load_to_the_other(
+    cache: tensorcache.Cache, tmp_path: Path
+) -> None:
     path = tmp_path / "shared.csv"
     path.write_text("a,b\n" + "1.25,2.5\n" * 3_000_000)
     started = threading.Event()

@@ -16,17 +16,32 @@ import tensorcache
 
 @given(data=st.data())
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-def test_melted_tables_are_what_pandas_makes(cache: tensorcache.Cache, tmp_path: Path, data: st.DataObject) -> None:
-    rows, names = data.draw(st.integers(1, 9)), ["b", "a", "ä ö", "1"][: data.draw(st.integers(1, 4))]
+def test_melted_tables_are_what_pandas_makes(
+    cache: tensorcache.Cache, tmp_path: Path, data: st.DataObject
+) -> None:
+    rows, names = (
+        data.draw(st.integers(1, 9)),
+        ["b", "a", "ä ö", "1"][: data.draw(st.integers(1, 4))],
+    )
     whole = data.draw(st.booleans())
-    cell = st.integers(-9, 9) if whole else st.one_of(st.integers(-9, 9), st.just(np.nan), st.floats(-9, 9, width=32))
-    frame = pd.DataFrame({n: data.draw(st.lists(cell, min_size=rows, max_size=rows)) for n in names})
+    cell = (
+        st.integers(-9, 9)
+        if whole
+        else st.one_of(st.integers(-9, 9), st.just(np.nan), st.floats(-9, 9, width=32))
+    )
+    frame = pd.DataFrame(
+        {n: data.draw(st.lists(cell, min_size=rows, max_size=rows)) for n in names}
+    )
     frame = frame.astype("int64" if whole else "float64")
     if whole is False:
         frame.iloc[0, 0] = 0.5  # a decimal, so that the text is one of decimals
     timed = data.draw(st.booleans())
     if timed:
-        frame.insert(data.draw(st.integers(0, len(names))), "t", pd.date_range("2020-01-01", periods=rows, freq="h"))
+        frame.insert(
+            data.draw(st.integers(0, len(names))),
+            "t",
+            pd.date_range("2020-01-01", periods=rows, freq="h"),
+        )
     wanted = data.draw(st.permutations(names))[: data.draw(st.integers(1, len(names)))]
     how = data.draw(st.sampled_from(["csv", "parquet", "arrow", "put"]))
     options = {
@@ -53,11 +68,13 @@ def test_melted_tables_are_what_pandas_makes(cache: tensorcache.Cache, tmp_path:
         np.testing.assert_array_equal(loaded["t"], want["t"].to_numpy().astype(loaded["t"].dtype))
 
 
-def test_wide_files_that_follow_each_other_are_sorted(cache: tensorcache.Cache, tmp_path: Path) -> None:
+def test_wide_files_that_follow_each_other_are_sorted(
+    cache: tensorcache.Cache, tmp_path: Path
+) -> None:
     for part in range(3):
-        pl.DataFrame({"t": [2 * part, 2 * part + 1], "x": [1.0, 2.0], "y": [3.0, 4.0]}).write_parquet(
-            tmp_path / f"{part}.parquet"
-        )
+        pl.DataFrame(
+            {"t": [2 * part, 2 * part + 1], "x": [1.0, 2.0], "y": [3.0, 4.0]}
+        ).write_parquet(tmp_path / f"{part}.parquet")
     with pytest.raises(tensorcache.SourceError, match="comes back after another item"):
         cache.load("parts", tmp_path, time="t", melt=True)
     data = cache.load("parts", tmp_path, time="t", melt=True, sort=True)
@@ -68,7 +85,9 @@ def test_wide_files_that_follow_each_other_are_sorted(cache: tensorcache.Cache, 
 def test_tables_that_cannot_be_melted(cache: tensorcache.Cache, tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     pd.DataFrame({"t": [1, 2], "a": [1.5, 2], "b": [1, 2]}).to_parquet(path)
-    with pytest.raises(tensorcache.SourceError, match='column "b": is int64, but series "a" is float64'):
+    with pytest.raises(
+        tensorcache.SourceError, match='column "b": is int64, but series "a" is float64'
+    ):
         cache.load("refused", path, time="t", melt=True)
     with pytest.raises(tensorcache.SpecError, match="melt: want it without item_id"):
         cache.load("refused", path, item_id="a", melt=True)

@@ -73,7 +73,9 @@ def gigabyte(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     path.unlink()
 
 
-@pytest.mark.parametrize("options", [{}, {"dtype": "float32", "scale": "standard", "layout": "packed"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"dtype": "float32", "scale": "standard", "layout": "packed"}]
+)
 def test_loading_a_gigabyte_takes_little_memory_of_its_own(
     cache: tensorcache.Cache, home: Path, gigabyte: Path, options: dict[str, str]
 ) -> None:
@@ -105,13 +107,17 @@ def test_one_batch_of_everything_takes_little_memory_of_its_own(
     rng = np.random.default_rng(0)
     columns: dict[str, pa.Array] = {f"c{i}": pa.array(rng.random(rows)) for i in range(COLUMNS - 4)}
     columns["bool"] = pa.array(rng.random(rows) < 0.5)
-    columns["text"] = pa.array(np.array(["some words", "a much longer text"], object)[rng.integers(0, 2, rows)])
+    columns["text"] = pa.array(
+        np.array(["some words", "a much longer text"], object)[rng.integers(0, 2, rows)]
+    )
     columns["few"] = columns["text"].dictionary_encode()
     columns["decimal"] = pa.array(rng.integers(0, 10**6, rows)).cast(pa.decimal128(19, 0))
     table = pa.table(columns)
     path = tmp_path / "one.arrow"
     options = pa.ipc.IpcWriteOptions(compression="lz4" if how == "lz4" else None)
-    with (pa.ipc.new_stream if how == "put" else pa.ipc.new_file)(path, table.schema, options=options) as writer:
+    with (pa.ipc.new_stream if how == "put" else pa.ipc.new_file)(
+        path, table.schema, options=options
+    ) as writer:
         writer.write_batch(table.to_batches()[0])
 
     def put() -> None:
@@ -124,7 +130,11 @@ def test_one_batch_of_everything_takes_little_memory_of_its_own(
 
 
 def load_and_watch(
-    cache: tensorcache.Cache, home: Path, path: Path, options: dict[str, str], load: Callable[[], None] | None = None
+    cache: tensorcache.Cache,
+    home: Path,
+    path: Path,
+    options: dict[str, str],
+    load: Callable[[], None] | None = None,
 ) -> int:
     """The peak of the anonymous memory of daemon and child during a load."""
     done = threading.Event()
@@ -175,7 +185,10 @@ def test_two_trainers_hold_the_data_once(cache: tensorcache.Cache, home: Path) -
     path = home / "datasets" / "shared" / "1" / "data.arrow"
     trainers = [
         subprocess.Popen(
-            [sys.executable, "-c", TRAINER, str(seed)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", TRAINER, str(seed)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for seed in range(2)
     ]
@@ -183,9 +196,14 @@ def test_two_trainers_hold_the_data_once(cache: tensorcache.Cache, home: Path) -
         for trainer in trainers:
             assert trainer.stdout is not None
             assert trainer.stdout.readline() == "ready\n"
-        sizes = [mapped(pid, path) for pid in [cache.health()["pid"], *(trainer.pid for trainer in trainers)]]
+        sizes = [
+            mapped(pid, path)
+            for pid in [cache.health()["pid"], *(trainer.pid for trainer in trainers)]
+        ]
         assert all(rss >= size for rss, _ in sizes[1:]), "each trainer sees all of it"
-        assert sum(pss for _, pss in sizes) <= 1.05 * path.stat().st_size, "together they hold it once"
+        assert sum(pss for _, pss in sizes) <= 1.05 * path.stat().st_size, (
+            "together they hold it once"
+        )
     finally:
         for trainer in trainers:
             trainer.communicate("")

@@ -30,7 +30,9 @@ def places(batch: Any) -> list[Place]:
     return list(zip(batch.item.tolist(), batch.start.tolist(), strict=True))
 
 
-def epoch_of(windows: tensorcache.Windows, ranks: int = 1, epoch: int = 0, **options: Any) -> list[Place]:
+def epoch_of(
+    windows: tensorcache.Windows, ranks: int = 1, epoch: int = 0, **options: Any
+) -> list[Place]:
     """The windows of an epoch in the order in which steps consume them, over all ranks."""
     dealt = []
     for rank in range(ranks):
@@ -57,7 +59,9 @@ def test_ranks_batch_sizes_layouts_and_resumes_change_nothing(
         note(f"windows({spec}).feed({options}), {size} a batch, {ranks} ranks, epoch {epoch}")
 
         lanes = size * ranks  # in lanes the batch size is part of the order
-        first = epoch_of(windows, epoch=epoch, batch_size=lanes if order == "lanes" else size, **options)
+        first = epoch_of(
+            windows, epoch=epoch, batch_size=lanes if order == "lanes" else size, **options
+        )
         assert epoch_of(windows, ranks, epoch, batch_size=size, **options) == first
         if order in WINDOW_ORDERS:
             assert epoch_of(windows, epoch=epoch, batch_size=size % 6 + 1, **options) == first
@@ -74,7 +78,10 @@ def test_ranks_batch_sizes_layouts_and_resumes_change_nothing(
 
 
 def hold_against_slots(
-    windows: tensorcache.Windows, other: tensorcache.Windows, options: dict[str, Any], data: st.DataObject
+    windows: tensorcache.Windows,
+    other: tensorcache.Windows,
+    options: dict[str, Any],
+    data: st.DataObject,
 ) -> None:
     """Serve the same windows by some delivery and, from another layout, out of slots."""
     options |= {"channels_first": data.draw(st.booleans()), "mask": data.draw(st.booleans())}
@@ -121,16 +128,30 @@ def check_resume(
     batch_size = size % 5 + 1 if order in WINDOW_ORDERS else size
     dealt = []
     for rank in range(ranks):
-        with windows.feed(batch_size=batch_size, rank=rank, num_replicas=ranks, tail="short", **options) as feed:
+        with windows.feed(
+            batch_size=batch_size, rank=rank, num_replicas=ranks, tail="short", **options
+        ) as feed:
             feed.load_state_dict(state)
             dealt.append([places(batch) for batch in feed])
-    rest = [place for step in itertools.zip_longest(*dealt, fillvalue=[]) for batch in step for place in batch]
+    rest = [
+        place
+        for step in itertools.zip_longest(*dealt, fillvalue=[])
+        for batch in step
+        for place in batch
+    ]
     assert seen + rest == first
 
 
 @pytest.mark.parametrize("how", ["stopped", "killed"])
-def test_a_restarted_daemon_serves_the_same(cache: tensorcache.Cache, etth1: tensorcache.Dataset, how: str) -> None:
-    spec: dict[str, Any] = {"context_length": 96, "prediction_length": 24, "stride": 96, "max_step": "1h"}
+def test_a_restarted_daemon_serves_the_same(
+    cache: tensorcache.Cache, etth1: tensorcache.Dataset, how: str
+) -> None:
+    spec: dict[str, Any] = {
+        "context_length": 96,
+        "prediction_length": 24,
+        "stride": 96,
+        "max_step": "1h",
+    }
 
     def everything() -> list[Any]:
         windows = tensorcache.connect().dataset("etth1").windows(**spec)

@@ -35,20 +35,34 @@ def go_to(feed: tensorcache.Feed, epoch: int) -> int:
     return sum(1 for _ in feed)
 
 
-def test_both_sides_tell_how_long_they_waited(windows: tensorcache.Windows, cache: tensorcache.Cache) -> None:
+def test_both_sides_tell_how_long_they_waited(
+    windows: tensorcache.Windows, cache: tensorcache.Cache
+) -> None:
     with windows.feed(batch_size=B, order="shuffle", slots=4) as feed:
         assert feed.stats()["verdict"] == "not measured yet"
         first = iter(range(9**9))
-        wait_until(lambda: go_to(feed, next(first)) and feed.stats()["wait_s"], "no batch was ever waited for")
-        wait_until(lambda: "bound" in feed.stats()["verdict"], "the daemon never hears of the trainer's waiting")
+        wait_until(
+            lambda: go_to(feed, next(first)) and feed.stats()["wait_s"],
+            "no batch was ever waited for",
+        )
+        wait_until(
+            lambda: "bound" in feed.stats()["verdict"],
+            "the daemon never hears of the trainer's waiting",
+        )
         stats = feed.stats()
         assert 0 < stats["wait_share"] < 1
         assert 0 < stats["wait_trainer_share"] <= 1, "the ring is full and nobody takes"
         (said,) = cache.feeds()
-        assert said["pass_s"] == pytest.approx(stats["seconds"], abs=1e-9), "told in whole nanoseconds"
-        assert said["wait_data_share"] == pytest.approx(stats["wait_share"], abs=2e-9 / stats["seconds"])
+        assert said["pass_s"] == pytest.approx(stats["seconds"], abs=1e-9), (
+            "told in whole nanoseconds"
+        )
+        assert said["wait_data_share"] == pytest.approx(
+            stats["wait_share"], abs=2e-9 / stats["seconds"]
+        )
         assert said["wait_trainer_s"] >= stats["wait_trainer_s"]
         assert said["delivery"] == "slot"
-        bound, asked = (v["verdict"].partition(":")[0] for v in (said, stats))  # the rest changes with time
+        bound, asked = (
+            v["verdict"].partition(":")[0] for v in (said, stats)
+        )  # the rest changes with time
         assert bound == asked
     assert feed.stats()["verdict"] is None

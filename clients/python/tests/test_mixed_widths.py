@@ -12,10 +12,18 @@ from pyarrow import feather
 
 import tensorcache
 
-PAIRS = [("float32", "float64"), ("float16", "float32"), ("int32", "int64"), ("uint8", "int16"), ("uint32", "int32")]
+PAIRS = [
+    ("float32", "float64"),
+    ("float16", "float32"),
+    ("int32", "int64"),
+    ("uint8", "int16"),
+    ("uint32", "int32"),
+]
 
 
-def written(tmp_path: Path, dtypes: tuple[str, str], last: int = 100) -> tuple[list[Path], np.ndarray]:
+def written(
+    tmp_path: Path, dtypes: tuple[str, str], last: int = 100
+) -> tuple[list[Path], np.ndarray]:
     """A file of each dtype, and all values as float64."""
     whole = [np.arange(50, dtype=dtype) for dtype in dtypes]
     whole[1][-1] = last
@@ -27,7 +35,9 @@ def written(tmp_path: Path, dtypes: tuple[str, str], last: int = 100) -> tuple[l
 
 
 @pytest.mark.parametrize("dtypes", [*PAIRS, *(pair[::-1] for pair in PAIRS)])
-def test_dtype_says_what_to_store(cache: tensorcache.Cache, tmp_path: Path, dtypes: tuple[str, str]) -> None:
+def test_dtype_says_what_to_store(
+    cache: tensorcache.Cache, tmp_path: Path, dtypes: tuple[str, str]
+) -> None:
     paths, want = written(tmp_path, dtypes)
     for dtype in dtypes:
         data = cache.load("mixed", paths, dtype={"a": dtype})
@@ -43,7 +53,8 @@ def test_dtype_says_what_to_store(cache: tensorcache.Cache, tmp_path: Path, dtyp
 def test_a_value_that_does_not_fit_is_named(cache: tensorcache.Cache, tmp_path: Path) -> None:
     paths, _ = written(tmp_path, ("int32", "int64"), last=2**40)
     with pytest.raises(
-        tensorcache.SourceError, match=r'1.arrow, row 50, .*column "a": "1099511627776" does not fit int32'
+        tensorcache.SourceError,
+        match=r'1.arrow, row 50, .*column "a": "1099511627776" does not fit int32',
     ):
         cache.load("mixed", paths, dtype={"a": "int32"})
     assert cache.load("mixed", paths, dtype={"a": "int64"})["a"][-1] == 2**40

@@ -19,9 +19,18 @@ from pyarrow import ipc
 import tensorcache
 import test_types
 
-MUTANTS = int(os.environ.get("TENSORCACHE_MUTANTS", "1000")) // 10  # read before fixtures clear the environment
+MUTANTS = (
+    int(os.environ.get("TENSORCACHE_MUTANTS", "1000")) // 10
+)  # read before fixtures clear the environment
 SEED = int(os.environ.get("TENSORCACHE_SEED") or 20261121)
-KINDS = [pa.int64(), pa.float64(), pa.float32(), pa.int16(), pa.timestamp("ms", "Europe/Berlin"), pa.duration("us")]
+KINDS = [
+    pa.int64(),
+    pa.float64(),
+    pa.float32(),
+    pa.int16(),
+    pa.timestamp("ms", "Europe/Berlin"),
+    pa.duration("us"),
+]
 
 
 def mutate(rng: np.random.Generator, good: bytes, times: int, tail: int = 700) -> bytes:
@@ -38,7 +47,9 @@ def mutate(rng: np.random.Generator, good: bytes, times: int, tail: int = 700) -
             case 2:
                 b[at] = int(rng.integers(256))
             case 3:
-                b[at : at + 4] = int(rng.choice([0, 1, 2**31 - 1, 2**32 - 1, len(b)])).to_bytes(4, "little")
+                b[at : at + 4] = int(rng.choice([0, 1, 2**31 - 1, 2**32 - 1, len(b)])).to_bytes(
+                    4, "little"
+                )
             case 4:
                 del b[at : at + size]
             case 5:
@@ -71,13 +82,18 @@ def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
     rng, read = np.random.default_rng(SEED), 0
     for draw in range(MUTANTS):
         checked, times = draw % 2 == 0, int(rng.integers(1, 4))
-        data = loaded(cache, path, mutate(rng, good[draw % 2], times, tail=700 if checked else len(good[1])))
+        data = loaded(
+            cache, path, mutate(rng, good[draw % 2], times, tail=700 if checked else len(good[1]))
+        )
         if data is None:
             continue
         read += 1
         try:
             want = pq.read_table(path, page_checksum_verification=True)
-        except (OSError, pa.ArrowException):  # of what we pass over, as histograms in the footer: the good values
+        except (
+            OSError,
+            pa.ArrowException,
+        ):  # of what we pass over, as histograms in the footer: the good values
             if not checked and times > 1:  # no checksum says whether the other damage met a value
                 continue
             want = as_read(table, data)
@@ -94,7 +110,9 @@ def as_read(table: pa.Table, data: tensorcache.Dataset) -> pa.Table:
             values = values.cast(pa.timestamp(values.type.unit, column.get("zone") or None))
         elif pa.types.is_duration(values.type):
             values = values.cast(pa.int64())
-            values = values if column["dtype"] == "int64" else values.cast(pa.duration(column["unit"]))
+            values = (
+                values if column["dtype"] == "int64" else values.cast(pa.duration(column["unit"]))
+            )
         columns.append(values)
     return pa.table(columns, table.column_names)
 
@@ -102,10 +120,14 @@ def as_read(table: pa.Table, data: tensorcache.Dataset) -> pa.Table:
 @pytest.mark.parametrize("form", ["file", "stream", "lz4", "zstd"])
 def test_arrow(cache: tensorcache.Cache, tmp_path: Path, form: str) -> None:
     """Without checksums: what loads is what pyarrow reads of the same bytes."""
-    table = test_types.table_of([*KINDS, pa.string(), pa.dictionary(pa.int8(), pa.string())], 40, seed=2)
+    table = test_types.table_of(
+        [*KINDS, pa.string(), pa.dictionary(pa.int8(), pa.string())], 40, seed=2
+    )
     sink = io.BytesIO()
     options = ipc.IpcWriteOptions(compression=form if form in ("lz4", "zstd") else None)
-    with (ipc.new_stream if form == "stream" else ipc.new_file)(sink, table.schema, options=options) as writer:
+    with (ipc.new_stream if form == "stream" else ipc.new_file)(
+        sink, table.schema, options=options
+    ) as writer:
         writer.write_table(table, max_chunksize=25)
     path, good = tmp_path / "x.arrow", sink.getvalue()
     rng, read, count = np.random.default_rng(SEED), 0, MUTANTS // 2
@@ -126,7 +148,29 @@ def read_arrow(b: bytes, form: str) -> pa.Table:
     return table
 
 
-HEADERS = ["f", "i", "u", "m", "M", "U", "S", "<", ">", "|", "=", "1", "2", "3", "4", "6", "8", "0", "True", ",", "x"]
+HEADERS = [
+    "f",
+    "i",
+    "u",
+    "m",
+    "M",
+    "U",
+    "S",
+    "<",
+    ">",
+    "|",
+    "=",
+    "1",
+    "2",
+    "3",
+    "4",
+    "6",
+    "8",
+    "0",
+    "True",
+    ",",
+    "x",
+]
 
 
 def test_npy(cache: tensorcache.Cache, tmp_path: Path) -> None:
@@ -143,7 +187,11 @@ def test_npy(cache: tensorcache.Cache, tmp_path: Path) -> None:
                 shape = rng.choice([b"(6, 60)", b"(360,) ", b"(90, 4)"])
                 b = bytearray(bytes(b).replace(b"False", b"True ").replace(b"(60, 6)", shape))
                 continue
-            at = said + int(rng.integers(3)) if said >= 10 and rng.random() < 0.5 else int(rng.integers(10, 80))
+            at = (
+                said + int(rng.integers(3))
+                if said >= 10 and rng.random() < 0.5
+                else int(rng.integers(10, 80))
+            )
             word = str(rng.choice(HEADERS)).encode()
             b[at : at + len(word)] = word
         data = loaded(cache, path, bytes(b))

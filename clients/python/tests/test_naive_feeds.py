@@ -35,10 +35,22 @@ def test_feeds_serve_the_formulas_orders(
         everything = windows[:]
         numbers = {place: number for number, place in enumerate(found.places)}
         for order in ORDERS:
-            weights = weights_of(found.runs(naive.s), len(naive.items), data) if order == "bootstrap" else None
+            weights = (
+                weights_of(found.runs(naive.s), len(naive.items), data)
+                if order == "bootstrap"
+                else None
+            )
             options = data.draw(options_of(order, weights))
             note(f"windows({spec}).feed({options})")
-            check(naive, windows, everything, numbers, Order(found.runs(naive.s), **options), options, data)
+            check(
+                naive,
+                windows,
+                everything,
+                numbers,
+                Order(found.runs(naive.s), **options),
+                options,
+                data,
+            )
     cache.remove("orders")
 
 
@@ -48,7 +60,9 @@ def test_lanes_reset_at_a_jump_between_two_windows(cache: tensorcache.Cache, del
     data = cache.put("border", {"t": times, "v": np.arange(8.0)}, time="t")
     windows = data.windows(context_length=2, stride=2, max_step=1)
     with windows.feed(batch_size=1, order="lanes", delivery=delivery) as feed:
-        starts, resets = zip(*((int(b.start[0]), bool(b.reset[0])) for b in feed if b.reset is not None), strict=True)
+        starts, resets = zip(
+            *((int(b.start[0]), bool(b.reset[0])) for b in feed if b.reset is not None), strict=True
+        )
     assert sorted(starts) == [0, 2, 4, 6]
     assert resets == tuple(i == 0 or start in (0, 4) for i, start in enumerate(starts)), starts
 
@@ -57,7 +71,9 @@ def weights_of(runs: list[Run], items: int, data: st.DataObject) -> list[float] 
     """Weights of items, some of them 0, but not of all items that have windows; or none."""
     if data.draw(st.booleans()):
         return None
-    weights = data.draw(st.lists(st.sampled_from([1.0, 0.0, 0.25, 100.0]), min_size=items, max_size=items))
+    weights = data.draw(
+        st.lists(st.sampled_from([1.0, 0.0, 0.25, 100.0]), min_size=items, max_size=items)
+    )
     if not any(weights[item] for item, _ in runs):
         weights[runs[0][0]] = 1.5
     return weights
@@ -110,7 +126,8 @@ def check(
             resets = serve(feed, rest[rank], everything, numbers)
             if order.order == "lanes":
                 of_all = order.resets(
-                    [batch for batch, _ in dealt[rank]], lambda a, b: naive.continues(places[a], places[b])
+                    [batch for batch, _ in dealt[rank]],
+                    lambda a, b: naive.continues(places[a], places[b]),
                 )
                 assert resets == of_all[len(of_all) - len(resets) :]
 
@@ -127,10 +144,25 @@ def serve(
     for batch, (wanted, _) in zip(feed, dealt, strict=True):
         places = zip(batch.item.tolist(), batch.start.tolist(), strict=True)
         assert [numbers[place] for place in places] == wanted
-        for name in ("context", "target", "known", "static", "time", "mask", "context_missing", "target_missing"):
+        for name in (
+            "context",
+            "target",
+            "known",
+            "static",
+            "time",
+            "mask",
+            "context_missing",
+            "target_missing",
+        ):
             served, cut = getattr(batch, name), getattr(everything, name)
-            if cut is None and served is not None:  # mask=True delivers them where nothing is padded or missing, too
-                assert served.all() if name == "mask" else name.endswith("_missing") and not served.any()
+            if (
+                cut is None and served is not None
+            ):  # mask=True delivers them where nothing is padded or missing, too
+                assert (
+                    served.all()
+                    if name == "mask"
+                    else name.endswith("_missing") and not served.any()
+                )
                 continue
             assert (served is None) == (cut is None), name
             if served is not None:

@@ -31,7 +31,10 @@ def test_windows_are_those_of_the_loops(
     with table.put(cache, "naive") as loaded:
         for spec in chosen:
             naive = table.naive(spec)
-            keywords = {**table.keywords(spec), "dtype": data.draw(st.sampled_from(["float32", "float64"]))}
+            keywords = {
+                **table.keywords(spec),
+                "dtype": data.draw(st.sampled_from(["float32", "float64"])),
+            }
             note(f"windows({keywords})")
             found = naive.index([])
             if not found.places:
@@ -52,7 +55,9 @@ def check_refusal(loaded: tensorcache.Dataset, keywords: dict[str, Any], found: 
         assert str(count) in caught.value.detail
 
 
-def check_cuts(windows: tensorcache.Windows, naive: Naive, table: Table, data: st.DataObject) -> None:
+def check_cuts(
+    windows: tensorcache.Windows, naive: Naive, table: Table, data: st.DataObject
+) -> None:
     """Cut a few times; every part on the way is the oracle's."""
     cuts: list[tuple[Any, ...]] = []
     for kind in data.draw(st.lists(st.sampled_from(["where", "split"]), max_size=2)):
@@ -70,7 +75,9 @@ def check_cuts(windows: tensorcache.Windows, naive: Naive, table: Table, data: s
             given = dict(split)
             if "at_times" in split:
                 given["at_times"] = [table.time(at) for at in split["at_times"]]
-            wanted = [naive.index([*cuts, ("split", split, part)]) for part in range(parts_of(split))]
+            wanted = [
+                naive.index([*cuts, ("split", split, part)]) for part in range(parts_of(split))
+            ]
             parts = split_by_cuts(windows, given, len(wanted))
             if all(found.places for found in wanted):
                 parts = list(windows.split(**given))
@@ -90,19 +97,37 @@ def check_cuts(windows: tensorcache.Windows, naive: Naive, table: Table, data: s
 
 
 def parts_of(split: dict[str, Any]) -> int:
-    ((_, by),) = (way for way in split.items() if way[0] in ("lengths", "fractions", "at_times", "items"))
+    ((_, by),) = (
+        way for way in split.items() if way[0] in ("lengths", "fractions", "at_times", "items")
+    )
     return len(by) + ("at_times" in split)
 
 
-def split_by_cuts(windows: tensorcache.Windows, split: dict[str, Any], parts: int) -> list[tensorcache.Windows]:
+def split_by_cuts(
+    windows: tensorcache.Windows, split: dict[str, Any], parts: int
+) -> list[tensorcache.Windows]:
     """The parts of a split, those too that have no window."""
-    given: dict[str, Any] = {"lengths": None, "fractions": None, "at_times": None, "items": None, "purge": 0, **split}
-    request = split_request(**{"context_before": given.pop("context_before_split"), "names": None, **given})
+    given: dict[str, Any] = {
+        "lengths": None,
+        "fractions": None,
+        "at_times": None,
+        "items": None,
+        "purge": 0,
+        **split,
+    }
+    request = split_request(
+        **{"context_before": given.pop("context_before_split"), "names": None, **given}
+    )
     cuts = [{"split": request, "part": part} for part in range(parts)]
-    return [tensorcache.Windows(windows.dataset, dict(windows.spec), (*windows._cuts, cut)) for cut in cuts]
+    return [
+        tensorcache.Windows(windows.dataset, dict(windows.spec), (*windows._cuts, cut))
+        for cut in cuts
+    ]
 
 
-def check_refused_split(windows: tensorcache.Windows, split: dict[str, Any], wanted: list[Found]) -> None:
+def check_refused_split(
+    windows: tensorcache.Windows, split: dict[str, Any], wanted: list[Found]
+) -> None:
     """A split with a part that has no window is refused, with what the first such part's positions were lost to."""
     with pytest.raises(tensorcache.SpecError) as caught:
         windows.split(**split, names=[f"part {number}" for number in range(len(wanted))])
@@ -116,7 +141,9 @@ def check_refused_split(windows: tensorcache.Windows, split: dict[str, Any], wan
 def check_latest(windows: tensorcache.Windows, naive: Naive, cuts: list[tuple[Any, ...]]) -> None:
     found = naive.index([*cuts, ("latest",)])
     ends = {item: naive.admitted(item)[1] for item, _ in found.places}
-    if naive.features["known"] and any(naive.last_row(start) >= ends[item] for item, start in found.places):
+    if naive.features["known"] and any(
+        naive.last_row(start) >= ends[item] for item, start in found.places
+    ):
         with pytest.raises(tensorcache.SpecError) as caught:
             windows.latest()
         assert caught.value.field == "known_columns"
@@ -130,7 +157,11 @@ def check(windows: tensorcache.Windows, naive: Naive, found: Found, latest: bool
     assert windows.rejected == found.rejected
     assert windows.positions == found.positions
     plan = windows.plan()
-    assert (plan["windows"], plan["rejected"], plan["positions"]) == (len(windows), found.rejected, found.positions)
+    assert (plan["windows"], plan["rejected"], plan["positions"]) == (
+        len(windows),
+        found.rejected,
+        found.positions,
+    )
     for end, at in (("first", 0), ("last", -1)):
         if found.places:
             item, start = found.places[at]
@@ -138,7 +169,9 @@ def check(windows: tensorcache.Windows, naive: Naive, found: Found, latest: bool
         else:
             assert plan[end] is None
     everything = windows[:]
-    assert list(zip(everything.item.tolist(), everything.start.tolist(), strict=True)) == found.places
+    assert (
+        list(zip(everything.item.tolist(), everything.start.tolist(), strict=True)) == found.places
+    )
     for item, name in enumerate(naive.names):
         assert windows.starts(name).tolist() == [start for at, start in found.places if at == item]
     assert windows.per_item().tolist() == [len(windows.starts(name)) for name in naive.names]
@@ -155,8 +188,14 @@ def check(windows: tensorcache.Windows, naive: Naive, found: Found, latest: bool
 
 def predicted_rows(naive: Naive, found: Found) -> set[tuple[int, int]]:
     """The prediction rows of windows; for context-only windows their last context rows."""
-    samples = range(naive.c + naive.g, naive.c + naive.g + naive.p) if naive.p else range(naive.c - 1, naive.c)
-    return {(item, start + i * naive.d) for (item, start), i in itertools.product(found.places, samples)}
+    samples = (
+        range(naive.c + naive.g, naive.c + naive.g + naive.p)
+        if naive.p
+        else range(naive.c - 1, naive.c)
+    )
+    return {
+        (item, start + i * naive.d) for (item, start), i in itertools.product(found.places, samples)
+    }
 
 
 def compare(got: Any, wanted: list[dict[str, Any]], windows: tensorcache.Windows) -> None:

@@ -29,7 +29,9 @@ def frame_of(seed: int, rows: int) -> pd.DataFrame:
     columns = {"id": np.sort(rng.integers(0, 3, rows))}
     edge = np.r_[True, np.diff(columns["id"]) != 0] | np.r_[np.diff(columns["id"]) != 0, True]
     for kind in KINDS:
-        values = rng.integers(0, 2 if kind == "boolean" else 100, rows).astype(bool if kind == "boolean" else int)
+        values = rng.integers(0, 2 if kind == "boolean" else 100, rows).astype(
+            bool if kind == "boolean" else int
+        )
         columns[kind] = pd.array(values, kind)
         columns[kind][(rng.random(rows) < 0.3) & ~edge] = pd.NA
     return pd.DataFrame(columns)
@@ -42,7 +44,11 @@ def filled(frame: pd.DataFrame, how: Any) -> pd.DataFrame:
     return getattr(frame.groupby("id")[KINDS], how[0] + "fill")()
 
 
-@given(seed=st.integers(0, 2**32), rows=st.sampled_from([1, 3, 50, 9000]), how=st.sampled_from(sorted(FILLS)))
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.sampled_from([1, 3, 50, 9000]),
+    how=st.sampled_from(sorted(FILLS)),
+)
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 def test_fill_of_nullable_columns_is_that_of_pandas(
     cache: tensorcache.Cache, tmp_path: Path, seed: int, rows: int, how: str
@@ -52,7 +58,13 @@ def test_fill_of_nullable_columns_is_that_of_pandas(
     table, options = pa.Table.from_pandas(frame), {"item_id": "id", "fill": FILLS[how]}
     feather.write_feather(frame, tmp_path / "x.arrow", compression="uncompressed")
     page, words = "2.0" if seed % 2 else "1.0", {"boolean": "RLE" if seed % 3 else "PLAIN"}
-    pq.write_table(table, tmp_path / "x.parquet", data_page_version=page, use_dictionary=False, column_encoding=words)
+    pq.write_table(
+        table,
+        tmp_path / "x.parquet",
+        data_page_version=page,
+        use_dictionary=False,
+        column_encoding=words,
+    )
     for data in (
         cache.put("nullable", frame, **options),
         cache.put("nullable", pl.from_pandas(frame), **options),
@@ -65,24 +77,28 @@ def test_fill_of_nullable_columns_is_that_of_pandas(
             got = data[kind]
             np.testing.assert_array_equal(got, want[kind].to_numpy(got.dtype), err_msg=kind)
             said = next(c for c in data.manifest["columns"] if c["name"] == kind)
-            assert said["prepared"].get("before", {}).get("missing", 0) == int(frame[kind].isna().sum())
+            assert said["prepared"].get("before", {}).get("missing", 0) == int(
+                frame[kind].isna().sum()
+            )
         assert data["boolean"].dtype == bool
 
 
 @pytest.mark.parametrize("kind", ["Int64", "boolean", "UInt8"])
 @pytest.mark.parametrize("library", ["pandas", "polars", "numpy", "objects"])
-def test_without_a_fill_the_first_missing_one_is_named(cache: tensorcache.Cache, kind: str, library: str) -> None:
+def test_without_a_fill_the_first_missing_one_is_named(
+    cache: tensorcache.Cache, kind: str, library: str
+) -> None:
     frame = pd.DataFrame({"t": [1, 2, 3], "a": pd.array([1, None, 0], kind)})
     column: Any = frame["a"]
     if library == "polars":
         column = pl.from_pandas(frame)["a"]
     if library == "numpy":
-        column = np.ma.MaskedArray(frame["a"].to_numpy(column.dtype.numpy_dtype, na_value=0), frame["a"].isna())
+        column = np.ma.MaskedArray(
+            frame["a"].to_numpy(column.dtype.numpy_dtype, na_value=0), frame["a"].isna()
+        )
     if library == "objects":
         column = frame["a"].astype(object)
-    words = (
-        r'row 2, column "a": the value is missing, which only a float .*\nhint: fill what is missing with --fill a=0'
-    )
+    words = r'row 2, column "a": the value is missing, which only a float .*\nhint: fill what is missing with --fill a=0'
     with pytest.raises(tensorcache.SourceError, match=words):
         cache.put("bad", {"t": frame["t"], "a": column}, time="t")
     data = cache.put("good", {"t": frame["t"], "a": column}, time="t", fill={"a": 1})
@@ -111,24 +127,50 @@ def test_masked_tensors_and_texts(cache: tensorcache.Cache) -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ([-1, 2**63 + 1], '"a" is no array: row 2: 9223372036854775809 does not fit float64, as its other numbers'),
-        ([0.5, None, 2**53 + 1], '"a" is no array: row 3: 9007199254740993 does not fit float64, as its other numbers'),
+        (
+            [-1, 2**63 + 1],
+            '"a" is no array: row 2: 9223372036854775809 does not fit float64, as its other numbers',
+        ),
+        (
+            [0.5, None, 2**53 + 1],
+            '"a" is no array: row 3: 9007199254740993 does not fit float64, as its other numbers',
+        ),
         ([np.array([1, 2]), np.array([3])], r'row 1, column "a": array\(\[1, 2\]\) is no text'),
         (["x", np.array([1, 2])], r'row 2, column "a": array\(\[1, 2\]\) is no text'),
-        ([decimal.Decimal("1.5"), decimal.Decimal("sNaN")], r'"a" is no array: row 2: Decimal\(.sNaN.\) is no number'),
+        (
+            [decimal.Decimal("1.5"), decimal.Decimal("sNaN")],
+            r'"a" is no array: row 2: Decimal\(.sNaN.\) is no number',
+        ),
         ([decimal.Decimal("1.5"), "x"], '"a" is no array: row 2: "x" is no number'),
-        ([datetime.datetime(2020, 1, 1), "x"], r'"a" is no array: row 2: "x" is no datetime64\[us\]'),
-        ([datetime.date(2020, 1, 1), None, "x"], r'"a" is no array: row 3: "x" is no datetime64\[D\]'),
+        (
+            [datetime.datetime(2020, 1, 1), "x"],
+            r'"a" is no array: row 2: "x" is no datetime64\[us\]',
+        ),
+        (
+            [datetime.date(2020, 1, 1), None, "x"],
+            r'"a" is no array: row 3: "x" is no datetime64\[D\]',
+        ),
         ([datetime.timedelta(1), "x"], r'"a" is no array: row 2: "x" is no timedelta64\[us\]'),
         ([datetime.time(1), "x"], '"a" is no array: row 2: "x" is no time of the day'),
         ([datetime.time(1), None], 'row 2, column "a": NaT is no time'),
         (pl.Series([datetime.time(1), None]), 'row 2, column "a": NaT is no time'),
-        (pl.Series([[1, 2], [3]]), r'(?s)column "a" is List\(Int64\), which is not read.*pl\.Array'),
-        (pl.Series([{"x": 1}, {"x": 2}]), r'(?s)column "a" is Struct\(.*\), which is not read.*unnest'),
-        (pl.Series([1, 2], dtype=pl.Int128), r'(?s)column "a" is Int128, which is not read.*pl\.Int64'),
+        (
+            pl.Series([[1, 2], [3]]),
+            r'(?s)column "a" is List\(Int64\), which is not read.*pl\.Array',
+        ),
+        (
+            pl.Series([{"x": 1}, {"x": 2}]),
+            r'(?s)column "a" is Struct\(.*\), which is not read.*unnest',
+        ),
+        (
+            pl.Series([1, 2], dtype=pl.Int128),
+            r'(?s)column "a" is Int128, which is not read.*pl\.Int64',
+        ),
     ],
 )
-def test_objects_that_are_no_column_are_refused(cache: tensorcache.Cache, values: Any, words: str) -> None:
+def test_objects_that_are_no_column_are_refused(
+    cache: tensorcache.Cache, values: Any, words: str
+) -> None:
     if isinstance(values, list):
         objects = np.empty(len(values), object)
         objects[:] = values
@@ -138,7 +180,9 @@ def test_objects_that_are_no_column_are_refused(cache: tensorcache.Cache, values
 
 
 def test_nullable_columns_of_arrow_in_pandas(cache: tensorcache.Cache) -> None:
-    frame = pd.DataFrame({"a": pd.array([True, None], "bool[pyarrow]"), "b": pd.array([7, None], "int8[pyarrow]")})
+    frame = pd.DataFrame(
+        {"a": pd.array([True, None], "bool[pyarrow]"), "b": pd.array([7, None], "int8[pyarrow]")}
+    )
     data = cache.put("arrow", {name: frame[name] for name in frame}, fill={"a": 1, "b": -1})
     assert data["a"].tolist() == [1, 1]
     assert data["b"].tolist() == [7, -1]
@@ -146,11 +190,18 @@ def test_nullable_columns_of_arrow_in_pandas(cache: tensorcache.Cache) -> None:
 
 def test_truth_values_are_filled_with_such_alone(cache: tensorcache.Cache) -> None:
     frame = pd.DataFrame({"a": pd.array([True, None], "boolean"), "b": [1.0, None]})
-    with pytest.raises(tensorcache.SpecError, match='fill: "a": want 0, 1, forward or backward for a column of truth'):
+    with pytest.raises(
+        tensorcache.SpecError,
+        match='fill: "a": want 0, 1, forward or backward for a column of truth',
+    ):
         cache.put("truth", frame, fill={"a": "mean"})
-    with pytest.raises(tensorcache.SourceError, match=r'row 2, column "a": the value is missing.*\n.*--fill a=0'):
+    with pytest.raises(
+        tensorcache.SourceError, match=r'row 2, column "a": the value is missing.*\n.*--fill a=0'
+    ):
         cache.put("truth", frame, fill="mean")  # which is for numbers
-    with pytest.raises(tensorcache.SourceError, match=r'row 2, column "a": .* backward finds none.*\n.*--fill a=0'):
+    with pytest.raises(
+        tensorcache.SourceError, match=r'row 2, column "a": .* backward finds none.*\n.*--fill a=0'
+    ):
         cache.put("truth", frame, fill="backward")  # and not linear, which is for numbers
     assert cache.put("truth", frame, fill={"a": 1, "*": "mean"})["a"].tolist() == [True, True]
 
@@ -167,7 +218,9 @@ def test_truth_values_are_filled_with_such_alone(cache: tensorcache.Cache) -> No
 def test_zones_of_frames_are_kept(cache: tensorcache.Cache, zone: Any, name: str) -> None:
     times = pd.Series(pd.date_range("2020-03-29", periods=5, freq="h", tz=zone))
     frame = pd.DataFrame({"t": times, "a": np.arange(5.0)})
-    frames: list[Any] = [frame, pa.Table.from_pandas(frame)] + ([pl.from_pandas(frame)] if name[0] != "+" else [])
+    frames: list[Any] = [frame, pa.Table.from_pandas(frame)] + (
+        [pl.from_pandas(frame)] if name[0] != "+" else []
+    )
     for columns in frames:
         data = cache.put("zoned", columns, time="t", calendar="hour")
         assert data.manifest["columns"][0]["zone"] == name

@@ -23,15 +23,21 @@ def same(got: Any, want: np.ndarray) -> None:
     if want.dtype.kind == "M":
         np.testing.assert_array_equal(got, want.astype(got.dtype))
     else:
-        np.testing.assert_array_equal(np.signbit(got), np.signbit(want)) if want.dtype.kind == "f" else None
+        np.testing.assert_array_equal(
+            np.signbit(got), np.signbit(want)
+        ) if want.dtype.kind == "f" else None
         np.testing.assert_array_equal(got, want.astype(want.dtype.newbyteorder("=")))
 
 
 @given(data=st.data())
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
-def test_arrays_are_what_numpy_wrote(cache: tensorcache.Cache, tmp_path: Path, data: st.DataObject) -> None:
+def test_arrays_are_what_numpy_wrote(
+    cache: tensorcache.Cache, tmp_path: Path, data: st.DataObject
+) -> None:
     dtype = np.dtype(data.draw(st.sampled_from("<>")) + data.draw(st.sampled_from(KINDS)))
-    shape = data.draw(st.one_of(st.tuples(st.integers(1, 40)), st.tuples(st.integers(1, 40), st.integers(1, 4))))
+    shape = data.draw(
+        st.one_of(st.tuples(st.integers(1, 40)), st.tuples(st.integers(1, 40), st.integers(1, 4)))
+    )
     values = data.draw(hnp.arrays(dtype, shape))
     if data.draw(st.booleans()):
         values = np.asfortranarray(values)
@@ -40,7 +46,9 @@ def test_arrays_are_what_numpy_wrote(cache: tensorcache.Cache, tmp_path: Path, d
     if how == "npy":
         np.save(path, values)
     else:
-        (np.savez if how == "npz" else np.savez_compressed)(path, a=values, b=np.arange(len(values)))
+        (np.savez if how == "npz" else np.savez_compressed)(
+            path, a=values, b=np.arange(len(values))
+        )
     loaded = cache.load("numpy", path, layout=data.draw(st.sampled_from(["columns", "packed"])))
     same(loaded["value" if how == "npy" else "a"], values)
 
@@ -53,7 +61,9 @@ def test_times_of_every_unit(cache: tensorcache.Cache, tmp_path: Path, unit: str
 
 
 @pytest.mark.parametrize("save", [np.save, np.savez, np.savez_compressed])
-def test_records_are_columns(cache: tensorcache.Cache, tmp_path: Path, save: Callable[..., None]) -> None:
+def test_records_are_columns(
+    cache: tensorcache.Cache, tmp_path: Path, save: Callable[..., None]
+) -> None:
     dtype = np.dtype(
         {
             "names": ["id", "t", "v", "größe"],

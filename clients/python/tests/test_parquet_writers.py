@@ -24,10 +24,14 @@ CODECS = ["none", "snappy", "gzip", "zstd", "brotli", "lz4"]
 ROWS = 500
 
 
-def same_or_refused(cache: tensorcache.Cache, path: Path, codec: str, other: pa.Table | None = None) -> None:
+def same_or_refused(
+    cache: tensorcache.Cache, path: Path, codec: str, other: pa.Table | None = None
+) -> None:
     """The values that pyarrow reads, or another reader where it cannot; of LZ4 a refusal that names the remedy."""
     if codec.startswith("lz4"):
-        with pytest.raises(tensorcache.SourceError, match=r"(?is)x\.parquet.*lz4.*hint: .*(zstd|snappy)"):
+        with pytest.raises(
+            tensorcache.SourceError, match=r"(?is)x\.parquet.*lz4.*hint: .*(zstd|snappy)"
+        ):
             cache.load("writers", path)
         return
     test_types.check(cache.load("writers", path), pq.read_table(path) if other is None else other)
@@ -53,7 +57,10 @@ def test_pyarrow(cache: tensorcache.Cache, tmp_path: Path, codec: str, pages: st
     kinds = [k for k in flat if not pa.types.is_decimal(k) or k.scale >= 0]  # Parquet has no others
     for turn in range(4) if codec == "snappy" else (int(pages[0]), 3):
         table = test_types.table_of(kinds, ROWS, seed=turn)
-        encodings = {n: (e := encodings_of(k))[turn % len(e)] for n, k in zip(table.column_names, kinds, strict=True)}
+        encodings = {
+            n: (e := encodings_of(k))[turn % len(e)]
+            for n, k in zip(table.column_names, kinds, strict=True)
+        }
         options: dict[str, Any] = {"use_dictionary": True}
         if turn < 3:
             options = {"use_dictionary": False, "column_encoding": encodings}
@@ -93,7 +100,9 @@ def plain(rows: int = ROWS) -> pl.DataFrame:
 def test_polars(cache: tensorcache.Cache, tmp_path: Path, codec: Any) -> None:
     frame = plain().with_columns(day=pl.col("t").cast(pl.Date))
     for size in (None, 800):
-        frame.write_parquet(tmp_path / "x.parquet", compression=codec, row_group_size=200, data_page_size=size)
+        frame.write_parquet(
+            tmp_path / "x.parquet", compression=codec, row_group_size=200, data_page_size=size
+        )
         same_or_refused(cache, tmp_path / "x.parquet", codec)
 
 
@@ -109,13 +118,17 @@ def test_durations_and_zones_of_polars(cache: tensorcache.Cache, tmp_path: Path)
 
 def test_columns_of_nulls(cache: tensorcache.Cache, tmp_path: Path) -> None:
     """As pandas writes a column of None: NaN, from every writer and as from Arrow, and no integer."""
-    frame, of_polars = (of({"v": [1.0, 2.0, 3.0], "n": [None] * 3}) for of in (pd.DataFrame, pl.DataFrame))
+    frame, of_polars = (
+        of({"v": [1.0, 2.0, 3.0], "n": [None] * 3}) for of in (pd.DataFrame, pl.DataFrame)
+    )
     table, path, stream = pa.Table.from_pandas(frame), tmp_path / "x.parquet", tmp_path / "x.arrow"
     with pa.ipc.new_file(stream, table.schema) as writer:
         writer.write_table(table)
     for write in (
         lambda: frame.to_parquet(path),
-        lambda: pq.write_table(table, path, row_group_size=2, data_page_version="2.0", compression="zstd"),
+        lambda: pq.write_table(
+            table, path, row_group_size=2, data_page_version="2.0", compression="zstd"
+        ),
         lambda: of_polars.write_parquet(path),
     ):
         write()
@@ -124,14 +137,21 @@ def test_columns_of_nulls(cache: tensorcache.Cache, tmp_path: Path) -> None:
             data = cache.load("nulls", source, columns=["n"])
             assert data["n"].dtype == np.float64
             assert np.isnan(data["n"]).all()
-            assert cache.load("nulls", source, columns=["n"], dtype={"n": "int8"}, fill=7)["n"].tolist() == [7, 7, 7]
+            assert cache.load("nulls", source, columns=["n"], dtype={"n": "int8"}, fill=7)[
+                "n"
+            ].tolist() == [7, 7, 7]
             with pytest.raises(
-                tensorcache.SourceError, match=r"row 1, column \"n\": the value is missing(?s:.*)--fill n=0"
+                tensorcache.SourceError,
+                match=r"row 1, column \"n\": the value is missing(?s:.*)--fill n=0",
             ):
                 cache.load("nulls", source, columns=["n"], dtype={"n": "int8"})
             with pytest.raises(tensorcache.SourceError, match="holds integers or text, not null"):
                 cache.load("nulls", source, item_id="n")
-    assert cache.put("nulls", of_polars)["n"].dtype == cache.put("nulls", table)["n"].dtype == np.float64
+    assert (
+        cache.put("nulls", of_polars)["n"].dtype
+        == cache.put("nulls", table)["n"].dtype
+        == np.float64
+    )
 
 
 @pytest.mark.parametrize("version", ["V1", "V2"])
@@ -140,10 +160,14 @@ def test_duckdb(cache: tensorcache.Cache, tmp_path: Path, codec: str, version: s
     frame = plain()  # DuckDB finds it by name
     to = tmp_path / "x.parquet"
     options = f"FORMAT parquet, COMPRESSION {codec}, PARQUET_VERSION {version}, ROW_GROUP_SIZE 2048"
-    duckdb.sql(f"COPY (SELECT *, CAST(int16 / 7 AS DECIMAL(9, 3)) AS dec FROM frame) TO '{to}' ({options})")
+    duckdb.sql(
+        f"COPY (SELECT *, CAST(int16 / 7 AS DECIMAL(9, 3)) AS dec FROM frame) TO '{to}' ({options})"
+    )
     if version == "V2" and not codec.startswith("lz4"):
         # Its differences of 32-bit integers may take more than 32 bits: pyarrow fails, parquet-go reads other values.
-        with pytest.raises(tensorcache.SourceError, match=r'(?s)column "int32": has differences.*hint: .*V1'):
+        with pytest.raises(
+            tensorcache.SourceError, match=r'(?s)column "int32": has differences.*hint: .*V1'
+        ):
             cache.load("writers", to)
         frame = frame.with_columns(pl.col("int32") // 3, pl.col("uint32") // 3)
         duckdb.sql(f"COPY (SELECT * FROM frame) TO '{to}' ({options})")
@@ -155,6 +179,12 @@ def test_fastparquet(cache: tensorcache.Cache, tmp_path: Path, codec: str) -> No
     frame = pd.DataFrame({name: column.to_numpy() for name, column in plain().to_dict().items()})
     frame["text"] = frame["text"].astype(object)
     for nulls in (False, True):
-        options = {"has_nulls": nulls, "row_group_offsets": 200, "object_encoding": {"text": "utf8"}}
-        fastparquet.write(str(tmp_path / "x.parquet"), frame, compression=codec, write_index=False, **options)
+        options = {
+            "has_nulls": nulls,
+            "row_group_offsets": 200,
+            "object_encoding": {"text": "utf8"},
+        }
+        fastparquet.write(
+            str(tmp_path / "x.parquet"), frame, compression=codec, write_index=False, **options
+        )
         same_or_refused(cache, tmp_path / "x.parquet", codec.lower())

@@ -13,10 +13,15 @@ import pytest
 import tensorcache
 
 
-def items(cache: tensorcache.Cache, *lengths: int, times: list[int] | None = None) -> tensorcache.Dataset:
+def items(
+    cache: tensorcache.Cache, *lengths: int, times: list[int] | None = None
+) -> tensorcache.Dataset:
     """Items of these lengths, whose values are their row in the dataset."""
     rows = sum(lengths)
-    columns: dict[str, Any] = {"id": np.repeat(np.arange(len(lengths)), lengths), "v": np.arange(rows) * 1.0}
+    columns: dict[str, Any] = {
+        "id": np.repeat(np.arange(len(lengths)), lengths),
+        "v": np.arange(rows) * 1.0,
+    }
     if times is not None:
         columns["t"] = times
     return cache.put("items", columns, item_id="id", time=None if times is None else "t")
@@ -43,7 +48,9 @@ def count(data: tensorcache.Dataset, **spec: Any) -> int:
         (99, 50, 2, 1, 1),  # keras#17392: once miscounted, and the test was wrong too
     ],
 )
-def test_keras_counts(cache: tensorcache.Cache, rows: int, length: int, rate: int, stride: int, want: int) -> None:
+def test_keras_counts(
+    cache: tensorcache.Cache, rows: int, length: int, rate: int, stride: int, want: int
+) -> None:
     """Keras keras/src/utils/timeseries_dataset_utils_test.py: sequence_length, sampling_rate, sequence_stride."""
     windows = items(cache, rows).windows(context_length=length, dilation=rate, stride=stride)
     assert len(windows) == want
@@ -96,9 +103,16 @@ def test_keras_example_2_loses_windows(cache: tensorcache.Cache) -> None:
 @pytest.mark.parametrize("rows", [0, 13, 100, 130, 200])
 @pytest.mark.parametrize("lead", [0, 1, 10, 20])
 @pytest.mark.parametrize("padding", [True, False])
-def test_gluonts_instance_splitter(cache: tensorcache.Cache, rows: int, lead: int, padding: bool) -> None:
+def test_gluonts_instance_splitter(
+    cache: tensorcache.Cache, rows: int, lead: int, padding: bool
+) -> None:
     """GluonTS test/transform/test_transform.py, test_InstanceSplitter: past_length 100, future_length 13."""
-    spec = {"context_length": 100, "prediction_length": 13, "gap": lead, "min_context": 0 if padding else None}
+    spec = {
+        "context_length": 100,
+        "prediction_length": 13,
+        "gap": lead,
+        "min_context": 0 if padding else None,
+    }
     want = max(0, rows - 13 - lead + 1 - (0 if padding else 100))
     if rows == 0:  # gluonts takes an empty series and yields nothing; here a dataset has rows
         assert want == 0
@@ -122,14 +136,24 @@ def test_gluonts_offset_splitter(cache: tensorcache.Cache) -> None:
     data = items(cache, 100, 50)
     train = data.windows(context_length=1).where(rows=(None, -7))
     assert train.per_item().tolist() == [93, 43]
-    test = data.windows(context_length=10, prediction_length=7, stride=7, anchor="end").where(rows=(-21, None))
+    test = data.windows(context_length=10, prediction_length=7, stride=7, anchor="end").where(
+        rows=(-21, None)
+    )
     assert (test[:].start + 17).tolist() == [86, 93, 100, 36, 43, 50]
 
 
 def test_gluonts_rolling_windows_as_backtest(cache: tensorcache.Cache) -> None:
     """The same split, as folds: the k-th test window of each series is fold k's."""
-    folds = items(cache, 100, 50).windows(context_length=10, prediction_length=7).backtest(folds=3, horizon=7, step=7)
-    assert [(fold["test"][:].start + 17).tolist() for fold in folds] == [[86, 36], [93, 43], [100, 50]]
+    folds = (
+        items(cache, 100, 50)
+        .windows(context_length=10, prediction_length=7)
+        .backtest(folds=3, horizon=7, step=7)
+    )
+    assert [(fold["test"][:].start + 17).tolist() for fold in folds] == [
+        [86, 36],
+        [93, 43],
+        [100, 50],
+    ]
 
 
 def test_darts_counts(cache: tensorcache.Cache) -> None:
@@ -176,7 +200,9 @@ def test_pytorch_forecasting_end_indices(cache: tensorcache.Cache) -> None:
     steps = [1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1]
     ends = [3, 4, 4, 5, 6, 8, 9, 10, 10, 10, 10, 14, 15, 15, 16, 17, 19, 20, 21, 21, 21, 21]
     times = [*np.cumsum([0, *steps[:10]]).tolist(), *np.cumsum([0, *steps[11:21]]).tolist()]
-    windows = items(cache, 11, 11, times=times).windows(context_length=3, prediction_length=1, max_step=1)
+    windows = items(cache, 11, 11, times=times).windows(
+        context_length=3, prediction_length=1, max_step=1
+    )
     everything = windows[:]
     got = list(zip(everything.item.tolist(), everything.start.tolist(), strict=True))
     assert got == [(row // 11, row % 11) for row, end in enumerate(ends) if end - row == 3]
@@ -217,7 +243,9 @@ def test_petastorm_ngrams(cache: tensorcache.Cache) -> None:
     windows = data.windows(context_length=1, prediction_length=1, max_step=4)
     everything = windows[:]
     assert everything.target is not None
-    pairs = zip(everything.context[:, 0, 0].tolist(), everything.target[:, 0, 0].tolist(), strict=True)
+    pairs = zip(
+        everything.context[:, 0, 0].tolist(), everything.target[:, 0, 0].tolist(), strict=True
+    )
     assert list(pairs) == [(0, 3), (8, 10), (10, 11), (20, 23)]
 
 

@@ -51,7 +51,14 @@ def windows(cache: tensorcache.Cache) -> tensorcache.Windows:
     columns = {"id": ["x"] * 60 + ["y"] * 40, "t": times, "a": values, "m": np.ones((100, 2))}
     data = cache.put("plot", columns, item_id="id", time="t")
     return data.windows(
-        context_length=8, prediction_length=4, gap=1, overlap=2, stride=2, max_step=1, min_context=4, rows=(2, None)
+        context_length=8,
+        prediction_length=4,
+        gap=1,
+        overlap=2,
+        stride=2,
+        max_step=1,
+        min_context=4,
+        rows=(2, None),
     )
 
 
@@ -66,13 +73,17 @@ def plotted(axes: Any, path: Path) -> str:
 
 @pytest.fixture(autouse=True)
 def headless(monkeypatch: pytest.MonkeyPatch) -> Any:
-    pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed (the plot extra)")
+    pyplot = pytest.importorskip(
+        "matplotlib.pyplot", reason="matplotlib is not installed (the plot extra)"
+    )
     pyplot.switch_backend("Agg")
     yield
     pyplot.close("all")
 
 
-def test_a_window_says_where_it_is_and_what_was_rejected(windows: tensorcache.Windows, tmp_path: Path) -> None:
+def test_a_window_says_where_it_is_and_what_was_rejected(
+    windows: tensorcache.Windows, tmp_path: Path
+) -> None:
     text = plotted(windows.plot(0), tmp_path / "window.png")
     assert f"window 0 of {len(windows)}" in text
     assert 'of item "x"' in text

@@ -82,7 +82,12 @@ def specs(draw: st.DrawFn) -> Spec:
 )
 @cases(0.12, of_each=3)
 def test_every_batch_is_a_naive_slice_of_the_csv(
-    cache: tensorcache.Cache, tmp_path: Path, frame: pd.DataFrame, chosen: list[Spec], layout: str, data: st.DataObject
+    cache: tensorcache.Cache,
+    tmp_path: Path,
+    frame: pd.DataFrame,
+    chosen: list[Spec],
+    layout: str,
+    data: st.DataObject,
 ) -> None:
     note_seed()
     path = tmp_path / f"{next(NUMBERS)}.csv"
@@ -113,7 +118,9 @@ def check_index(windows: tensorcache.Windows, oracle: Oracle) -> None:
     assert list(zip(everything.item.tolist(), everything.start.tolist(), strict=True)) == places
     assert list(windows.dataset.items) == oracle.names
     for name in oracle.names:
-        assert windows.starts(name).tolist() == [s for item, s in places if oracle.names[item] == name]
+        assert windows.starts(name).tolist() == [
+            s for item, s in places if oracle.names[item] == name
+        ]
     compare(everything, list(range(len(places))), oracle, windows)
     for number in {0, len(places) // 2, len(places) - 1}:
         one = windows[number]
@@ -143,16 +150,35 @@ def check_feed(windows: tensorcache.Windows, oracle: Oracle, data: st.DataObject
     consumed = 0
     for _ in range(2):  # from the start, then resumed by ranks of another number
         size, ranks = data.draw(st.integers(1, 7)), data.draw(st.integers(1, 4))
-        rank, tail = data.draw(st.integers(0, ranks - 1)), data.draw(st.sampled_from(["short", "wrap", "drop"]))
+        rank, tail = (
+            data.draw(st.integers(0, ranks - 1)),
+            data.draw(st.sampled_from(["short", "wrap", "drop"])),
+        )
         slots = data.draw(st.sampled_from([0, 3]))
-        note(f"{order} seed {seed} epoch {epoch} from {consumed}: rank {rank} of {ranks}, {size} a batch, tail {tail}")
+        note(
+            f"{order} seed {seed} epoch {epoch} from {consumed}: rank {rank} of {ranks}, {size} a batch, tail {tail}"
+        )
         if tail == "drop" and size * ranks > len(sequence):
             with pytest.raises(tensorcache.SpecError):
-                windows.feed(batch_size=size, order=order, seed=seed, rank=rank, num_replicas=ranks, tail=tail)
+                windows.feed(
+                    batch_size=size,
+                    order=order,
+                    seed=seed,
+                    rank=rank,
+                    num_replicas=ranks,
+                    tail=tail,
+                )
             continue
         want = deal(sequence, size, ranks, tail, consumed)[rank]
         with windows.feed(
-            batch_size=size, order=order, seed=seed, rank=rank, num_replicas=ranks, tail=tail, slots=slots, mask=True
+            batch_size=size,
+            order=order,
+            seed=seed,
+            rank=rank,
+            num_replicas=ranks,
+            tail=tail,
+            slots=slots,
+            mask=True,
         ) as feed:
             assert consumed or len(feed) == len(want)
             if state is None:

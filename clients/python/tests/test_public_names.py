@@ -38,7 +38,9 @@ def described(kind: str, node: ast.FunctionDef) -> list[str]:
 def is_public(name: str, cls: type) -> bool:
     if name == "__init__":
         return issubclass(cls, BaseException)
-    return not name.startswith("_") or (name.endswith("__") and name not in NOT_CALLED | {"__slots__"})
+    return not name.startswith("_") or (
+        name.endswith("__") and name not in NOT_CALLED | {"__slots__"}
+    )
 
 
 def members(body: list[ast.stmt]) -> Iterator[tuple[str, list[str]]]:
@@ -60,7 +62,11 @@ def members(body: list[ast.stmt]) -> Iterator[tuple[str, list[str]]]:
         else:
             continue
         for n in (n for t in targets for n in (t.elts if isinstance(t, ast.Tuple) else [t])):
-            if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "self":
+            if (
+                isinstance(n, ast.Attribute)
+                and isinstance(n.value, ast.Name)
+                and n.value.id == "self"
+            ):
                 yield n.attr, [kind]
 
 
@@ -101,6 +107,12 @@ def test_public_names_are_in_the_golden_list() -> None:
     golden = GOLDEN.read_text().splitlines()
     removed, added = sorted(set(golden) - set(lines)), sorted(set(lines) - set(golden))
     assert golden == lines, (
-        "\n".join([f"{GOLDEN} differs from the package:", *(f"- {s}" for s in removed), *(f"+ {s}" for s in added)])
+        "\n".join(
+            [
+                f"{GOLDEN} differs from the package:",
+                *(f"- {s}" for s in removed),
+                *(f"+ {s}" for s in added),
+            ]
+        )
         + f"\nif the change is intended, add a line to CHANGELOG.md and update the file with {UPDATE}=1"
     )

@@ -27,7 +27,10 @@ def arrays() -> dict[str, np.ndarray[Any, Any]]:
     rng = np.random.default_rng(7)
     return {
         "id": np.repeat(np.array(["north", "süd", "east", "w"]), ROWS // 4),
-        "t": np.tile(np.datetime64("2020-01-01T00:00", "s") + np.arange(ROWS // 4) * np.timedelta64(60, "s"), 4),
+        "t": np.tile(
+            np.datetime64("2020-01-01T00:00", "s") + np.arange(ROWS // 4) * np.timedelta64(60, "s"),
+            4,
+        ),
         "f4": rng.normal(size=ROWS).astype(np.float32),
         "f8": rng.normal(size=ROWS),
         "i4": rng.integers(-(2**31), 2**31, ROWS, dtype=np.int32),
@@ -99,7 +102,9 @@ def test_equal_content_has_an_equal_digest(cache: tensorcache.Cache) -> None:
         ([datetime.timedelta(microseconds=-7)], "timedelta64[us]"),
     ],
 )
-def test_what_numpy_understands_is_stored_without_loss(cache: tensorcache.Cache, given: Any, stored: str) -> None:
+def test_what_numpy_understands_is_stored_without_loss(
+    cache: tensorcache.Cache, given: Any, stored: str
+) -> None:
     data = cache.put("kinds", {"v": given})
     assert data["v"].dtype == stored
     want = given
@@ -133,7 +138,9 @@ def test_windows_of_every_dtype(cache: tensorcache.Cache) -> None:
     for layout in LAYOUTS:
         data = cache.put(f"all-{layout}", given, item_id="id", time="t", layout=layout)
         windows = data.windows(context_length=5, prediction_length=2)
-        first = np.column_stack([given[name][:5].reshape(5, -1).astype(np.float32) for name in numbers])
+        first = np.column_stack(
+            [given[name][:5].reshape(5, -1).astype(np.float32) for name in numbers]
+        )
         np.testing.assert_array_equal(windows[0].context, first)
         with windows.feed(batch_size=2) as feed:
             np.testing.assert_array_equal(next(iter(feed)).context[0], first)
@@ -165,7 +172,9 @@ TABLES = {
 
 @pytest.mark.parametrize("table", TABLES)
 def test_tables_that_speak_arrow(cache: tensorcache.Cache, table: str) -> None:
-    frame = pd.DataFrame({"id": ["a", "a", "b"], "t": [1, 2, 1], "v": [0.5, None, 2.5], "n": [1, 2, 3]})
+    frame = pd.DataFrame(
+        {"id": ["a", "a", "b"], "t": [1, 2, 1], "v": [0.5, None, 2.5], "n": [1, 2, 3]}
+    )
     data = cache.put("table", TABLES[table](frame), item_id="id", time="t")
     np.testing.assert_array_equal(data["v"], frame.v)
     assert data["n"].tolist() == [1, 2, 3]
@@ -186,7 +195,9 @@ def test_a_table_that_breaks_off_has_no_end_mark() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         with pytest.raises(OSError, match="the source is gone"):
-            _arrow.send(ours, pa.RecordBatchReader.from_batches(pa.schema({"v": pa.float64()}), batches()))
+            _arrow.send(
+                ours, pa.RecordBatchReader.from_batches(pa.schema({"v": pa.float64()}), batches())
+            )
         ours.close()
         sent = theirs.makefile("rb").read()
     with pa.ipc.open_stream(sent) as stream:
@@ -225,10 +236,16 @@ def test_large_columns_go_in_pieces(cache: tensorcache.Cache) -> None:
             {"a": np.array([1, 2**55], "M8[D]")},
             r'row 2, column "a": 36028797018963968 in datetime64\[D\] does not fit 64',
         ),
-        ({"a": np.array([[1, 1], [1, 2**55]], "m8[D]")}, r'row 2, column "a": 36028797018963968 in timedelta64\[D\]'),
+        (
+            {"a": np.array([[1, 1], [1, 2**55]], "m8[D]")},
+            r'row 2, column "a": 36028797018963968 in timedelta64\[D\]',
+        ),
         ({"a": ["x", "\ud800"]}, r"""row 2, column "a": '\\ud800' is not Unicode"""),
         ({"a": np.array(["x", "\ud800"])}, 'row 2, column "a": .* half of a surrogate pair'),
-        ({"a": [datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)]}, "(?s)row 1.*is no text.*pandas Series"),
+        (
+            {"a": [datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc)]},
+            "(?s)row 1.*is no text.*pandas Series",
+        ),
         (pd.Series([1, 2]), "want a mapping"),
         ({"a": np.array(["NaT"], "timedelta64[s]")}, 'row 1, column "a": NaT'),
         ({"a": [[1], [1, 2]]}, 'column "a" is no array'),

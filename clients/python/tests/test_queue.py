@@ -16,7 +16,11 @@ from tensorcache import _stream
 from tensorcache._errors import ProtocolError
 from tensorcache._queue import ASLEEP, GIVEN, Queue
 
-here = sys.platform == "linux" and platform.machine() == "x86_64" and os.environ.get("TENSORCACHE_PORTABLE") != "1"
+here = (
+    sys.platform == "linux"
+    and platform.machine() == "x86_64"
+    and os.environ.get("TENSORCACHE_PORTABLE") != "1"
+)
 
 
 @pytest.fixture(params=[3, 16])
@@ -24,7 +28,12 @@ def feeds(
     request: pytest.FixtureRequest, etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[list[tensorcache.Feed]]:
     windows = etth1.windows(context_length=24, prediction_length=6, dtype=None)
-    options: dict[str, Any] = {"batch_size": 32, "order": "random_start", "slots": request.param, "delivery": "auto"}
+    options: dict[str, Any] = {
+        "batch_size": 32,
+        "order": "random_start",
+        "slots": request.param,
+        "delivery": "auto",
+    }
     deliveries = ("slot", "view", "local", "starts")
     through = [windows.feed(**{**options, "delivery": name}) for name in deliveries]
     monkeypatch.setattr(_stream, "usable", lambda: False)
@@ -64,7 +73,11 @@ def test_it_is_used_where_it_can_be(feeds: list[tensorcache.Feed]) -> None:
 
 def test_a_queue_that_does_not_fit_is_refused() -> None:
     ring = memoryview(bytearray(4096))
-    for said in ({"offset": 4000, "descriptors": 8}, {"offset": 4, "descriptors": 8}, {"offset": 0, "descriptors": 0}):
+    for said in (
+        {"offset": 4000, "descriptors": 8},
+        {"offset": 4, "descriptors": 8},
+        {"offset": 0, "descriptors": 0},
+    ):
         with pytest.raises(ProtocolError, match="lays out a queue"):
             Queue(ring, said, 4, 40)
 

@@ -17,12 +17,19 @@ from daemon import ETTH1
 from tensorcache import _cache, _connect
 from tensorcache._binary import find_binary
 
-SPEC: dict[str, Any] = {"context_length": 24, "prediction_length": 6, "columns": ["HUFL", "OT"], "rows": (0, 900)}
+SPEC: dict[str, Any] = {
+    "context_length": 24,
+    "prediction_length": 6,
+    "columns": ["HUFL", "OT"],
+    "rows": (0, 900),
+}
 
 
 @pytest.fixture
 def windows(home: Any) -> tensorcache.Windows:
-    data = tensorcache.connect().load("etth1", ETTH1, time="date", dtype="float32", columns=["date", "HUFL", "OT"])
+    data = tensorcache.connect().load(
+        "etth1", ETTH1, time="date", dtype="float32", columns=["date", "HUFL", "OT"]
+    )
     return data.windows(**SPEC)
 
 
@@ -38,14 +45,27 @@ def leave(how: str) -> None:
     ("delivery", "order"),
     [("slot", "shuffle"), ("local", "bootstrap"), ("view", "random_start")],
 )
-def test_another_daemon_goes_on_exactly(windows: tensorcache.Windows, delivery: str, order: str) -> None:
-    options: dict[str, Any] = {"batch_size": 16, "order": order, "seed": 4, "delivery": delivery, "slots": 6}
+def test_another_daemon_goes_on_exactly(
+    windows: tensorcache.Windows, delivery: str, order: str
+) -> None:
+    options: dict[str, Any] = {
+        "batch_size": 16,
+        "order": order,
+        "seed": 4,
+        "delivery": delivery,
+        "slots": 6,
+    }
 
     def all_of(feed: tensorcache.Feed, leaves: dict[int, str]) -> list[Any]:
         got: list[Any] = []
         for epoch in range(3):
             for n, batch in enumerate(feed):
-                got.append((batch.start.tolist(), None if batch.context is None else np.array(batch.context)))
+                got.append(
+                    (
+                        batch.start.tolist(),
+                        None if batch.context is None else np.array(batch.context),
+                    )
+                )
                 state = feed.state_dict()
                 if how := leaves.get(100 * epoch + n):
                     leave(how)
@@ -69,7 +89,10 @@ def test_another_daemon_goes_on_exactly(windows: tensorcache.Windows, delivery: 
 
 def test_a_generation_that_left_with_the_daemon_is_said_to(windows: tensorcache.Windows) -> None:
     options: dict[str, Any] = {"batch_size": 16, "order": "shuffle", "slots": 4}
-    with windows.feed(**options, reconnect=True) as feed, pytest.raises(tensorcache.StaleError) as raised:
+    with (
+        windows.feed(**options, reconnect=True) as feed,
+        pytest.raises(tensorcache.StaleError) as raised,
+    ):
         for _ in feed:
             cache = tensorcache.connect()
             cache.put("etth1", {"x": np.arange(9.0)})
@@ -115,7 +138,9 @@ def test_a_service_manager_may_be_first_to_start_the_next_daemon(
     monkeypatch.setattr(_connect, "OTHERS_FIRST_SECONDS", 30.0)  # however busy the machine is
     started: list[subprocess.Popen[bytes]] = []
     serve = [find_binary(), "serve", "--dir", str(tensorcache.connect().dir)]
-    service = threading.Timer(0.15, lambda: started.append(subprocess.Popen(serve, stderr=subprocess.DEVNULL)))
+    service = threading.Timer(
+        0.15, lambda: started.append(subprocess.Popen(serve, stderr=subprocess.DEVNULL))
+    )
     with windows.feed(batch_size=16, order="shuffle", slots=4, reconnect=True) as feed:
         for n, _ in enumerate(feed):
             if n == 3:

@@ -34,18 +34,28 @@ class Held:
     def __init__(self, pid: int) -> None:
         at = Path(f"/proc/{pid}")
         self.descriptors = len(list((at / "fd").iterdir()))
-        self.maps = (at / "maps").read_text().count(" rw-s ")  # shared and writable: rings; others are the allocator's
+        self.maps = (
+            (at / "maps").read_text().count(" rw-s ")
+        )  # shared and writable: rings; others are the allocator's
         lines = (at / "status").read_text().splitlines()
-        self.memory = sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("RssAnon:", "RssShmem:")))
+        self.memory = sum(
+            int(line.split()[1]) << 10
+            for line in lines
+            if line.startswith(("RssAnon:", "RssShmem:"))
+        )
 
 
-def test_a_thousand_rounds_leave_nothing_on_either_side(cache: tensorcache.Cache, ramp: tensorcache.Dataset) -> None:
+def test_a_thousand_rounds_leave_nothing_on_either_side(
+    cache: tensorcache.Cache, ramp: tensorcache.Dataset
+) -> None:
     windows = ramp.windows(context_length=24, prediction_length=6)
     both = [os.getpid(), cache.health()["pid"]]
 
     def rounds(n: int) -> list[Held]:
         for i in range(n):
-            with windows.feed(batch_size=B, slots=3, delivery=("slot", "view", "local")[i % 3]) as feed:
+            with windows.feed(
+                batch_size=B, slots=3, delivery=("slot", "view", "local")[i % 3]
+            ) as feed:
                 if i % 2:
                     next(iter(feed))
         gc.collect()
@@ -54,7 +64,9 @@ def test_a_thousand_rounds_leave_nothing_on_either_side(cache: tensorcache.Cache
 
     before = rounds(WARM)
     after = rounds(ROUNDS)
-    wait_until(lambda: Held(both[1]).descriptors <= before[1].descriptors, "the daemon keeps descriptors")
+    wait_until(
+        lambda: Held(both[1]).descriptors <= before[1].descriptors, "the daemon keeps descriptors"
+    )
     for was, now in zip(before, after, strict=True):
         assert now.maps <= was.maps
         assert now.memory < was.memory + ROOM
@@ -87,7 +99,9 @@ def test_more_connections_than_descriptors_hold_nobody_up_for_good(
 
 @pytest.mark.parametrize("delivery", ["slot", "view", "local"])
 @pytest.mark.parametrize("change", ["removed", "replaced"])
-def test_a_feed_goes_on_with_its_generation(cache: tensorcache.Cache, change: str, delivery: str) -> None:
+def test_a_feed_goes_on_with_its_generation(
+    cache: tensorcache.Cache, change: str, delivery: str
+) -> None:
     data = cache.put("leaving", {"x": np.arange(ROWS, dtype=np.float32)})
     windows = data.windows(context_length=4)
     with windows.feed(batch_size=B, slots=3, delivery=delivery, order="random_start") as feed:
@@ -102,7 +116,9 @@ def test_a_feed_goes_on_with_its_generation(cache: tensorcache.Cache, change: st
                 np.testing.assert_array_equal(batch.context[:, 0, 0], batch.start)
         assert data["x"][-1] == ROWS - 1, "an open handle has its generation"
         data.close()
-        assert sum(batch.rows for batch in feed) == len(windows), "the feed holds its generation, too"
+        assert sum(batch.rows for batch in feed) == len(windows), (
+            "the feed holds its generation, too"
+        )
     wait_until(lambda: not cache.feeds(), "the feed is still there")
     error, says = {
         "removed": (tensorcache.NotFoundError, 'no dataset is named "leaving"'),

@@ -38,7 +38,9 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
     return frame
 
 
-def pandas_rows(frame: pd.DataFrame, keys: list[str], duplicates: str, regrid: str | None) -> pd.DataFrame:
+def pandas_rows(
+    frame: pd.DataFrame, keys: list[str], duplicates: str, regrid: str | None
+) -> pd.DataFrame:
     """The frame sorted, with one row for each item and time, on a grid."""
     number = frame.groupby(keys, sort=False).ngroup()
     frame = frame.assign(number=number).sort_values(["number", "t"], kind="stable")
@@ -80,8 +82,16 @@ def test_rows_are_those_of_pandas(
     chosen: bool,
 ) -> None:
     note_seed()
-    options: dict[str, Any] = {"sort": True, "duplicates": duplicates, "regrid": regrid, "layout": layout}
-    items = [list(row) if len(keys) > 1 else row[0] for row in zip(*(frame[key].tolist() for key in keys), strict=True)]
+    options: dict[str, Any] = {
+        "sort": True,
+        "duplicates": duplicates,
+        "regrid": regrid,
+        "layout": layout,
+    }
+    items = [
+        list(row) if len(keys) > 1 else row[0]
+        for row in zip(*(frame[key].tolist() for key in keys), strict=True)
+    ]
     keep = np.ones(len(frame), bool)
     if chosen:
         options["items"] = [items[0]]
@@ -92,7 +102,9 @@ def test_rows_are_those_of_pandas(
     if hours is not None:
         low, high = (None if hour is None else EPOCH + pd.Timedelta(hour, "h") for hour in hours)
         options["where"] = (low, high) if chosen else {"time": (low, high)}
-        keep &= (frame.t >= (low or frame.t.min())) & (frame.t < (high or frame.t.max() + pd.Timedelta(1, "h")))
+        keep &= (frame.t >= (low or frame.t.min())) & (
+            frame.t < (high or frame.t.max() + pd.Timedelta(1, "h"))
+        )
     note(str(options))
     name = f"rows-{next(NUMBERS)}"
     columns = frame[[*keys, "t", "x", "y"]]
@@ -113,10 +125,19 @@ def test_rows_are_those_of_pandas(
 
 def test_scaling_sees_the_rows_that_are_kept(cache: tensorcache.Cache) -> None:
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"t": rng.permutation(300), "x": rng.normal(size=300), "n": rng.integers(0, 9, 300)})
+    frame = pd.DataFrame(
+        {"t": rng.permutation(300), "x": rng.normal(size=300), "n": rng.integers(0, 9, 300)}
+    )
     for layout in ("columns", "packed"):
         data = cache.put(
-            "scaled-rows", frame, time="t", sort=True, where=(100, None), scale="standard", layout=layout, regrid=1
+            "scaled-rows",
+            frame,
+            time="t",
+            sort=True,
+            where=(100, None),
+            scale="standard",
+            layout=layout,
+            regrid=1,
         )
         kept = frame[frame.t >= 100].sort_values("t")
         for name in ("x", "n"):
@@ -127,7 +148,12 @@ def test_scaling_sees_the_rows_that_are_kept(cache: tensorcache.Cache) -> None:
 @pytest.mark.parametrize("layout", ["columns", "packed"])
 def test_inserted_rows_are_filled(cache: tensorcache.Cache, layout: str) -> None:
     frame = pd.DataFrame(
-        {"id": ["a", "a", "b", "b"], "t": [1, 4, 7, 9], "n": [3, 5, 2**40, 7], "x": [1.0, 4.0, 2.0, 2.0]}
+        {
+            "id": ["a", "a", "b", "b"],
+            "t": [1, 4, 7, 9],
+            "n": [3, 5, 2**40, 7],
+            "x": [1.0, 4.0, 2.0, 2.0],
+        }
     )
     fill = {"n": "forward", "x": "linear"}
     data = cache.put("filled", frame, item_id="id", time="t", regrid=1, fill=fill, layout=layout)
@@ -138,7 +164,9 @@ def test_inserted_rows_are_filled(cache: tensorcache.Cache, layout: str) -> None
 
 
 def test_the_step_of_the_times_is_in_the_manifest(cache: tensorcache.Cache) -> None:
-    times = pd.to_datetime(["2020-01-01 00:00", "2020-01-01 01:00", "2020-01-01 02:00", "2020-01-01 05:00"])
+    times = pd.to_datetime(
+        ["2020-01-01 00:00", "2020-01-01 01:00", "2020-01-01 02:00", "2020-01-01 05:00"]
+    )
     frame = pd.DataFrame({"t": times.astype("datetime64[s]"), "x": 1.0})
     data = cache.put("steps", frame, time="t")
     assert data.manifest["time_step"] == {"step": 3600, "jumps": 1, "largest": 10800}
@@ -151,14 +179,30 @@ REFUSED: list[tuple[dict[str, Any], str, type[Exception]]] = [
     ({"items": ["a", "d"]}, 'items: no item is named "d"', tensorcache.NotFoundError),
     ({"items": []}, "items: want at least one item", tensorcache.SpecError),
     ({"items": [["a", "b"]]}, "items: .* want a text or a whole number", tensorcache.SpecError),
-    ({"item_bucket": "2/2"}, 'item_bucket: "2/2": want a bucket and their number', tensorcache.SpecError),
-    ({"item_bucket": "0/0"}, 'item_bucket: "0/0": want a bucket and their number', tensorcache.SpecError),
+    (
+        {"item_bucket": "2/2"},
+        'item_bucket: "2/2": want a bucket and their number',
+        tensorcache.SpecError,
+    ),
+    (
+        {"item_bucket": "0/0"},
+        'item_bucket: "0/0": want a bucket and their number',
+        tensorcache.SpecError,
+    ),
     ({"where": ("2020", None)}, "where: .* want a time like", tensorcache.SpecError),
     ({"where": ("2020-01-01", None)}, "where: .*: want an integer", tensorcache.SpecError),
     ({"duplicates": "any"}, 'duplicates: "any": want first or last or mean', tensorcache.SpecError),
-    ({"duplicates": "mean"}, 'row 3, column "n": the rows of item "a" with the time 1 differ', tensorcache.SourceError),
+    (
+        {"duplicates": "mean"},
+        'row 3, column "n": the rows of item "a" with the time 1 differ',
+        tensorcache.SourceError,
+    ),
     ({"regrid": 0}, 'regrid: "0": want a positive duration', tensorcache.SpecError),
-    ({"regrid": "1h", "duplicates": "last"}, 'regrid: "1h": want an integer', tensorcache.SpecError),
+    (
+        {"regrid": "1h", "duplicates": "last"},
+        'regrid: "1h": want an integer',
+        tensorcache.SpecError,
+    ),
     (
         {"regrid": 2, "duplicates": "last"},
         'row 4, column "t": the time 4 of item "a" is no number',
@@ -182,6 +226,11 @@ def test_what_cannot_be_is_refused(
     cache: tensorcache.Cache, options: dict[str, Any], message: str, error: type[Exception]
 ) -> None:
     days = np.array(["2020-01-01"] * 4, "datetime64[D]")
-    columns = {"id": ["b", "a", "a", "a"], "t": [1, 1, 1, 4], "n": np.array([1, 2, 3, 4]), "d": days}
+    columns = {
+        "id": ["b", "a", "a", "a"],
+        "t": [1, 1, 1, 4],
+        "n": np.array([1, 2, 3, 4]),
+        "d": days,
+    }
     with pytest.raises(error, match=message):
         cache.put("refused", columns, **{"item_id": "id", "time": "t", **options})

@@ -32,29 +32,41 @@ def grouped() -> pd.DataFrame:
 
 @pytest.mark.parametrize("layout", ["columns", "packed"])
 def test_standard(cache: tensorcache.Cache, frame: pd.DataFrame, layout: str) -> None:
-    data = cache.load(f"std-{layout}", ETTH1, time="date", scale="standard", fit_rows=(0, FIT), layout=layout)
+    data = cache.load(
+        f"std-{layout}", ETTH1, time="date", scale="standard", fit_rows=(0, FIT), layout=layout
+    )
     for name in COLUMNS:
         fit = frame[name][:FIT]
         want = (frame[name] - fit.mean()) / fit.std(ddof=0)
         assert data[name].dtype == np.float32
         np.testing.assert_allclose(data[name], want, rtol=2e-6, atol=2e-6)
-        np.testing.assert_allclose(data.inverse(name, data[name]), frame[name], rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(
+            data.inverse(name, data[name]), frame[name], rtol=1e-5, atol=1e-5
+        )
 
 
 def test_minmax_and_float64(cache: tensorcache.Cache, frame: pd.DataFrame) -> None:
-    data = cache.load("minmax", ETTH1, time="date", scale="minmax", fit_rows=(0, FIT), dtype="float64")
+    data = cache.load(
+        "minmax", ETTH1, time="date", scale="minmax", fit_rows=(0, FIT), dtype="float64"
+    )
     for name in COLUMNS:
         fit = frame[name][:FIT]
         want = (frame[name] - fit.min()) / (fit.max() - fit.min())
         assert data[name].dtype == np.float64
         np.testing.assert_allclose(data[name], want, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(data.inverse(name, data[name]), frame[name], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            data.inverse(name, data[name]), frame[name], rtol=1e-12, atol=1e-12
+        )
 
 
-def test_per_column_pools_items_and_fits_on_their_rows(cache: tensorcache.Cache, grouped: pd.DataFrame) -> None:
+def test_per_column_pools_items_and_fits_on_their_rows(
+    cache: tensorcache.Cache, grouped: pd.DataFrame
+) -> None:
     data = cache.put("pooled", grouped, item_id="id", time="t", scale="standard", fit_rows=(0, 20))
     fit = grouped[grouped.t < 20].a
-    np.testing.assert_allclose(data["a"], (grouped.a - fit.mean()) / fit.std(ddof=0), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        data["a"], (grouped.a - fit.mean()) / fit.std(ddof=0), rtol=1e-5, atol=1e-6
+    )
 
 
 def test_per_item(cache: tensorcache.Cache, grouped: pd.DataFrame) -> None:
@@ -71,8 +83,12 @@ def test_per_item(cache: tensorcache.Cache, grouped: pd.DataFrame) -> None:
     for name, item in grouped.groupby("id"):
         rows = grouped.id == name
         fit = item.a[:20]
-        np.testing.assert_allclose(data["a"][rows], (item.a - fit.mean()) / fit.std(ddof=0), rtol=1e-9)
-        np.testing.assert_allclose(data.inverse("a", data["a"][rows], item=name), item.a, rtol=1e-12)
+        np.testing.assert_allclose(
+            data["a"][rows], (item.a - fit.mean()) / fit.std(ddof=0), rtol=1e-9
+        )
+        np.testing.assert_allclose(
+            data.inverse("a", data["a"][rows], item=name), item.a, rtol=1e-12
+        )
     np.testing.assert_array_equal(data["b"], 0), "a spread of 0 scales by 1"
     codes = np.repeat(np.arange(3), 50)
     np.testing.assert_allclose(data.inverse("a", data["a"], item=codes), grouped.a, rtol=1e-12)
@@ -85,14 +101,18 @@ def test_per_item(cache: tensorcache.Cache, grouped: pd.DataFrame) -> None:
 
 
 def test_inverse_of_a_batch(cache: tensorcache.Cache, grouped: pd.DataFrame) -> None:
-    data = cache.put("batch", grouped, item_id="id", time="t", scale="minmax", scale_per="item", dtype="float64")
+    data = cache.put(
+        "batch", grouped, item_id="id", time="t", scale="minmax", scale_per="item", dtype="float64"
+    )
     plain = cache.put("plain", grouped, item_id="id", time="t")
     spec = {"context_length": 5, "prediction_length": 2, "dtype": None}
     scaled, unscaled = data.windows(**spec)[3:90:7], plain.windows(**spec)[3:90:7]
     names = data.windows(**spec).features["target"]
     got = data.inverse(names, scaled.target, item=scaled.item)
     np.testing.assert_allclose(got, unscaled.target, rtol=1e-9)
-    np.testing.assert_allclose(data.inverse("b", scaled.target[..., 1], item=scaled.item), unscaled.target[..., 1])
+    np.testing.assert_allclose(
+        data.inverse("b", scaled.target[..., 1], item=scaled.item), unscaled.target[..., 1]
+    )
     with pytest.raises(tensorcache.SpecError, match="want a last axis of 2"):
         data.inverse(["a", "b"], scaled.target[..., :1], item=scaled.item)
 

@@ -11,7 +11,9 @@ import pytest
 
 import tensorcache
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="where the daemon asks for pages ahead")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="where the daemon asks for pages ahead"
+)
 
 
 def advised(path: Path) -> list[bool]:
@@ -25,7 +27,9 @@ def advised(path: Path) -> list[bool]:
     return found
 
 
-def test_the_system_reads_what_is_touched_alone_while_feeds_gather_here(cache: tensorcache.Cache, home: Path) -> None:
+def test_the_system_reads_what_is_touched_alone_while_feeds_gather_here(
+    cache: tensorcache.Cache, home: Path
+) -> None:
     path = home / "datasets" / "ramp" / "1" / "data.arrow"
     with cache.put("ramp", {"x": np.arange(1000, dtype=np.float32)}) as data:
         windows = data.windows(context_length=4)

@@ -49,15 +49,25 @@ def test_dialects_are_read_as_pandas_reads_them(
     path = tmp_path / ("x.csv.gz" if packed else "x.csv")
     frame.to_csv(path, index=False, header=header, sep=delimiter, decimal=decimal, na_rep=word)
     if delimiter == decimal:
-        with pytest.raises(tensorcache.SpecError, match='decimal: ",": want another sign than the delimiter'):
+        with pytest.raises(
+            tensorcache.SpecError, match='decimal: ",": want another sign than the delimiter'
+        ):
             cache.load("dialect", path, delimiter=delimiter, decimal=decimal)
         return
-    data = cache.load("dialect", path, delimiter=delimiter, decimal=decimal, no_header=not header, na=[word])
-    want = pd.read_csv(path, sep=delimiter, decimal=decimal, na_values=[word], header=0 if header else None)
+    data = cache.load(
+        "dialect", path, delimiter=delimiter, decimal=decimal, no_header=not header, na=[word]
+    )
+    want = pd.read_csv(
+        path, sep=delimiter, decimal=decimal, na_values=[word], header=0 if header else None
+    )
     assert list(data.columns) == (["a", "b"] if header else ["c0", "c1"])
     for at, name in enumerate(data.columns):
-        np.testing.assert_array_equal(data[name], frame.iloc[:, at].to_numpy())  # what was written, bit for bit
-        np.testing.assert_allclose(data[name], want.iloc[:, at].to_numpy(), rtol=1e-15)  # pandas may round otherwise
+        np.testing.assert_array_equal(
+            data[name], frame.iloc[:, at].to_numpy()
+        )  # what was written, bit for bit
+        np.testing.assert_allclose(
+            data[name], want.iloc[:, at].to_numpy(), rtol=1e-15
+        )  # pandas may round otherwise
 
 
 def test_a_number_can_stand_for_no_value(cache: tensorcache.Cache, tmp_path: Path) -> None:
@@ -82,14 +92,20 @@ def test_bad_dialects_are_refused(cache: tensorcache.Cache, tmp_path: Path) -> N
             cache.load("refused", path, **options)
 
 
-def test_compressed_text_that_is_cut_off_is_refused(cache: tensorcache.Cache, tmp_path: Path) -> None:
+def test_compressed_text_that_is_cut_off_is_refused(
+    cache: tensorcache.Cache, tmp_path: Path
+) -> None:
     path = tmp_path / "x.csv.gz"
     path.write_bytes(gzip.compress(b"a\n" + b"1\n2\n" * 1000)[:-9])
-    with pytest.raises(tensorcache.SourceError, match=r"x\.csv\.gz: is cut off: its gzip data does not end"):
+    with pytest.raises(
+        tensorcache.SourceError, match=r"x\.csv\.gz: is cut off: its gzip data does not end"
+    ):
         cache.load("cut", path)
 
 
-def test_partitioned_folders_are_what_pyarrow_reads(cache: tensorcache.Cache, tmp_path: Path) -> None:
+def test_partitioned_folders_are_what_pyarrow_reads(
+    cache: tensorcache.Cache, tmp_path: Path
+) -> None:
     frame = pd.DataFrame(
         {
             "shop": np.repeat(["b a", "ä/ö", "c=d", "7"], 25),
@@ -101,7 +117,9 @@ def test_partitioned_folders_are_what_pyarrow_reads(cache: tensorcache.Cache, tm
     for kind in ("parquet", "csv"):
         root = tmp_path / kind
         options = {"partitioning": ["shop", "year"], "partitioning_flavor": "hive"}
-        dataset.write_dataset(pa.Table.from_pandas(frame, preserve_index=False), root, format=kind, **options)
+        dataset.write_dataset(
+            pa.Table.from_pandas(frame, preserve_index=False), root, format=kind, **options
+        )
         want = dataset.dataset(root, format=kind, partitioning="hive").to_table().to_pandas()
         data = cache.load(f"partitioned-{kind}", root, item_id="shop", time="t", sort=True)
         assert set(data.columns) == {"shop", "year", "t", "v"}
@@ -116,12 +134,16 @@ def test_partitioned_folders_are_what_pyarrow_reads(cache: tensorcache.Cache, tm
         )
 
 
-def test_patterns(cache: tensorcache.Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_patterns(
+    cache: tensorcache.Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("b.csv", "a.csv", "c[1].csv", ".d.csv"):
         (tmp_path / name).write_text(f"v\n{len(name)}\n")
     monkeypatch.chdir(tmp_path)
     assert cache.load("pattern", "*.csv")["v"].tolist() == [5, 5, 8]
-    assert cache.load("pattern", "c[1].csv")["v"].tolist() == [8], "a file of that name goes before a pattern"
+    assert cache.load("pattern", "c[1].csv")["v"].tolist() == [8], (
+        "a file of that name goes before a pattern"
+    )
     assert cache.load("pattern", [tmp_path / "[ab].csv", "a.csv"])["v"].tolist() == [5, 5, 5]
     with pytest.raises(tensorcache.SourceError, match=r'sources: no file matches "x\*\.csv"'):
         cache.load("pattern", "x*.csv")
@@ -136,7 +158,10 @@ def arrow_table(rows: int) -> pa.Table:
     columns = {
         "id": pa.array([f"item {i}" for i in np.sort(whole) // 10]),
         "word": pa.array(["x"] * rows).dictionary_encode(),
-        **{str(t): pa.array(whole.astype(np.int64)).cast(t) for t in (pa.int8(), pa.int16(), pa.int32(), pa.int64())},
+        **{
+            str(t): pa.array(whole.astype(np.int64)).cast(t)
+            for t in (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+        },
         **{
             str(t): pa.array(whole.astype(np.int64)).cast(t)
             for t in (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
@@ -145,7 +170,10 @@ def arrow_table(rows: int) -> pa.Table:
         "double": pa.array(floats, mask=missing),
         "bool": pa.array(whole % 2 == 0),
         "date": pa.array(whole.astype("datetime64[D]")),
-        **{f"time_{u}": pa.array(whole.astype("datetime64[s]")).cast(pa.timestamp(u)) for u in ("s", "ms", "us", "ns")},
+        **{
+            f"time_{u}": pa.array(whole.astype("datetime64[s]")).cast(pa.timestamp(u))
+            for u in ("s", "ms", "us", "ns")
+        },
         "list": pa.FixedSizeListArray.from_arrays(pa.array(np.repeat(floats, 3)), 3),
     }
     return pa.table(columns)
@@ -157,7 +185,9 @@ def same_as_arrow(data: tensorcache.Dataset, table: pa.Table) -> None:
     for name in table.column_names:
         want = table[name].combine_chunks()
         if name in ("id", "word"):
-            assert data.vocab(name).decode(data[name]).tolist() == want.cast(pa.string()).to_pylist()
+            assert (
+                data.vocab(name).decode(data[name]).tolist() == want.cast(pa.string()).to_pylist()
+            )
         elif name == "list":
             np.testing.assert_array_equal(data[name], np.stack(want.to_numpy(zero_copy_only=False)))
         else:
@@ -174,7 +204,9 @@ def test_arrow_files_are_what_pyarrow_reads(
     if kind == "feather":
         feather.write_feather(table, path, compression=compression, chunksize=100)
     else:
-        options = ipc.IpcWriteOptions(compression=None if compression == "uncompressed" else compression)
+        options = ipc.IpcWriteOptions(
+            compression=None if compression == "uncompressed" else compression
+        )
         open_writer = ipc.new_stream if kind == "stream" else ipc.new_file
         with open_writer(path, table.schema, options=options) as writer:
             writer.write_table(table, max_chunksize=250)
@@ -206,7 +238,13 @@ def test_arrow_files_of_polars(cache: tensorcache.Cache, tmp_path: Path, compres
     )
     for compat in (None, pl.CompatLevel.oldest()):
         frame.write_ipc(tmp_path / "x.arrow", compression=compression, compat_level=compat)
-        data = cache.load("polars-file", tmp_path / "x.arrow", item_id="id", time="t", columns=["a", "hole", "kind"])
+        data = cache.load(
+            "polars-file",
+            tmp_path / "x.arrow",
+            item_id="id",
+            time="t",
+            columns=["a", "hole", "kind"],
+        )
         np.testing.assert_array_equal(data["a"], frame["a"].to_numpy())
         np.testing.assert_array_equal(data["hole"], frame["hole"].to_numpy())
         assert list(data.items) == ["x", "a longer name than twelve"]
@@ -214,9 +252,14 @@ def test_arrow_files_of_polars(cache: tensorcache.Cache, tmp_path: Path, compres
 
 @given(
     times=st.lists(
-        st.datetimes(pd.Timestamp("1970-01-01"), pd.Timestamp("2068-12-31")), min_size=2, max_size=20, unique=True
+        st.datetimes(pd.Timestamp("1970-01-01"), pd.Timestamp("2068-12-31")),
+        min_size=2,
+        max_size=20,
+        unique=True,
     ),
-    form=st.sampled_from(["%d/%m/%Y %H:%M:%S.%f", "%m/%d/%y %I:%M:%S %p", "%Y%m%d%H%M%S", "%d %B %Y, %H:%M", "%j/%Y"]),
+    form=st.sampled_from(
+        ["%d/%m/%Y %H:%M:%S.%f", "%m/%d/%y %I:%M:%S %p", "%Y%m%d%H%M%S", "%d %B %Y, %H:%M", "%j/%Y"]
+    ),
 )
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_times_are_what_pandas_makes_of_the_same_format(

@@ -26,7 +26,16 @@ def test_they_are_of_spark_and_differ_in_what_they_should() -> None:
                 column = footer.row_group(group).column(i)
                 seen |= {column.compression, column.physical_type, *column.encodings}
     assert seen >= {"UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4"}
-    assert seen >= {"BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"}
+    assert seen >= {
+        "BOOLEAN",
+        "INT32",
+        "INT64",
+        "INT96",
+        "FLOAT",
+        "DOUBLE",
+        "BYTE_ARRAY",
+        "FIXED_LEN_BYTE_ARRAY",
+    }
     assert seen >= {"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE"}
     assert seen >= {"DELTA_BINARY_PACKED", "DELTA_BYTE_ARRAY"}
     assert any(pq.ParquetFile(path).metadata.num_row_groups > 1 for path in FILES)
@@ -35,7 +44,9 @@ def test_they_are_of_spark_and_differ_in_what_they_should() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_spark(cache: tensorcache.Cache, path: Path) -> None:
     if path.name.startswith("lz4"):
-        with pytest.raises(tensorcache.SourceError, match=r"(?is)lz4.*\.parquet.*lz4.*hint: .*(zstd|snappy)"):
+        with pytest.raises(
+            tensorcache.SourceError, match=r"(?is)lz4.*\.parquet.*lz4.*hint: .*(zstd|snappy)"
+        ):
             cache.load("spark", path)
         return
     want = pq.read_table(path)

@@ -64,7 +64,9 @@ def test_twelve_clients_at_once_get_one_daemon(empty: Path) -> None:
     code = "import tensorcache; print(tensorcache.connect().health()['pid'])"
     for _ in range(2):  # the second time over a stale socket of a killed daemon
         clients = [
-            subprocess.Popen([sys.executable, "-W", "error", "-c", code], stdout=subprocess.PIPE, text=True)
+            subprocess.Popen(
+                [sys.executable, "-W", "error", "-c", code], stdout=subprocess.PIPE, text=True
+            )
             for _ in range(12)
         ]
         pids = {client.communicate()[0] for client in clients}
@@ -94,7 +96,9 @@ def test_a_daemon_that_holds_the_directory_but_does_not_listen_yet_is_waited_for
     assert cache.health()["status"] == "ok"
 
 
-def test_who_starts_one_without_the_lock_may_be_first(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_starts_one_without_the_lock_may_be_first(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     start = _connect.start
 
     def slower(binary: str, directory: str) -> None:
@@ -113,7 +117,10 @@ def test_stopping_while_others_connect(empty: Path) -> None:
     clients = []
     for _ in range(4):
         tensorcache.connect().stop()
-        clients += [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        clients += [
+            subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+            for _ in range(2)
+        ]
     assert {client.communicate()[0] for client in clients} == {"ok\n"}
 
 
@@ -134,7 +141,9 @@ def test_stopping_returns_where_somebody_starts_the_next_daemon_at_once(
     assert tensorcache.connect(autostart=False).health()["pid"] == started[0]
 
 
-def test_stopping_returns_where_the_next_daemon_has_the_same_pid(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopping_returns_where_the_next_daemon_has_the_same_pid(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As in containers, where each is the first process of its own."""
     cache = tensorcache.connect()
     before = _home.read_address(cache.dir)
@@ -158,7 +167,9 @@ def test_a_deep_cache_directory(tmp_path: Path, home: Path) -> None:
 
 def test_a_binary_that_is_not_there(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENSORCACHE_BIN", "/nowhere/tensorcache")
-    with pytest.raises(tensorcache.DaemonError, match='TENSORCACHE_BIN names "/nowhere/tensorcache"'):
+    with pytest.raises(
+        tensorcache.DaemonError, match='TENSORCACHE_BIN names "/nowhere/tensorcache"'
+    ):
         tensorcache.connect()
     monkeypatch.delenv("TENSORCACHE_BIN")
     monkeypatch.setattr(_binary, "scripts", lambda: iter(["/nowhere/bin"]))
@@ -168,7 +179,9 @@ def test_a_binary_that_is_not_there(empty: Path, monkeypatch: pytest.MonkeyPatch
     assert "TENSORCACHE_BIN" in caught.value.hint
 
 
-def test_the_binary_is_looked_for_where_installers_put_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_binary_is_looked_for_where_installers_put_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("TENSORCACHE_BIN", raising=False)
     places = [tmp_path / name for name in ("venv", "base", "path")]
     for place in places:
@@ -180,12 +193,16 @@ def test_the_binary_is_looked_for_where_installers_put_it(tmp_path: Path, monkey
         assert _binary.find_binary() == str(place / "tensorcache")
 
 
-def test_a_binary_that_fails_shows_its_log(empty: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_binary_that_fails_shows_its_log(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     script = tmp_path / "broken"
     script.write_text("#!/bin/sh\necho the reason is here >&2\nexit 3\n")
     script.chmod(0o755)
     monkeypatch.setenv("TENSORCACHE_BIN", str(script))
-    with pytest.raises(tensorcache.DaemonError, match=r"did not start\n.*daemon\.log ends with:\nthe reason"):
+    with pytest.raises(
+        tensorcache.DaemonError, match=r"did not start\n.*daemon\.log ends with:\nthe reason"
+    ):
         tensorcache.connect()
     script.write_text("no program")
     with pytest.raises(tensorcache.DaemonError, match=r"cannot be run"):
@@ -214,7 +231,9 @@ def test_a_binary_that_never_listens_is_waited_for_once(
     monkeypatch.setattr(_connect, "lock_is_free", look)
     monkeypatch.setattr(_connect, "START_SECONDS", 3.0)
     monkeypatch.setenv("TENSORCACHE_BIN", str(script))
-    with pytest.raises(tensorcache.DaemonError, match=r"neither listens nor leaves .*\n.*ends with:\nthe reason"):
+    with pytest.raises(
+        tensorcache.DaemonError, match=r"neither listens nor leaves .*\n.*ends with:\nthe reason"
+    ):
         tensorcache.connect()
     assert looks == [True, False]
     for pid in processes(str(empty)):
@@ -230,7 +249,13 @@ def test_a_directory_that_cannot_be_made(home: Path, tmp_path: Path) -> None:
 
 def test_daemon_json_of_a_dead_daemon_is_stale(empty: Path) -> None:
     empty.mkdir(mode=0o700)
-    gone = {"pid": 1, "version": "9.9.9", "protocol": 99, "control": str(empty / "c"), "feed": str(empty / "f")}
+    gone = {
+        "pid": 1,
+        "version": "9.9.9",
+        "protocol": 99,
+        "control": str(empty / "c"),
+        "feed": str(empty / "f"),
+    }
     (empty / "daemon.json").write_text(json.dumps(gone))
     with pytest.raises(tensorcache.DaemonError, match="no daemon runs"):
         tensorcache.connect(autostart=False)
@@ -245,7 +270,9 @@ def test_daemon_json_of_a_dead_daemon_is_stale(empty: Path) -> None:
 class Fake:
     """What listens where a daemon should."""
 
-    def __init__(self, directory: Path, serve: Callable[[socket.socket], None], protocol: int = 1) -> None:
+    def __init__(
+        self, directory: Path, serve: Callable[[socket.socket], None], protocol: int = 1
+    ) -> None:
         directory.mkdir(mode=0o700, exist_ok=True)
         self.path = directory / "fake.sock"
         self._listener = socket.socket(socket.AF_UNIX)
@@ -281,7 +308,9 @@ def health(protocol: int) -> Callable[[socket.socket], None]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            body = json.dumps({"status": "ok", "version": "9.9.9", "protocol": protocol, "pid": 1}).encode()
+            body = json.dumps(
+                {"status": "ok", "version": "9.9.9", "protocol": protocol, "pid": 1}
+            ).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -296,7 +325,9 @@ def health(protocol: int) -> Callable[[socket.socket], None]:
     return serve
 
 
-def test_a_daemon_of_another_protocol_is_named_with_both_versions(home: Path, tmp_path: Path) -> None:
+def test_a_daemon_of_another_protocol_is_named_with_both_versions(
+    home: Path, tmp_path: Path
+) -> None:
     words = r"speaks protocol 99 \(tensorcache 9\.9\.9\), this client protocol 1"
     with (
         Fake(tmp_path / "other", health(99), 99),
@@ -312,11 +343,16 @@ def test_something_else_that_listens_is_no_daemon(home: Path, tmp_path: Path) ->
         connection.recv(1000)
         connection.sendall(b"220 mail.example.org ESMTP\r\n")
 
-    with Fake(tmp_path / "mail", talk), pytest.raises(tensorcache.ProtocolError, match="did not answer"):
+    with (
+        Fake(tmp_path / "mail", talk),
+        pytest.raises(tensorcache.ProtocolError, match="did not answer"),
+    ):
         tensorcache.connect(tmp_path / "mail")
 
 
-def test_the_daemon_refuses_another_protocol(cache: tensorcache.Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_daemon_refuses_another_protocol(
+    cache: tensorcache.Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(_wire, "PROTOCOL", 99)
     with pytest.raises(tensorcache.ProtocolError, match="99") as caught:
         cache.dataset("any")

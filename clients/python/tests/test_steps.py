@@ -77,16 +77,27 @@ def test_steps_are_those_of_pandas_and_scikit_learn(
     note_seed()
     ids = np.repeat(np.arange(len(items)), [len(item) for item in items])
     raw = pd.Series(np.concatenate(items))
-    options: dict[str, Any] = {"fill": how, "clip": clip, "log1p": log1p, "diff": diff, "scale": scale}
+    options: dict[str, Any] = {
+        "fill": how,
+        "clip": clip,
+        "log1p": log1p,
+        "diff": diff,
+        "scale": scale,
+    }
     if scale or how == "mean":
         options |= {"scale_per": per, "fit_rows": fit}
-    columns = {"id": ids, "a": raw.to_numpy(), "b": raw.to_numpy()}  # another column would have its own refusals
+    columns = {
+        "id": ids,
+        "a": raw.to_numpy(),
+        "b": raw.to_numpy(),
+    }  # another column would have its own refusals
 
     by_item = [group for _, group in raw.groupby(ids)]
     pool = pd.concat([seen(group, fit) for group in by_item])
     steps = [filled(group, how, seen(group, fit) if per == "item" else pool) for group in by_item]
     if how == "mean" and any(
-        np.isnan((seen(g, fit) if per == "item" else pool).mean()) and g.notna().any() for g in by_item
+        np.isnan((seen(g, fit) if per == "item" else pool).mean()) and g.notna().any()
+        for g in by_item
     ):
         with pytest.raises(tensorcache.SourceError, match="hold no value to fit on"):
             cache.put("steps", columns, item_id="id", dtype="float64", layout=layout, **options)
@@ -108,7 +119,9 @@ def test_steps_are_those_of_pandas_and_scikit_learn(
             fits = [pd.concat(fits)] * len(steps)
             unseen = fits[0].isna().all() and any(group.notna().any() for group in steps)
         else:
-            unseen = any(f.isna().all() and group.notna().any() for f, group in zip(fits, steps, strict=True))
+            unseen = any(
+                f.isna().all() and group.notna().any() for f, group in zip(fits, steps, strict=True)
+            )
         if unseen:
             with pytest.raises(tensorcache.SourceError, match="hold no value to fit on"):
                 cache.put("steps", columns, item_id="id", dtype="float64", layout=layout, **options)
@@ -117,10 +130,14 @@ def test_steps_are_those_of_pandas_and_scikit_learn(
             group if group.isna().all() else pd.Series(scaled(SCALERS[scale](), f, group))
             for f, group in zip(fits, steps, strict=True)
         ]
-    with cache.put("steps", columns, item_id="id", dtype="float64", layout=layout, **options) as data:
+    with cache.put(
+        "steps", columns, item_id="id", dtype="float64", layout=layout, **options
+    ) as data:
         np.testing.assert_allclose(data["a"], np.concatenate(steps), rtol=1e-6, atol=1e-6)
         if not diff or how in (0, 2.5):  # a sum ends at a missing value
-            np.testing.assert_allclose(data.inverse("a", data["a"], item=ids), undone, rtol=1e-6, atol=1e-6)
+            np.testing.assert_allclose(
+                data.inverse("a", data["a"], item=ids), undone, rtol=1e-6, atol=1e-6
+            )
     cache.remove("steps")
 
 
@@ -130,9 +147,13 @@ def scaled(scaler: Any, fit: pd.Series, values: pd.Series) -> Any:
 
 
 @pytest.mark.parametrize("how", ["forward", "backward", "linear"])
-def test_gaps_beside_infinite_values_are_filled_as_by_pandas(cache: tensorcache.Cache, how: str) -> None:
+def test_gaps_beside_infinite_values_are_filled_as_by_pandas(
+    cache: tensorcache.Cache, how: str
+) -> None:
     inf, nan = np.inf, np.nan
-    raw = pd.Series([inf, nan, nan, 1, nan, -inf, nan, -inf, nan, inf, nan, 1e308, nan, -1.7e308, nan])
+    raw = pd.Series(
+        [inf, nan, nan, 1, nan, -inf, nan, -inf, nan, inf, nan, 1e308, nan, -1.7e308, nan]
+    )
     with np.errstate(invalid="ignore"):
         want = filled(raw, how, raw)
     with cache.put("infinite", {"a": raw.to_numpy()}, fill=how) as data:
@@ -141,9 +162,14 @@ def test_gaps_beside_infinite_values_are_filled_as_by_pandas(cache: tensorcache.
 
 def test_many_values_have_exact_quartiles(cache: tensorcache.Cache) -> None:
     rng = np.random.default_rng(5)
-    values = np.concatenate([rng.normal(1e6, 3, 200_001), [np.nan, -1e9, 1e9], -rng.random(100_000)])
+    values = np.concatenate(
+        [rng.normal(1e6, 3, 200_001), [np.nan, -1e9, 1e9], -rng.random(100_000)]
+    )
     with cache.put(
-        "quartiles", {"a": values, "m": np.stack([values, -values], 1)}, scale="robust", dtype="float64"
+        "quartiles",
+        {"a": values, "m": np.stack([values, -values], 1)},
+        scale="robust",
+        dtype="float64",
     ) as data:
         want = preprocessing.RobustScaler().fit_transform(values[:, None])[:, 0]
         np.testing.assert_allclose(data["a"], want, rtol=1e-9)
@@ -152,7 +178,9 @@ def test_many_values_have_exact_quartiles(cache: tensorcache.Cache) -> None:
 
 def test_fits_see_rows_before_a_time_a_share_or_a_sample(cache: tensorcache.Cache) -> None:
     rng = np.random.default_rng(1)
-    times = np.tile(np.arange(np.datetime64("2020-01-01T00", "h"), np.datetime64("2020-01-05T04", "h")), 2)
+    times = np.tile(
+        np.arange(np.datetime64("2020-01-01T00", "h"), np.datetime64("2020-01-05T04", "h")), 2
+    )
     rows = {"id": np.repeat(["x", "y"], 100), "t": times, "a": rng.normal(3, 2, 200)}
     row = np.tile(np.arange(100), 2)
 
@@ -167,7 +195,9 @@ def test_fits_see_rows_before_a_time_a_share_or_a_sample(cache: tensorcache.Cach
     assert fitted(fit_before="2020-01-02") == of(row < 24)
     assert fitted(fit_before=np.datetime64("2020-01-02T00:30")) == of(row < 25)
     assert fitted(fit_fraction=0.29) == of(row < 29)
-    assert fitted(fit_rows=(10, None), fit_before="2020-01-03", fit_fraction=0.4) == of((row >= 10) & (row < 40))
+    assert fitted(fit_rows=(10, None), fit_before="2020-01-03", fit_fraction=0.4) == of(
+        (row >= 10) & (row < 40)
+    )
     assert fitted(fit_rows=(0, 50), fit_sample=1000) == of(row < 50), "all, where there are fewer"
     sampled = fitted(fit_rows=(0, 50), fit_sample=30, fit_seed=7)
     assert sampled == fitted(fit_rows=(0, 50), fit_sample=30, fit_seed=7)
@@ -176,7 +206,12 @@ def test_fits_see_rows_before_a_time_a_share_or_a_sample(cache: tensorcache.Cach
 
 def test_recipes_are_read_from_dicts_and_files(cache: tensorcache.Cache, tmp_path: Path) -> None:
     rows = {"t": np.arange(6), "a": [1, np.nan, 3, 4, np.nan, 60.0], "b": [1.0, 2, 3, np.nan, 5, 6]}
-    recipe = {"fill": {"a": "linear", "*": 0}, "clip": {"a": [None, 8]}, "scale": {"b": "maxabs"}, "fit_before": 3}
+    recipe = {
+        "fill": {"a": "linear", "*": 0},
+        "clip": {"a": [None, 8]},
+        "scale": {"b": "maxabs"},
+        "fit_before": 3,
+    }
     (tmp_path / "recipe.json").write_text(json.dumps(recipe))
     digests = {
         cache.put("r", rows, time="t", **options).digest
@@ -186,10 +221,15 @@ def test_recipes_are_read_from_dicts_and_files(cache: tensorcache.Cache, tmp_pat
     data = cache.dataset("r")
     np.testing.assert_array_equal(data["a"], [1, 2, 3, 4, 8, 8])
     np.testing.assert_allclose(data["b"], np.array([1, 2, 3, 0, 5, 6]) / 3, rtol=1e-6)
-    assert (data["a"].dtype, data["b"].dtype) == (np.float64, np.float32), "what is only filled keeps its dtype"
+    assert (data["a"].dtype, data["b"].dtype) == (np.float64, np.float32), (
+        "what is only filled keeps its dtype"
+    )
     named: dict[str, Any] = {"item_id": "id", "log1p": "b"}  # without lists, as keywords take them
     items = {**rows, "id": np.zeros(6, np.int64)}
-    assert cache.put("r", items, time="t", **named).digest == cache.put("r", items, time="t", recipe=named).digest
+    assert (
+        cache.put("r", items, time="t", **named).digest
+        == cache.put("r", items, time="t", recipe=named).digest
+    )
     with pytest.raises(tensorcache.SpecError, match="fill: is in the recipe and in the call"):
         cache.put("r", rows, time="t", fill=0, recipe=recipe)
     with pytest.raises(tensorcache.NotFoundError, match="no column is named"):
@@ -206,7 +246,9 @@ BEYOND = [2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63) + 1]
 
 
 @pytest.mark.parametrize("number", [*BEYOND, 2**64 - 1, 2.0**60])
-def test_whole_numbers_beyond_floats_are_refused(cache: tensorcache.Cache, tmp_path: Path, number: float) -> None:
+def test_whole_numbers_beyond_floats_are_refused(
+    cache: tensorcache.Cache, tmp_path: Path, number: float
+) -> None:
     dtype = "UInt64" if number == 2**64 - 1 else "Int64"
     frame = pd.DataFrame({"t": [1, 2, 3], "n": pd.array([1, None, 3], dtype)})
     (tmp_path / "recipe.json").write_text(json.dumps({"fill": number}))
@@ -219,7 +261,11 @@ def test_whole_numbers_beyond_floats_are_refused(cache: tensorcache.Cache, tmp_p
     ]
     if sys.version_info >= (3, 11):
         options.append({"recipe": tmp_path / "recipe.toml"})
-    match = f'{int(number)}.*for column "n"' if number == 2.0**60 else f"{number}, want a number that float64 holds"
+    match = (
+        f'{int(number)}.*for column "n"'
+        if number == 2.0**60
+        else f"{number}, want a number that float64 holds"
+    )
     for option in options:
         with pytest.raises(tensorcache.SpecError, match=match):
             cache.put("beyond", frame, time="t", **option)
@@ -232,7 +278,8 @@ def test_whole_numbers_beyond_floats_are_refused(cache: tensorcache.Cache, tmp_p
     large = pd.DataFrame({"n": pd.array([0, int(number)], dtype)})
     assert cache.put("beyond", large)["n"].tolist() == [0, int(number)]
     with pytest.raises(
-        tensorcache.SourceError, match=r'row 2, column "n": the integer near .* is not between -2\^53 and 2\^53'
+        tensorcache.SourceError,
+        match=r'row 2, column "n": the integer near .* is not between -2\^53 and 2\^53',
     ):
         cache.put("beyond", large, fill=0)
 
@@ -240,7 +287,9 @@ def test_whole_numbers_beyond_floats_are_refused(cache: tensorcache.Cache, tmp_p
 def test_other_digits_are_another_load(cache: tensorcache.Cache, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("i,n\n9007199254740992,9007199254740993\n9007199254740993,9007199254740993\n")
-    loads = [cache.load("digits", path, item_id="i", items=[number]) for number in (2**53, 2**53 + 1)]
+    loads = [
+        cache.load("digits", path, item_id="i", items=[number]) for number in (2**53, 2**53 + 1)
+    ]
     assert [data.generation for data in loads] == [1, 2]
     assert [data.items[0] for data in loads] == [2**53, 2**53 + 1]
 
@@ -254,8 +303,12 @@ def test_recipes_are_read_from_toml(cache: tensorcache.Cache, tmp_path: Path) ->
         np.testing.assert_array_equal(data["a"], [0, 0, 2, 4])
 
 
-def test_integers_that_are_filled_or_clipped_stay_integers(cache: tensorcache.Cache, tmp_path: Path) -> None:
-    frame = pd.DataFrame({"n": pd.array([1, None, 3, 900], "Int64"), "f": pd.array([1, None, 4, None], "Int32")})
+def test_integers_that_are_filled_or_clipped_stay_integers(
+    cache: tensorcache.Cache, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame(
+        {"n": pd.array([1, None, 3, 900], "Int64"), "f": pd.array([1, None, 4, None], "Int32")}
+    )
     path = tmp_path / "ints.parquet"
     frame.to_parquet(path)
     data = cache.load("ints", path, fill={"n": "forward", "f": -1}, clip={"n": (None, 50)})
@@ -266,7 +319,8 @@ def test_integers_that_are_filled_or_clipped_stay_integers(cache: tensorcache.Ca
     np.testing.assert_array_equal(data["n"], [1, 2, 3, 900])
     np.testing.assert_array_equal(data["f"], [1, 2.5, 4, 4])
     with pytest.raises(
-        tensorcache.SourceError, match='row 4, column "f": the value is missing and backward finds none'
+        tensorcache.SourceError,
+        match='row 4, column "f": the value is missing and backward finds none',
     ):
         cache.load("ints", path, fill="backward")
 
@@ -282,26 +336,53 @@ def test_columns_are_computed_over_the_arrays_of_a_dataset(cache: tensorcache.Ca
 def feature(times: pd.Series, name: str) -> Any:
     """What pandas calls it."""
     name = name.replace("dayof", "day_of_")
-    return (times.dt.isocalendar().week if name == "weekofyear" else getattr(times.dt, name)).to_numpy(np.float32)
+    return (
+        times.dt.isocalendar().week if name == "weekofyear" else getattr(times.dt, name)
+    ).to_numpy(np.float32)
 
 
 @pytest.mark.parametrize("unit", ["s", "ns"])
 @pytest.mark.parametrize("zone", ["", "Europe/Berlin", "America/St_Johns", "+05:30"])
-def test_calendar_features_are_those_of_pandas(cache: tensorcache.Cache, tmp_path: Path, zone: str, unit: str) -> None:
+def test_calendar_features_are_those_of_pandas(
+    cache: tensorcache.Cache, tmp_path: Path, zone: str, unit: str
+) -> None:
     rng = np.random.default_rng(2)
     seconds = np.unique(rng.integers(-3_000_000_000, 4_000_000_000, 3000))
     times = pd.Series(pd.to_datetime(seconds, unit="s")).dt.as_unit(unit)
     if zone:
         times = times.dt.tz_localize("UTC").dt.tz_convert(zone)
-    path, frame = tmp_path / ("times.arrow" if unit == "s" else "times.parquet"), pd.DataFrame({"t": times, "a": 1.0})
+    path, frame = (
+        tmp_path / ("times.arrow" if unit == "s" else "times.parquet"),
+        pd.DataFrame({"t": times, "a": 1.0}),
+    )
     if unit == "s":
         feather.write_feather(frame, path, compression="uncompressed")
     else:
         frame.to_parquet(path)
-    names = ["minute", "hour", "dayofweek", "day", "dayofyear", "month", "quarter", "year", "weekofyear"]
-    periods = {"minute": 60, "hour": 24, "dayofweek": 7, "day": 31, "dayofyear": 366, "month": 12, "quarter": 4}
+    names = [
+        "minute",
+        "hour",
+        "dayofweek",
+        "day",
+        "dayofyear",
+        "month",
+        "quarter",
+        "year",
+        "weekofyear",
+    ]
+    periods = {
+        "minute": 60,
+        "hour": 24,
+        "dayofweek": 7,
+        "day": 31,
+        "dayofyear": 366,
+        "month": 12,
+        "quarter": 4,
+    }
     waves = [f"{name}_sincos" for name in periods] + ["weekofyear_cos"]
-    with cache.load("calendar", path, time="t", calendar=names + waves, layout="packed", scale="standard") as data:
+    with cache.load(
+        "calendar", path, time="t", calendar=names + waves, layout="packed", scale="standard"
+    ) as data:
         for name in names:
             np.testing.assert_array_equal(data[name], feature(times, name), name)
         for name, period in periods.items():
@@ -342,7 +423,9 @@ def test_windows_count_filled_cells_where_they_are_asked_to(
     note_seed()
     ids = np.repeat(np.arange(len(items)), [len(item) for item in items])
     raw = np.concatenate(items)
-    with cache.put("counted", {"id": ids, "a": raw, "b": raw}, item_id="id", fill={"a": how}, diff={"a": diff}) as data:
+    with cache.put(
+        "counted", {"id": ids, "a": raw, "b": raw}, item_id="id", fill={"a": how}, diff={"a": diff}
+    ) as data:
         now = np.isnan(data["a"])
         for count_filled, lacks in ((False, now), (True, now | np.isnan(raw))):
             want = []

@@ -14,7 +14,12 @@ import tensorcache
 from daemon import ETTH1
 from tensorcache._binary import find_binary
 
-SPEC: dict[str, Any] = {"context_length": 24, "prediction_length": 6, "columns": ["HUFL", "OT"], "rows": (0, 900)}
+SPEC: dict[str, Any] = {
+    "context_length": 24,
+    "prediction_length": 6,
+    "columns": ["HUFL", "OT"],
+    "rows": (0, 900),
+}
 OPTIONS: dict[str, Any] = {"batch_size": 16, "order": "shuffle", "seed": 4, "slots": 6}
 
 
@@ -29,7 +34,9 @@ def binary(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def windows(binary: Path) -> tensorcache.Windows:
-    data = tensorcache.connect().load("etth1", ETTH1, time="date", dtype="float32", columns=["date", "HUFL", "OT"])
+    data = tensorcache.connect().load(
+        "etth1", ETTH1, time="date", dtype="float32", columns=["date", "HUFL", "OT"]
+    )
     return data.windows(**SPEC)
 
 
@@ -42,10 +49,14 @@ def replace(binary: Path) -> int:
 
 
 def stop(binary: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen([binary, "stop", "--when-idle"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [binary, "stop", "--when-idle"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
-def test_a_trainer_that_reconnects_goes_on_with_the_new_binary(windows: tensorcache.Windows, binary: Path) -> None:
+def test_a_trainer_that_reconnects_goes_on_with_the_new_binary(
+    windows: tensorcache.Windows, binary: Path
+) -> None:
     def all_of(feed: tensorcache.Feed, upgrade: bool) -> list[Any]:
         got: list[Any] = []
         for epoch in range(3):
@@ -55,7 +66,10 @@ def test_a_trainer_that_reconnects_goes_on_with_the_new_binary(windows: tensorca
                     inode = replace(binary)
                     old = tensorcache.connect().health()["pid"]
                     stdout, stderr = stop(binary).communicate(timeout=60)
-                    assert (stdout, stderr) == (f"stopped daemon {old}\n", "")  # nobody is waited for
+                    assert (stdout, stderr) == (
+                        f"stopped daemon {old}\n",
+                        "",
+                    )  # nobody is waited for
         if upgrade:
             new = tensorcache.connect().health()["pid"]
             assert new != old
@@ -81,8 +95,13 @@ def test_a_trainer_that_cannot_is_waited_for_and_new_ones_are_served(
         next(epoch)
         waiting = stop(binary)
         assert waiting.stderr is not None
-        assert waiting.stderr.readline() == f"daemon {pid} leaves once these have ended: feeds 1, jobs 0\n"
-        with windows.feed(batch_size=50) as validation:  # a training in the middle opens another feed
+        assert (
+            waiting.stderr.readline()
+            == f"daemon {pid} leaves once these have ended: feeds 1, jobs 0\n"
+        )
+        with windows.feed(
+            batch_size=50
+        ) as validation:  # a training in the middle opens another feed
             assert sum(batch.start.size for batch in validation) == len(windows)
         assert sum(batch.start.size for batch in epoch) == len(windows) - 16
         assert waiting.poll() is None

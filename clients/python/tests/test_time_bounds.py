@@ -16,7 +16,9 @@ START = "2020-01-01T00:00"
 
 
 def hourly(cache: tensorcache.Cache, unit: str, **options: str) -> tensorcache.Dataset:
-    times = (np.datetime64(START, "s") + np.arange(ROWS) * np.timedelta64(1, "h")).astype(f"datetime64[{unit}]")
+    times = (np.datetime64(START, "s") + np.arange(ROWS) * np.timedelta64(1, "h")).astype(
+        f"datetime64[{unit}]"
+    )
     columns = {"t": times, "v": np.arange(1.0, ROWS + 1, dtype=np.float32)}
     return cache.put("hourly", columns, time="t", **options)
 
@@ -28,13 +30,19 @@ def hourly(cache: tensorcache.Cache, unit: str, **options: str) -> tensorcache.D
         (("2020-01-01T02:00", "2020-01-01T09:00Z"), (2, 9)),
         (("2020-01-01T03:00:00+01:00", None), (2, ROWS)),
         (("2020-01-01 01:59:59.999999999", "2020-01-01T09:00:00.000000001"), (2, 10)),
-        (("0001-01-01", "9999-12-31T23:59:59.999999999Z"), (0, ROWS)),  # beyond what nanoseconds hold
+        (
+            ("0001-01-01", "9999-12-31T23:59:59.999999999Z"),
+            (0, ROWS),
+        ),  # beyond what nanoseconds hold
         (("1500-01-01", "2020-01-01T09:00"), (0, 9)),
     ],
     ids=str,
 )
 def test_padding_begins_where_the_daemon_says(
-    cache: tensorcache.Cache, unit: str, bounds: tuple[str | None, str | None], rows: tuple[int, int]
+    cache: tensorcache.Cache,
+    unit: str,
+    bounds: tuple[str | None, str | None],
+    rows: tuple[int, int],
 ) -> None:
     first, end = rows
     data = hourly(cache, unit)
@@ -46,7 +54,9 @@ def test_padding_begins_where_the_daemon_says(
         mine = windows[:]
         assert mine.start.tolist() == list(range(first - 3, end - 4))
         for name in ("mask", "context", "target"):
-            served = np.concatenate([getattr(batch, name) for batch in windows.feed(batch_size=3, delivery="slot")])
+            served = np.concatenate(
+                [getattr(batch, name) for batch in windows.feed(batch_size=3, delivery="slot")]
+            )
             np.testing.assert_array_equal(getattr(mine, name), served, err_msg=name)
         one = windows[0]
         assert one.mask is not None
@@ -57,8 +67,12 @@ def test_padding_begins_where_the_daemon_says(
 
 
 @pytest.mark.parametrize("unit", ["us", "ns"])
-@pytest.mark.parametrize("before", ["2020-01-01T06:00Z", "2020-01-01T07:00+01:00", "2020-01-01 05:59:59.5-00:00"])
-def test_rows_fitted_before_a_time_in_any_zone(cache: tensorcache.Cache, unit: str, before: str) -> None:
+@pytest.mark.parametrize(
+    "before", ["2020-01-01T06:00Z", "2020-01-01T07:00+01:00", "2020-01-01 05:59:59.5-00:00"]
+)
+def test_rows_fitted_before_a_time_in_any_zone(
+    cache: tensorcache.Cache, unit: str, before: str
+) -> None:
     data = hourly(cache, unit, scale="standard", fit_before=before)
     windows = data.windows(context_length=1, prediction_length=1)
     with warnings.catch_warnings():

@@ -19,7 +19,9 @@ from tensorcache._http import Control
 from tensorcache._tune import Tuner
 
 
-def settle(share: Callable[[int], float], idle: float, slots: int = 8, most: int = 10**9, looks: int = 30) -> list[int]:
+def settle(
+    share: Callable[[int], float], idle: float, slots: int = 8, most: int = 10**9, looks: int = 30
+) -> list[int]:
     """The slots of each second of a trainer that waits a share of it, for a daemon that idles a share of it."""
     tuner, had, waited, idled = Tuner(), [slots], 0.0, 0.0
     assert not tuner.due(0.9)
@@ -45,10 +47,16 @@ def settle(share: Callable[[int], float], idle: float, slots: int = 8, most: int
         (lambda slots: 0.3 if slots < 16 else 0.01, 0.5, [8, 16]),  # it does
         (lambda slots: 0.3 if slots < 32 else 0.28, 0.5, [8, 16, 8]),
         (lambda slots: 3.2 / slots, 0.5, [8, 16, 32, 64, 128, 256]),
-        (lambda slots: 0.9 / math.sqrt(math.log2(slots)), 0.5, [8, 16, 32, 64, 32]),  # less and less
+        (
+            lambda slots: 0.9 / math.sqrt(math.log2(slots)),
+            0.5,
+            [8, 16, 32, 64, 32],
+        ),  # less and less
     ],
 )
-def test_slots_are_added_while_that_helps(share: Callable[[int], float], idle: float, had: list[int]) -> None:
+def test_slots_are_added_while_that_helps(
+    share: Callable[[int], float], idle: float, had: list[int]
+) -> None:
     assert settle(share, idle) == had
 
 
@@ -61,7 +69,9 @@ def test_a_silent_daemon_changes_nothing() -> None:
     assert Tuner().look(1.0, 0.5, lambda: None, 8) == 8
 
 
-def test_a_silent_daemon_holds_up_no_loop_for_long(etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_daemon_holds_up_no_loop_for_long(
+    etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
     windows = etth1.windows(context_length=24, prediction_length=6, rows=(0, 1000), dtype=None)
     asked: list[float | None] = []
 
@@ -83,7 +93,9 @@ def test_a_ring_that_grows_and_shrinks_misses_nothing(
     wanted = iter([16, 32, 16])
     asked: list[int] = []
 
-    def look(self: Tuner, seconds: float, waited: float, idle: Callable[[], Any], slots: int) -> int:
+    def look(
+        self: Tuner, seconds: float, waited: float, idle: Callable[[], Any], slots: int
+    ) -> int:
         assert idle() >= 0
         asked.append(slots)
         self.settled = len(asked) == 3
@@ -102,11 +114,15 @@ def test_a_ring_that_grows_and_shrinks_misses_nothing(
     np.testing.assert_equal(got, want)
 
 
-def test_a_pause_between_passes_is_no_idleness(etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pause_between_passes_is_no_idleness(
+    etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An evaluation leaves the ring full: that the daemon waits then does not say that more slots would help."""
     seen: list[tuple[float, float]] = []
 
-    def look(self: Tuner, seconds: float, waited: float, idle: Callable[[], Any], slots: int) -> int:
+    def look(
+        self: Tuner, seconds: float, waited: float, idle: Callable[[], Any], slots: int
+    ) -> int:
         seen.append((idle(), seconds))
         return slots
 
@@ -115,26 +131,37 @@ def test_a_pause_between_passes_is_no_idleness(etth1: tensorcache.Dataset, monke
         for _ in feed:
             pass
         before = feed.stats()["wait_trainer_s"]
-        wait_until(lambda: feed.stats()["wait_trainer_s"] > before + 0.5, "the daemon does not wait")
+        wait_until(
+            lambda: feed.stats()["wait_trainer_s"] > before + 0.5, "the daemon does not wait"
+        )
         monkeypatch.setattr(_tune, "INTERVAL", 1e-9)
         monkeypatch.setattr(Tuner, "look", look)
         for _ in feed:
             pass
     assert seen
-    assert all(0 <= idle <= seconds + 0.4 for idle, seconds in seen), seen  # two clocks, read one after the other
+    assert all(0 <= idle <= seconds + 0.4 for idle, seconds in seen), (
+        seen
+    )  # two clocks, read one after the other
 
 
 REFUSALS = (
-    tensorcache.ResourceError("a ring of 3 slots needs 2 KiB, the memory budget has 0 B left of 1 GiB"),
+    tensorcache.ResourceError(
+        "a ring of 3 slots needs 2 KiB, the memory budget has 0 B left of 1 GiB"
+    ),
     OSError(errno.EMFILE, "Too many open files"),
-    tensorcache.ProtocolError("the daemon's file descriptors were cut off: too many files are open (ulimit -n)"),
+    tensorcache.ProtocolError(
+        "the daemon's file descriptors were cut off: too many files are open (ulimit -n)"
+    ),
 )
 
 
 @pytest.mark.parametrize("refusal", [None, *REFUSALS])
 @pytest.mark.parametrize("exchanges", ["slots", "delivery", "delivery at an epoch's end"])
 def test_a_feed_is_exchanged_for_another_before_it_is_let_go(
-    cache: tensorcache.Cache, monkeypatch: pytest.MonkeyPatch, exchanges: str, refusal: Exception | None
+    cache: tensorcache.Cache,
+    monkeypatch: pytest.MonkeyPatch,
+    exchanges: str,
+    refusal: Exception | None,
 ) -> None:
     data = cache.put("left", {"x": np.arange(1000, dtype=np.float32)})
     windows = data.windows(context_length=4)
@@ -159,8 +186,16 @@ def test_a_feed_is_exchanged_for_another_before_it_is_let_go(
                 raise refusal
 
             monkeypatch.setattr(Feed, "_attach", refuse)
-        got += [(batch.start.tolist(), batch.context.tolist()) for epoch in (passing, feed) for batch in epoch]
-        changed = {"slots": ("slot", 128)}.get(exchanges, ("local", 64)) if refusal is None else ("slot", 64)
+        got += [
+            (batch.start.tolist(), batch.context.tolist())
+            for epoch in (passing, feed)
+            for batch in epoch
+        ]
+        changed = (
+            {"slots": ("slot", 128)}.get(exchanges, ("local", 64))
+            if refusal is None
+            else ("slot", 64)
+        )
         assert (feed.delivery, feed.stats()["slots"]) == changed
     assert got == want
 
@@ -181,4 +216,7 @@ def test_a_ring_that_came_out_smaller_is_not_taken(
         monkeypatch.setattr(Feed, "_attach", fewer)
         assert sum(batch.rows for batch in feed) == len(windows)
         assert feed.stats()["slots"] == 64
-        wait_until(lambda: [one["slots"] for one in cache.feeds()] == [64], "the smaller ring is still there")
+        wait_until(
+            lambda: [one["slots"] for one in cache.feeds()] == [64],
+            "the smaller ring is still there",
+        )

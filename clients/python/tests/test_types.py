@@ -18,7 +18,16 @@ from pyarrow import ipc
 
 import tensorcache
 
-INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
+INTEGERS = [
+    pa.int8(),
+    pa.int16(),
+    pa.int32(),
+    pa.int64(),
+    pa.uint8(),
+    pa.uint16(),
+    pa.uint32(),
+    pa.uint64(),
+]
 FLOATS = [pa.float16(), pa.float32(), pa.float64()]
 DECIMALS = [pa.decimal128(7, 2), pa.decimal128(17, 5), pa.decimal128(38, 20), pa.decimal128(10, -2)]
 WORDS = ["", "tech", "ünïcödé", "a,b", "a much longer word than the others are, with room"]
@@ -33,10 +42,14 @@ def values(kind: pa.DataType, rows: int, rng: np.random.Generator) -> pa.Array:
         return pa.array(rng.random(rows) < 0.5, kind)
     if pa.types.is_integer(kind):
         at = np.iinfo(kind.to_pandas_dtype())
-        return pa.array(rng.integers(at.min, at.max, rows, dtype=kind.to_pandas_dtype(), endpoint=True), kind)
+        return pa.array(
+            rng.integers(at.min, at.max, rows, dtype=kind.to_pandas_dtype(), endpoint=True), kind
+        )
     if pa.types.is_floating(kind):
         wide = {2: np.uint16, 4: np.uint32, 8: np.uint64}[kind.byte_width]
-        bits = rng.integers(0, np.iinfo(wide).max, rows, dtype=wide, endpoint=True).view(kind.to_pandas_dtype())
+        bits = rng.integers(0, np.iinfo(wide).max, rows, dtype=wide, endpoint=True).view(
+            kind.to_pandas_dtype()
+        )
         return pa.array(bits, kind, mask=gone)
     if pa.types.is_decimal(kind):
         digits = rng.integers(1, kind.precision, rows, endpoint=True).tolist()
@@ -45,14 +58,18 @@ def values(kind: pa.DataType, rows: int, rng: np.random.Generator) -> pa.Array:
         return pa.array(numbers, kind, mask=gone)
     if pa.types.is_dictionary(kind):
         places = pa.array(
-            rng.integers(0, 5, rows), kind.index_type, mask=gone if pa.types.is_string(kind.value_type) else None
+            rng.integers(0, 5, rows),
+            kind.index_type,
+            mask=gone if pa.types.is_string(kind.value_type) else None,
         )
         words = WORDS if pa.types.is_string(kind.value_type) else [-1, 0, 7, 2**31, -(2**40)]
         return pa.DictionaryArray.from_arrays(places, pa.array(words, kind.value_type))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return pa.array(rng.choice(np.array(WORDS, object), rows), kind, mask=gone)
     if pa.types.is_fixed_size_list(kind):
-        return pa.FixedSizeListArray.from_arrays(values(kind.value_type, rows * kind.list_size, rng), kind.list_size)
+        return pa.FixedSizeListArray.from_arrays(
+            values(kind.value_type, rows * kind.list_size, rng), kind.list_size
+        )
     if pa.types.is_date64(kind):
         return pa.array(rng.integers(-(10**5), 10**5, rows) * 86_400_000, pa.int64()).cast(kind)
     if pa.types.is_time(kind):
@@ -71,7 +88,12 @@ def values(kind: pa.DataType, rows: int, rng: np.random.Generator) -> pa.Array:
 def times(units: str = "s ms us ns") -> list[pa.DataType]:
     kinds: list[pa.DataType] = [pa.date32(), pa.date64()]
     for unit in units.split():
-        kinds += [pa.timestamp(unit), pa.timestamp(unit, "UTC"), pa.timestamp(unit, "Europe/Berlin"), pa.duration(unit)]
+        kinds += [
+            pa.timestamp(unit),
+            pa.timestamp(unit, "UTC"),
+            pa.timestamp(unit, "Europe/Berlin"),
+            pa.duration(unit),
+        ]
     return [*kinds, pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")]
 
 
@@ -82,7 +104,10 @@ TEXTS = [
     pa.dictionary(pa.uint16(), pa.string()),
     pa.dictionary(pa.int32(), pa.int64()),
 ]
-LISTS = [pa.list_(kind, 3) for kind in (pa.float16(), pa.float32(), pa.float64(), pa.int8(), pa.uint16(), pa.uint64())]
+LISTS = [
+    pa.list_(kind, 3)
+    for kind in (pa.float16(), pa.float32(), pa.float64(), pa.int8(), pa.uint16(), pa.uint64())
+]
 FLAT = [pa.bool_(), *INTEGERS, *FLOATS, *DECIMALS, *times(), *TEXTS]
 
 
@@ -131,7 +156,9 @@ def expected(column: pa.ChunkedArray, kind: pa.DataType) -> np.ndarray[Any, Any]
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
         sign = "M" if pa.types.is_timestamp(kind) else "m"
         return column.cast(pa.int64()).to_numpy().view(f"{sign}8[{kind.unit}]")
-    return np.asarray(column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy())
+    return np.asarray(
+        column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy()
+    )
 
 
 draws = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
@@ -140,16 +167,28 @@ counts = st.sampled_from([1, 2, 17, 300, 3000])
 
 
 @given(
-    seed=seeds, rows=counts, stream=st.booleans(), codec=st.sampled_from([None, "lz4", "zstd"]), batch=st.integers(1, 3)
+    seed=seeds,
+    rows=counts,
+    stream=st.booleans(),
+    codec=st.sampled_from([None, "lz4", "zstd"]),
+    batch=st.integers(1, 3),
 )
 @draws
 def test_arrow(
-    cache: tensorcache.Cache, tmp_path: Path, seed: int, rows: int, stream: bool, codec: str | None, batch: int
+    cache: tensorcache.Cache,
+    tmp_path: Path,
+    seed: int,
+    rows: int,
+    stream: bool,
+    codec: str | None,
+    batch: int,
 ) -> None:
     table = table_of([*FLAT, *LISTS, pa.decimal256(60, 30), pa.null()], rows, seed)
     path = tmp_path / "x.arrow"
     options = ipc.IpcWriteOptions(compression=codec)
-    with (ipc.new_stream if stream else ipc.new_file)(path, table.schema, options=options) as writer:
+    with (ipc.new_stream if stream else ipc.new_file)(
+        path, table.schema, options=options
+    ) as writer:
         writer.write_table(table, max_chunksize=-(-rows // batch))
     data = cache.load("arrow", path, layout="packed" if seed % 2 else "columns")
     empty = table.column_names[-1]
@@ -211,7 +250,12 @@ def test_decimals_are_the_nearest_floats(cache: tensorcache.Cache, tmp_path: Pat
         "-99999999999999999999.99999999",
     ]
     numbers = [decimal.Decimal(text) for text in texts]
-    table = pa.table({"d": pa.array(numbers, pa.decimal128(38, 8)), "e": pa.array(numbers, pa.decimal256(50, 10))})
+    table = pa.table(
+        {
+            "d": pa.array(numbers, pa.decimal128(38, 8)),
+            "e": pa.array(numbers, pa.decimal256(50, 10)),
+        }
+    )
     with ipc.new_file(tmp_path / "x.arrow", table.schema) as writer:
         writer.write_table(table)
     pq.write_table(table, tmp_path / "x.parquet")
@@ -225,19 +269,35 @@ def test_decimals_are_the_nearest_floats(cache: tensorcache.Cache, tmp_path: Pat
 @pytest.mark.parametrize(
     ("kind", "cells", "words"),
     [
-        (pa.int32(), [1, None], 'row 2, column "a": the value is missing, which only a float column can say'),
+        (
+            pa.int32(),
+            [1, None],
+            'row 2, column "a": the value is missing, which only a float column can say',
+        ),
         (pa.bool_(), [None, True], 'row 1, column "a": the value is missing'),
         (pa.timestamp("s"), [1, None], 'row 2, column "a": the value is missing'),
-        (pa.dictionary(pa.int8(), pa.int32()), [1, None], 'row 2, column "a": the value is missing'),
+        (
+            pa.dictionary(pa.int8(), pa.int32()),
+            [1, None],
+            'row 2, column "a": the value is missing',
+        ),
         (
             pa.list_(pa.int64()),
             [[1]],
             r'column "a": is list<item: int64.*>, whose rows may differ in length\nhint: cast it',
         ),
-        (pa.struct({"x": pa.int64()}), [{"x": 1}], 'column "a": is struct<x: int64>, which is not read'),
+        (
+            pa.struct({"x": pa.int64()}),
+            [{"x": 1}],
+            'column "a": is struct<x: int64>, which is not read',
+        ),
         (pa.map_(pa.string(), pa.int64()), [[("x", 1)]], 'column "a": is map'),
         (pa.binary(), [b"x"], 'column "a": is binary, which is not read'),
-        (pa.list_(pa.string(), 1), [["x"]], r'column "a": is fixed_size_list<.*>\[1\], which is not read'),
+        (
+            pa.list_(pa.string(), 1),
+            [["x"]],
+            r'column "a": is fixed_size_list<.*>\[1\], which is not read',
+        ),
     ],
 )
 def test_what_cannot_be_held_is_named(
@@ -268,17 +328,29 @@ def test_text_in_csv_becomes_codes(cache: tensorcache.Cache, tmp_path: Path) -> 
 
 
 def test_dates_of_python_have_their_times(cache: tensorcache.Cache) -> None:
-    data = cache.put("dates", {"t": [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], "v": [1, 2]}, time="t")
+    data = cache.put(
+        "dates",
+        {"t": [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], "v": [1, 2]},
+        time="t",
+    )
     assert data["t"].tolist() == [datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 2)]
 
 
 def test_times_of_the_day_are_durations(cache: tensorcache.Cache) -> None:
     """Also those of Polars in its frames, in nanoseconds."""
     times = [datetime.time(0), datetime.time(23, 59, 59, 999_999), datetime.time(1, 2, 3)]
-    frame = pl.DataFrame({"a": [*times[:2], None]}).with_columns(b=pl.lit(86_399_999_999_999).cast(pl.Time))
+    frame = pl.DataFrame({"a": [*times[:2], None]}).with_columns(
+        b=pl.lit(86_399_999_999_999).cast(pl.Time)
+    )
     want = np.array([0, 86_399_999_999, 3_723_000_000], "timedelta64[us]")
-    data = cache.put("times", {"a": times, "b": frame["a"][:2].extend(pl.Series([times[2]])), "c": frame["b"]})
-    assert [data[name].dtype for name in "abc"] == ["timedelta64[us]", "timedelta64[ns]", "timedelta64[ns]"]
+    data = cache.put(
+        "times", {"a": times, "b": frame["a"][:2].extend(pl.Series([times[2]])), "c": frame["b"]}
+    )
+    assert [data[name].dtype for name in "abc"] == [
+        "timedelta64[us]",
+        "timedelta64[ns]",
+        "timedelta64[ns]",
+    ]
     np.testing.assert_array_equal(data["a"], want)
     np.testing.assert_array_equal(data["b"], want)
     assert data["c"].astype(int).tolist() == [86_399_999_999_999] * 3
@@ -297,12 +369,16 @@ def test_lists_that_are_missing_are_nan(cache: tensorcache.Cache, tmp_path: Path
         with ipc.new_file(tmp_path / "x.arrow", table.schema) as writer:
             writer.write_table(table, max_chunksize=700)
         want = np.where(there[:, None], cells.cast(pa.float64()).to_numpy().reshape(-1, 2), np.nan)
-        for data in (cache.load("lists", tmp_path / "x.arrow"), cache.put("sent", table, layout="packed")):
+        for data in (
+            cache.load("lists", tmp_path / "x.arrow"),
+            cache.put("sent", table, layout="packed"),
+        ):
             np.testing.assert_array_equal(data["a"], want.astype(data["a"].dtype))
     whole = pa.table({"a": pa.array(rows, pa.list_(pa.int16(), 2))})
     first = rows.index(None) + 1
     with pytest.raises(
-        tensorcache.SourceError, match=rf'row {first}, column "a": the value is missing.*\n.*--fill a=0'
+        tensorcache.SourceError,
+        match=rf'row {first}, column "a": the value is missing.*\n.*--fill a=0',
     ):
         cache.put("lists", whole)
     data = cache.put("lists", whole, fill=-1)
@@ -311,19 +387,31 @@ def test_lists_that_are_missing_are_nan(cache: tensorcache.Cache, tmp_path: Path
 
 def test_a_type_that_is_newer_than_our_reader_is_named(cache: tensorcache.Cache) -> None:
     table = pa.table({"t": [1, 2], "d": pa.array([1, 2], pa.decimal32(5, 2))})
-    with pytest.raises(tensorcache.SourceError, match=r'column "d": has a type that is not read.*\n.*decimal128'):
+    with pytest.raises(
+        tensorcache.SourceError, match=r'column "d": has a type that is not read.*\n.*decimal128'
+    ):
         cache.put("newer", table)
 
 
 def test_dtype_for_all_floats_or_by_column(cache: tensorcache.Cache, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
-    frame = {"a": rng.normal(size=500), "b": rng.integers(-100, 100, 500), "c": rng.normal(size=500)}
+    frame = {
+        "a": rng.normal(size=500),
+        "b": rng.integers(-100, 100, 500),
+        "c": rng.normal(size=500),
+    }
     table = pa.table(frame)
     with ipc.new_file(tmp_path / "x.arrow", table.schema) as writer:
         writer.write_table(table)
     pq.write_table(table, tmp_path / "x.parquet")
-    lines = [",".join(map(repr, map(float, row))) if row else "" for row in zip(frame["a"], frame["c"], strict=True)]
-    csv = [f"{line.split(',')[0]},{b},{line.split(',')[1]}" for line, b in zip(lines, frame["b"], strict=True)]
+    lines = [
+        ",".join(map(repr, map(float, row))) if row else ""
+        for row in zip(frame["a"], frame["c"], strict=True)
+    ]
+    csv = [
+        f"{line.split(',')[0]},{b},{line.split(',')[1]}"
+        for line, b in zip(lines, frame["b"], strict=True)
+    ]
     (tmp_path / "x.csv").write_text("\n".join(["a,b,c", *csv]) + "\n")
     for name in ("x.arrow", "x.parquet", "x.csv"):
         path = tmp_path / name
@@ -340,8 +428,13 @@ def test_dtype_for_all_floats_or_by_column(cache: tensorcache.Cache, tmp_path: P
             off = np.abs(frame[column].astype(dtype).astype(np.float64) - frame[column])
             assert said["abs"] == off.max()
             assert said["rel"] == pytest.approx((off / np.abs(frame[column])).max(), rel=1e-12)
-        assert cache.load("narrow", path, dtype={"c": "float16", "*": "float32", "b": "int8"}).digest == narrow.digest
-        with pytest.raises(tensorcache.SourceError, match=r'row \d+.*, column "a": "-?\d+\.\d+" does not fit int8'):
+        assert (
+            cache.load("narrow", path, dtype={"c": "float16", "*": "float32", "b": "int8"}).digest
+            == narrow.digest
+        )
+        with pytest.raises(
+            tensorcache.SourceError, match=r'row \d+.*, column "a": "-?\d+\.\d+" does not fit int8'
+        ):
             cache.load("bad", path, dtype={"a": "int8"})
     data = cache.put("narrow", frame, dtype={"a": "float16"})
     np.testing.assert_array_equal(data["a"], frame["a"].astype(np.float16))

@@ -35,7 +35,9 @@ def item_names(hashes: list[int] | None, count: int) -> list[str]:
     return names
 
 
-def put(cache: tensorcache.Cache, table: dict[str, Any]) -> tuple[tensorcache.Dataset, list[str], dict[str, list[str]]]:
+def put(
+    cache: tensorcache.Cache, table: dict[str, Any]
+) -> tuple[tensorcache.Dataset, list[str], dict[str, list[str]]]:
     """A table of a vector as a dataset, its item names, and which columns are for context and target."""
     offsets = np.asarray(table["offsets"])
     rows = int(offsets[-1])
@@ -44,7 +46,9 @@ def put(cache: tensorcache.Cache, table: dict[str, Any]) -> tuple[tensorcache.Da
     if table["times"] is not None:
         columns["t"] = np.asarray(table["times"], "int64").view(f"M8[{table['unit']}]")
     roles: dict[str, list[str]] = {}
-    for number, column in enumerate(table["columns"] or [{"context": True, "target": True, "cells": 1, "missing": []}]):
+    for number, column in enumerate(
+        table["columns"] or [{"context": True, "target": True, "cells": 1, "missing": []}]
+    ):
         values = np.arange(rows * column["cells"], dtype=np.float64).reshape(rows, column["cells"])
         for row, cells in column["missing"]:
             values[row, :cells] = np.nan
@@ -52,17 +56,25 @@ def put(cache: tensorcache.Cache, table: dict[str, Any]) -> tuple[tensorcache.Da
         for role in ("context", "target"):
             if column[role]:
                 roles.setdefault(f"{role}_columns", []).append(f"c{number}")
-    return cache.put("vector", columns, item_id="id", time="t" if "t" in columns else None), names, roles
+    return (
+        cache.put("vector", columns, item_id="id", time="t" if "t" in columns else None),
+        names,
+        roles,
+    )
 
 
-def cut(windows: tensorcache.Windows, cuts: list[dict[str, Any]], names: list[str]) -> tensorcache.Windows:
+def cut(
+    windows: tensorcache.Windows, cuts: list[dict[str, Any]], names: list[str]
+) -> tensorcache.Windows:
     """Windows after the cuts of a vector, which name items by number."""
     for made in cuts:
         if "where" in made:
             where = dict(made["where"])
             if "items" in where:
                 where["items"] = [names[code] for code in where["items"]]
-            windows = windows.where(**where, context_before_split=made.get("context_before_split", True))
+            windows = windows.where(
+                **where, context_before_split=made.get("context_before_split", True)
+            )
         elif "split" in made:
             windows = windows.split(**made["split"])[made["part"]]
         else:
@@ -84,14 +96,18 @@ def test_windows(cache: tensorcache.Cache, vector: dict[str, Any]) -> None:
     assert np.stack([first.item, first.start, padded], axis=1).tolist() == vector["windows"]
 
 
-@pytest.mark.parametrize("vector", kept("shuffle"), ids=lambda v: f"{v['n']}-{v['seed']}-{v['epoch']}")
+@pytest.mark.parametrize(
+    "vector", kept("shuffle"), ids=lambda v: f"{v['n']}-{v['seed']}-{v['epoch']}"
+)
 def test_shuffle(cache: tensorcache.Cache, vector: dict[str, Any]) -> None:
     n, seed, epoch, positions = (vector[name] for name in ("n", "seed", "epoch", "positions"))
     assert [permute(key_of(seed, epoch, 1), n, p) for p in positions] == vector["windows"]
     if n > SERVED:
         return
     data = cache.put(f"n{n}", {"v": np.arange(n, dtype=np.float32)})
-    with data.windows(context_length=1).feed(batch_size=n, order="shuffle", seed=seed, slots=3) as feed:
+    with data.windows(context_length=1).feed(
+        batch_size=n, order="shuffle", seed=seed, slots=3
+    ) as feed:
         feed.set_epoch(epoch)
         (start,) = (batch.start.copy() for batch in feed)
     assert start[positions].tolist() == vector["windows"]
@@ -111,13 +127,18 @@ def four_runs(cache: tensorcache.Cache) -> tensorcache.Windows:
 
 
 @pytest.mark.parametrize(
-    "vector", kept("orders"), ids=lambda v: "-".join(str(value) for value in v["options"].values() if value != 1 << 63)
+    "vector",
+    kept("orders"),
+    ids=lambda v: "-".join(str(value) for value in v["options"].values() if value != 1 << 63),
 )
 def test_orders(four_runs: tensorcache.Windows, vector: dict[str, Any]) -> None:
     options, epoch, consumed = vector["options"], vector["epoch"], vector["consumed"]
     everything = four_runs[:]
     numbers = {
-        place: n for n, place in enumerate(zip(everything.item.tolist(), everything.start.tolist(), strict=True))
+        place: n
+        for n, place in enumerate(
+            zip(everything.item.tolist(), everything.start.tolist(), strict=True)
+        )
     }
     order = Order([(item, count) for item, count in vector["runs"]], **options)
     for rank in range(options["num_replicas"]):
@@ -128,7 +149,10 @@ def test_orders(four_runs: tensorcache.Windows, vector: dict[str, Any]) -> None:
         with four_runs.feed(**options, rank=rank) as feed:
             feed.load_state_dict({**feed.state_dict(), "epoch": epoch, "consumed": consumed})
             for batch in feed:
-                served = [numbers[place] for place in zip(batch.item.tolist(), batch.start.tolist(), strict=True)]
+                served = [
+                    numbers[place]
+                    for place in zip(batch.item.tolist(), batch.start.tolist(), strict=True)
+                ]
                 got.append((served, feed.state_dict()["consumed"]))
                 resets.append(batch.reset.tolist() if batch.reset is not None else None)
             assert feed.state_dict()["epoch"] == epoch + 1

@@ -26,7 +26,11 @@ def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
 def three(cache: tensorcache.Cache) -> tensorcache.Dataset:
     """Items x, y, z of 30, 10 and 20 rows, whose values say where they are: 1000 · item + row."""
     frame = pd.DataFrame(
-        [(name, row, 1000.0 * code + row, -row, code) for code, (name, n) in enumerate(sizes()) for row in range(n)],
+        [
+            (name, row, 1000.0 * code + row, -row, code)
+            for code, (name, n) in enumerate(sizes())
+            for row in range(n)
+        ],
         columns=["id", "t", "a", "b", "s"],
     )
     return cache.put("three", frame.assign(b=frame.b.astype("int32")), item_id="id", time="t")
@@ -83,7 +87,9 @@ def test_features_are_named(etth1: tensorcache.Dataset, cache: tensorcache.Cache
     assert wide.windows(**spec).features["context"] == ("m[0]", "m[1]", "m[2]", "v")
 
 
-def test_a_window_is_a_view_of_the_columns(windows: tensorcache.Windows, etth1: tensorcache.Dataset) -> None:
+def test_a_window_is_a_view_of_the_columns(
+    windows: tensorcache.Windows, etth1: tensorcache.Dataset
+) -> None:
     sample = etth1.windows(context_length=336, prediction_length=96, dtype=None)[1000]
     assert sample.context.shape == (336, 7)
     assert sample.target is not None
@@ -146,7 +152,12 @@ def test_known_and_static_columns(three: tensorcache.Dataset) -> None:
         context_columns=["a", "b"],
     )
     sample = windows[4]
-    assert windows.features == {"context": ("a", "b"), "target": ("a",), "known": ("b",), "static": ("s",)}
+    assert windows.features == {
+        "context": ("a", "b"),
+        "target": ("a",),
+        "known": ("b",),
+        "static": ("s",),
+    }
     assert sample.context[:, 0].tolist() == [4, 6, 8, 10, 12]
     assert sample.target is not None
     assert sample.target[:, 0].tolist() == [16, 18, 20, 22]
@@ -162,7 +173,9 @@ def test_known_and_static_columns(three: tensorcache.Dataset) -> None:
 
 
 def test_padding_and_bounds(three: tensorcache.Dataset) -> None:
-    windows = three.windows(context_length=6, prediction_length=2, columns=["a"], stride=2, rows=(4, 14), min_context=1)
+    windows = three.windows(
+        context_length=6, prediction_length=2, columns=["a"], stride=2, rows=(4, 14), min_context=1
+    )
     starts = windows.starts("x")
     assert starts[0] == 0
     sample = windows[0]
@@ -172,7 +185,9 @@ def test_padding_and_bounds(three: tensorcache.Dataset) -> None:
     assert sample.time == 4
     assert sample.target is not None
     assert sample.target[:, 0].tolist() == [6, 7]
-    by_time = three.windows(context_length=6, prediction_length=2, columns=["a"], stride=2, time=(4, 14), min_context=1)
+    by_time = three.windows(
+        context_length=6, prediction_length=2, columns=["a"], stride=2, time=(4, 14), min_context=1
+    )
     np.testing.assert_array_equal(by_time[0].context, sample.context)
     assert by_time[0].mask is not None
     assert by_time[0].mask.tolist() == sample.mask.tolist()
@@ -238,11 +253,20 @@ def test_pickling(windows: tensorcache.Windows, cache: tensorcache.Cache) -> Non
     pickled = pickle.dumps((val, windows))
     again, whole = pickle.loads(pickled)
     assert again.dataset is whole.dataset, "one handle for both"
-    assert (len(again), again.spec, again.dataset.digest) == (len(val), val.spec, val.dataset.digest)
+    assert (len(again), again.spec, again.dataset.digest) == (
+        len(val),
+        val.spec,
+        val.dataset.digest,
+    )
     np.testing.assert_array_equal(again[7].context, val[7].context)
     code = "import pickle, sys; w, _ = pickle.load(sys.stdin.buffer); print(len(w), float(w[7].context.sum()))"
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], input=pickled, capture_output=True, check=True)
-    assert done.stdout.split() == [str(len(val)).encode(), str(float(val[7].context.sum())).encode()]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], input=pickled, capture_output=True, check=True
+    )
+    assert done.stdout.split() == [
+        str(len(val)).encode(),
+        str(float(val[7].context.sum())).encode(),
+    ]
     assert pickle.loads(pickle.dumps(cache)).dir == cache.dir
 
 
@@ -259,7 +283,9 @@ def test_unpickling_what_has_left_the_cache_says_so(cache: tensorcache.Cache) ->
     assert len(pickle.loads(pickled)) == 9, "the same content under another number will do"
 
 
-def test_reprs_say_what_things_are(etth1: tensorcache.Dataset, windows: tensorcache.Windows) -> None:
+def test_reprs_say_what_things_are(
+    etth1: tensorcache.Dataset, windows: tensorcache.Windows
+) -> None:
     assert repr(etth1).startswith('<Dataset "etth1" generation 1: 17,420 rows, 1 item, date, HUFL')
     assert "16,989, context_length 336, prediction_length 96" in repr(windows)
     assert repr(windows.split(lengths=LENGTHS)) == "<Split train: 8,209, val: 2,785, test: 2,785>"

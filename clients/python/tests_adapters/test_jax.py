@@ -28,9 +28,15 @@ def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
     return etth1.windows(context_length=C, prediction_length=P, rows=(0, 1000))
 
 
-def arrays_of(windows: tensorcache.Windows, **options: Any) -> list[tuple[np.ndarray[Any, Any], ...]]:
+def arrays_of(
+    windows: tensorcache.Windows, **options: Any
+) -> list[tuple[np.ndarray[Any, Any], ...]]:
     with windows.feed(batch_size=B, delivery="slot", **options) as feed:
-        return [(batch.context.copy(), batch.target.copy()) for batch in feed if batch.target is not None]
+        return [
+            (batch.context.copy(), batch.target.copy())
+            for batch in feed
+            if batch.target is not None
+        ]
 
 
 def settle() -> None:
@@ -46,8 +52,12 @@ def test_batches_are_the_feeds(windows: tensorcache.Windows) -> None:
         assert len(loader) == 31
         for batch, arrays in zip(loader, want, strict=True):
             assert all(isinstance(part, jax.Array) for part in batch)
-            assert all(np.array_equal(part, array) for part, array in zip(batch, arrays, strict=True))
-    with tensorcache.jax.loader(windows, batch_size=B, shuffle=True, seed=3, drop_last=True) as loader:
+            assert all(
+                np.array_equal(part, array) for part, array in zip(batch, arrays, strict=True)
+            )
+    with tensorcache.jax.loader(
+        windows, batch_size=B, shuffle=True, seed=3, drop_last=True
+    ) as loader:
         assert {context.shape for context, _ in loader} == {(B, C, 7)}
 
 
@@ -74,10 +84,16 @@ def test_a_slot_is_never_filled_under_an_array(windows: tensorcache.Windows) -> 
         assert loader.stats()["copied"] > 0, "keeping all arrays makes copies, not a standstill"
 
 
-def arrays_of_pass(windows: tensorcache.Windows, epoch: int) -> list[tuple[np.ndarray[Any, Any], ...]]:
+def arrays_of_pass(
+    windows: tensorcache.Windows, epoch: int
+) -> list[tuple[np.ndarray[Any, Any], ...]]:
     with windows.feed(batch_size=B, order="shuffle", delivery="slot") as feed:
         feed.set_epoch(epoch)
-        return [(batch.context.copy(), batch.target.copy()) for batch in feed if batch.target is not None]
+        return [
+            (batch.context.copy(), batch.target.copy())
+            for batch in feed
+            if batch.target is not None
+        ]
 
 
 @pytest.mark.skipif(jax.default_backend() != "cpu", reason="other devices have memory of their own")
@@ -113,8 +129,12 @@ def test_donated_arrays_are_not_the_daemons(windows: tensorcache.Windows) -> Non
             np.testing.assert_array_equal(target, wanted)
 
 
-def test_format_dict_keeps_places_whole(windows: tensorcache.Windows, etth1: tensorcache.Dataset) -> None:
-    with tensorcache.jax.loader(windows, batch_size=B, format="dict", mask=True, channels_first=True) as loader:
+def test_format_dict_keeps_places_whole(
+    windows: tensorcache.Windows, etth1: tensorcache.Dataset
+) -> None:
+    with tensorcache.jax.loader(
+        windows, batch_size=B, format="dict", mask=True, channels_first=True
+    ) as loader:
         batch = next(iter(loader))
         assert set(batch) == {
             "context", "target", "item", "start", "time", "mask", "context_missing", "target_missing",
@@ -128,7 +148,9 @@ def test_format_dict_keeps_places_whole(windows: tensorcache.Windows, etth1: ten
         assert context.shape == (4, 5, 7)
 
 
-def test_what_jax_would_cut_is_refused(etth1: tensorcache.Dataset, windows: tensorcache.Windows) -> None:
+def test_what_jax_would_cut_is_refused(
+    etth1: tensorcache.Dataset, windows: tensorcache.Windows
+) -> None:
     with pytest.raises(tensorcache.SpecError, match="float64, which JAX would cut"):
         tensorcache.jax.loader(etth1.windows(context_length=5, dtype="float64"), batch_size=4)
     with pytest.raises(tensorcache.SpecError, match="format"):
@@ -160,7 +182,9 @@ def test_state_epochs_ranks_and_pickling(windows: tensorcache.Windows) -> None:
         assert starts(loader) == epochs[1]
     halves = []
     for rank in range(2):
-        with tensorcache.jax.loader(windows, **options, rank=rank, num_replicas=2, tail="short") as loader:
+        with tensorcache.jax.loader(
+            windows, **options, rank=rank, num_replicas=2, tail="short"
+        ) as loader:
             halves += starts(loader)
     assert sorted(halves) == list(range(971))
 
@@ -187,7 +211,11 @@ def test_batches_over_several_devices(windows: tensorcache.Windows, home: Any) -
     """
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **flags}, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **flags},
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 

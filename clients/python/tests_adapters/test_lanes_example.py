@@ -28,7 +28,10 @@ def example() -> ModuleType:
 
 
 def test_the_example_exits_with_0(
-    cache: tensorcache.Cache, example: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    cache: tensorcache.Cache,
+    example: ModuleType,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["lstm_lanes.py", "--epochs", "1"])
     assert example.main() == 0
@@ -50,7 +53,12 @@ def test_resets_make_lanes_equal_to_unbroken_stretches(
     monkeypatch.setattr(example, "LENGTH", 4)
     torch.manual_seed(seed)
     model = example.NextRow(2)
-    options: dict[str, Any] = {"batch_size": example.LANES, "order": "lanes", "seed": seed, "format": "dict"}
+    options: dict[str, Any] = {
+        "batch_size": example.LANES,
+        "order": "lanes",
+        "seed": seed,
+        "format": "dict",
+    }
     series = torch.from_numpy(values)
     offsets = data.items.row_offset
     total, count = 0.0, 0
@@ -62,7 +70,9 @@ def test_resets_make_lanes_equal_to_unbroken_stretches(
             predicted, state = model(batch["context"], example.carried(state, batch["reset"]))
             total += float((predicted - batch["target"]).square().double().sum())
             count += predicted.numel()
-            for lane, item, start in zip(lanes, batch["item"].tolist(), batch["start"].tolist(), strict=False):
+            for lane, item, start in zip(
+                lanes, batch["item"].tolist(), batch["start"].tolist(), strict=False
+            ):
                 row = int(offsets[item]) + start
                 goes_on = lane and lane[-1][-1] + 4 == row and start > 0
                 lane[-1].append(row) if goes_on else lane.append([row])

@@ -19,7 +19,9 @@ from daemon import wait_until
 
 C, P, B = 24, 6, 32
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning"
+)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +61,12 @@ class Model(lightning.LightningModule):
 
 
 def trainer(**options: Any) -> lightning.Trainer:
-    quiet = {"logger": False, "enable_progress_bar": False, "enable_model_summary": False, "accelerator": "cpu"}
+    quiet = {
+        "logger": False,
+        "enable_progress_bar": False,
+        "enable_model_summary": False,
+        "accelerator": "cpu",
+    }
     return lightning.Trainer(**{"enable_checkpointing": False, **quiet, **options})
 
 
@@ -70,14 +77,18 @@ def orders(windows: tensorcache.Windows, epochs: int, **options: Any) -> list[li
 
 def test_fit_with_the_loader_as_it_is(windows: tensorcache.Windows) -> None:
     model = Model()
-    with tensorcache.torch.loader(windows, batch_size=B, shuffle=True, seed=2, format="dict") as loader:
+    with tensorcache.torch.loader(
+        windows, batch_size=B, shuffle=True, seed=2, format="dict"
+    ) as loader:
         trainer(max_epochs=3).fit(model, loader)
         assert list(model.seen.values()) == orders(windows, 3, seed=2)
         assert loader.state_dict()["epoch"] == 3
 
 
 @pytest.mark.parametrize("stop", [20, 31, 45])
-def test_a_checkpoint_goes_on_at_the_next_batch(windows: tensorcache.Windows, tmp_path: Path, stop: int) -> None:
+def test_a_checkpoint_goes_on_at_the_next_batch(
+    windows: tensorcache.Windows, tmp_path: Path, stop: int
+) -> None:
     """In the middle of an epoch, at its end, in the middle of the next."""
     options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 7, "format": "dict"}
     first, second = Model(), Model()
@@ -85,16 +96,27 @@ def test_a_checkpoint_goes_on_at_the_next_batch(windows: tensorcache.Windows, tm
     with tensorcache.torch.loader(windows, **options) as loader:
         trainer(max_steps=stop, callbacks=[saves], enable_checkpointing=True).fit(first, loader)
     with tensorcache.torch.loader(windows, **options) as loader:
-        trainer(max_epochs=3).fit(second, loader, ckpt_path=tmp_path / "at.ckpt", weights_only=False)
+        trainer(max_epochs=3).fit(
+            second, loader, ckpt_path=tmp_path / "at.ckpt", weights_only=False
+        )
     both = {epoch: first.seen.get(epoch, []) + second.seen.get(epoch, []) for epoch in range(3)}
     assert list(both.values()) == orders(windows, 3, seed=7)
-    assert sum(len(starts) for starts in first.seen.values()) == stop * B - (31 * B - 971) * (stop >= 31)
+    assert sum(len(starts) for starts in first.seen.values()) == stop * B - (31 * B - 971) * (
+        stop >= 31
+    )
 
 
 def test_the_data_module_serves_all_stages(windows: tensorcache.Windows) -> None:
     train, val, test = windows.split(lengths=(600, 200, 200))
     module = tensorcache.lightning.datamodule(
-        train, val=val, test=test, predict=test, batch_size=B, seed=3, format="dict", eval_batch_size=50
+        train,
+        val=val,
+        test=test,
+        predict=test,
+        batch_size=B,
+        seed=3,
+        format="dict",
+        eval_batch_size=50,
     )
     model = Model()
     fitting = trainer(max_epochs=2, num_sanity_val_steps=1)
@@ -109,7 +131,9 @@ def test_the_data_module_serves_all_stages(windows: tensorcache.Windows) -> None
 
 
 def test_a_data_module_of_one_part(windows: tensorcache.Windows) -> None:
-    module = tensorcache.lightning.datamodule(windows, batch_size=B, order="sequential", format="dict")
+    module = tensorcache.lightning.datamodule(
+        windows, batch_size=B, order="sequential", format="dict"
+    )
     model = Model()
     fitting = trainer(max_epochs=1)
     fitting.fit(model, datamodule=module)
@@ -122,11 +146,15 @@ def test_a_data_module_of_one_part(windows: tensorcache.Windows) -> None:
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_overfitting_sees_the_same_batches_in_every_epoch(windows: tensorcache.Windows, whole: bool) -> None:
+def test_overfitting_sees_the_same_batches_in_every_epoch(
+    windows: tensorcache.Windows, whole: bool
+) -> None:
     model, options = Model(), {"batch_size": B, "format": "dict"}
     fitting = trainer(max_epochs=3, overfit_batches=2)
     if whole:
-        fitting.fit(model, datamodule=tensorcache.lightning.datamodule(windows, val=windows, **options))
+        fitting.fit(
+            model, datamodule=tensorcache.lightning.datamodule(windows, val=windows, **options)
+        )
     else:
         with tensorcache.torch.loader(windows, **options) as loader:
             fitting.fit(model, loader)
@@ -154,7 +182,9 @@ def test_processes_share_an_epoch(windows: tensorcache.Windows, tmp_path: Path) 
     """The loaders are made before Lightning joins the processes, one of which it starts by itself."""
     script = tmp_path / "train.py"
     script.write_text(DISTRIBUTED)
-    environment = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")
+    }
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, check=False,
         env={**environment, "PYTHONPATH": os.pathsep.join(sys.path)},

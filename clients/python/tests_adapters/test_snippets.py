@@ -15,7 +15,9 @@ from snippets import page, snippet
 @pytest.mark.parametrize("section", ["PyTorch", "Lightning"])
 def test_the_snippets_run(home: Path, section: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
-    exec(compile(snippet(section), f"docs/FRAMEWORKS.md, {section}", "exec"), {"__name__": "snippet"})
+    exec(
+        compile(snippet(section), f"docs/FRAMEWORKS.md, {section}", "exec"), {"__name__": "snippet"}
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -24,7 +26,9 @@ def test_the_readmes_run(home: Path, path: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(REPOSITORY)
     names: dict[str, Any] = {"__name__": "snippet"}
     exec(compile(page(path), path, "exec"), names)
-    assert (len(names["train"]), dict(names["train"].rejected)) == (8209, {"split": 95}), "as the comments say"
+    assert (len(names["train"]), dict(names["train"].rejected)) == (8209, {"split": 95}), (
+        "as the comments say"
+    )
     assert names["data"]["OT"].shape == (17420,)
     for open_still in ("loader", "feed"):
         names[open_still].close()

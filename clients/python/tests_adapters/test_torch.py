@@ -27,14 +27,18 @@ def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
 
 @pytest.fixture(scope="module")
 def whole(etth1: tensorcache.Dataset) -> torch.Tensor:
-    return torch.from_numpy(np.column_stack([etth1[name] for name in etth1.columns[1:]]).astype(np.float32))
+    return torch.from_numpy(
+        np.column_stack([etth1[name] for name in etth1.columns[1:]]).astype(np.float32)
+    )
 
 
 def starts_of(loader: tensorcache.torch.Loader) -> list[int]:
     return [start for batch in loader for start in batch["start"].tolist()]
 
 
-def test_batches_are_tensors_over_the_ring(windows: tensorcache.Windows, whole: torch.Tensor) -> None:
+def test_batches_are_tensors_over_the_ring(
+    windows: tensorcache.Windows, whole: torch.Tensor
+) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with tensorcache.torch.loader(windows, batch_size=B) as loader:
@@ -52,8 +56,12 @@ def test_batches_are_tensors_over_the_ring(windows: tensorcache.Windows, whole: 
             assert row == 971
 
 
-def test_format_dict_names_all_parts(windows: tensorcache.Windows, etth1: tensorcache.Dataset) -> None:
-    with tensorcache.torch.loader(windows, batch_size=B, format="dict", mask=True, channels_first=True) as loader:
+def test_format_dict_names_all_parts(
+    windows: tensorcache.Windows, etth1: tensorcache.Dataset
+) -> None:
+    with tensorcache.torch.loader(
+        windows, batch_size=B, format="dict", mask=True, channels_first=True
+    ) as loader:
         batch = next(iter(loader))
         assert set(batch) == {
             "context", "target", "item", "start", "time", "mask", "context_missing", "target_missing",
@@ -68,11 +76,15 @@ def test_format_dict_names_all_parts(windows: tensorcache.Windows, etth1: tensor
 
 def test_shuffle_order_and_tail_options(windows: tensorcache.Windows) -> None:
     def first(**options: Any) -> list[int]:
-        with tensorcache.torch.loader(windows, **{"batch_size": B, "format": "dict", **options}) as loader:
+        with tensorcache.torch.loader(
+            windows, **{"batch_size": B, "format": "dict", **options}
+        ) as loader:
             return starts_of(loader)
 
     assert first() == first(shuffle=False) == first(order="sequential") == list(range(971))
-    assert first(shuffle=True, seed=3) == first(order="shuffle", seed=3) != first(shuffle=True, seed=4)
+    assert (
+        first(shuffle=True, seed=3) == first(order="shuffle", seed=3) != first(shuffle=True, seed=4)
+    )
     assert first(drop_last=True) == first(tail="drop") == list(range(960))
     assert len(first(rank=1, num_replicas=2, tail="short")) == 485
     for options in (
@@ -86,10 +98,14 @@ def test_shuffle_order_and_tail_options(windows: tensorcache.Windows) -> None:
             first(**options)
 
 
-@pytest.mark.parametrize("name", ["shuffle", "drop_last", "resident", "pin_memory", "reconnect", "mask"])
+@pytest.mark.parametrize(
+    "name", ["shuffle", "drop_last", "resident", "pin_memory", "reconnect", "mask"]
+)
 @pytest.mark.parametrize("value", ["false", 0, 1.0])
 def test_what_is_no_bool_is_refused(windows: tensorcache.Windows, name: str, value: Any) -> None:
-    with pytest.raises(tensorcache.SpecError, match=f"{name}: got .*, want True or False") as raised:
+    with pytest.raises(
+        tensorcache.SpecError, match=f"{name}: got .*, want True or False"
+    ) as raised:
         tensorcache.torch.loader(windows, batch_size=B, **{name: value})
     assert raised.value.field == name
 
@@ -168,10 +184,14 @@ def test_autograd_keeps_what_it_saved(windows: tensorcache.Windows, whole: torch
     torch.testing.assert_close(weight.grad[:, 0].double(), want, rtol=1e-4, atol=1e-2)
 
 
-def test_rank_and_world_size_come_from_torch_distributed(windows: tensorcache.Windows, tmp_path: Any) -> None:
+def test_rank_and_world_size_come_from_torch_distributed(
+    windows: tensorcache.Windows, tmp_path: Any
+) -> None:
     import torch.distributed as dist
 
-    dist.init_process_group("gloo", init_method=f"file://{tmp_path}/rendezvous", rank=0, world_size=1)
+    dist.init_process_group(
+        "gloo", init_method=f"file://{tmp_path}/rendezvous", rank=0, world_size=1
+    )
     try:
         with tensorcache.torch.loader(windows, batch_size=B) as loader:
             assert len(loader) == 31
@@ -180,7 +200,9 @@ def test_rank_and_world_size_come_from_torch_distributed(windows: tensorcache.Wi
         dist.destroy_process_group()
 
 
-def test_ranks_are_looked_up_when_a_pass_begins(windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranks_are_looked_up_when_a_pass_begins(
+    windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As under torchrun, and where a loader was made before the processes were joined."""
     with tensorcache.torch.loader(windows, batch_size=B, shuffle=True, format="dict") as loader:
         seen: list[int] = []
@@ -228,10 +250,14 @@ def test_a_loader_survives_pickling_and_forks(windows: tensorcache.Windows) -> N
 
 def test_options_of_a_data_loader(windows: tensorcache.Windows) -> None:
     def first(**options: Any) -> list[int]:
-        with tensorcache.torch.loader(windows, batch_size=B, shuffle=True, format="dict", **options) as loader:
+        with tensorcache.torch.loader(
+            windows, batch_size=B, shuffle=True, format="dict", **options
+        ) as loader:
             return starts_of(loader)
 
-    assert first(generator=torch.Generator().manual_seed(6), num_workers=0, pin_memory=True) == first(seed=6)
+    assert first(
+        generator=torch.Generator().manual_seed(6), num_workers=0, pin_memory=True
+    ) == first(seed=6)
     for options, words in (
         ({"num_workers": 4}, "num_workers: got 4, want 0"),
         ({"generator": torch.Generator(), "seed": 3}, "generator: got one with seed=3"),
@@ -253,7 +279,9 @@ HOLDERS: dict[str, Any] = {
     "its storage": lambda tensor: torch.empty(0).set_(tensor.untyped_storage()),
     "numpy": lambda tensor: torch.as_tensor(tensor.numpy()[1:]),
     "dlpack": lambda tensor: torch.from_dlpack(np.from_dlpack(tensor)),
-    "a capsule": lambda tensor: torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(tensor)),
+    "a capsule": lambda tensor: torch.utils.dlpack.from_dlpack(
+        torch.utils.dlpack.to_dlpack(tensor)
+    ),
     "a buffer": lambda tensor: torch.frombuffer(memoryview(tensor.numpy()), dtype=torch.float32),
     "a parameter": lambda tensor: torch.nn.Parameter(tensor)[0],
     "a slice of data": lambda tensor: tensor.data.detach().unbind(0)[3],
@@ -263,8 +291,12 @@ HOLDERS: dict[str, Any] = {
 
 @pytest.mark.parametrize("delivery", ["slot", "local"])
 @pytest.mark.parametrize("name", HOLDERS)
-def test_what_torch_makes_of_a_batch_stays_as_it_is(windows: tensorcache.Windows, name: str, delivery: str) -> None:
-    with tensorcache.torch.loader(windows, batch_size=B, slots=4, shuffle=True, delivery=delivery) as loader:
+def test_what_torch_makes_of_a_batch_stays_as_it_is(
+    windows: tensorcache.Windows, name: str, delivery: str
+) -> None:
+    with tensorcache.torch.loader(
+        windows, batch_size=B, slots=4, shuffle=True, delivery=delivery
+    ) as loader:
         context, target = next(iter(loader))
         held = [HOLDERS[name](tensor) for tensor in (context, target)]
         want = [tensor.detach().clone() for tensor in held]
@@ -279,9 +311,13 @@ def test_what_torch_makes_of_a_batch_stays_as_it_is(windows: tensorcache.Windows
 
 
 @pytest.mark.parametrize("delivery", ["slot", "local"])
-def test_what_is_sent_to_another_process_stays_as_it_is(windows: tensorcache.Windows, delivery: str) -> None:
+def test_what_is_sent_to_another_process_stays_as_it_is(
+    windows: tensorcache.Windows, delivery: str
+) -> None:
     queue = torch.multiprocessing.get_context("fork").SimpleQueue()
-    with tensorcache.torch.loader(windows, batch_size=B, slots=4, shuffle=True, delivery=delivery) as loader:
+    with tensorcache.torch.loader(
+        windows, batch_size=B, slots=4, shuffle=True, delivery=delivery
+    ) as loader:
         context, _ = next(iter(loader))
         want = context.clone()
         queue.put(context)  # moves it into memory that both have

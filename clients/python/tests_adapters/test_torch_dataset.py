@@ -15,7 +15,9 @@ import tensorcache
 C, P, B = 24, 6, 32
 
 # Where JAX is loaded too it warns of forks, in a hook that cannot raise.
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:.*os.fork:RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*fork:DeprecationWarning", "ignore:.*os.fork:RuntimeWarning"
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +40,20 @@ def same(batch: Any, want: dict[str, torch.Tensor]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "together"), [(None, False), (None, True), ("fork", False), ("fork", True), ("spawn", True)]
+    ("how", "together"),
+    [(None, False), (None, True), ("fork", False), ("fork", True), ("spawn", True)],
 )
 def test_a_data_loader_gives_the_batches_of_the_feed(
-    windows: tensorcache.Windows, batches: list[dict[str, torch.Tensor]], how: str | None, together: bool
+    windows: tensorcache.Windows,
+    batches: list[dict[str, torch.Tensor]],
+    how: str | None,
+    together: bool,
 ) -> None:
     dataset = tensorcache.torch.dataset(windows, format="dict")
     options: dict[str, Any] = (
-        {} if how is None else {"num_workers": 1 if how == "spawn" else 2, "multiprocessing_context": how}
+        {}
+        if how is None
+        else {"num_workers": 1 if how == "spawn" else 2, "multiprocessing_context": how}
     )
     if together:
         options["collate_fn"] = dataset.collate
@@ -77,7 +85,9 @@ def test_samples_are_tensors_of_their_own(windows: tensorcache.Windows) -> None:
 def test_what_are_no_windows_is_refused(etth1: tensorcache.Dataset) -> None:
     wrong: Any
     for wrong, kind in ((etth1, "Dataset"), ([1, 2], "list")):
-        with pytest.raises(tensorcache.SpecError, match=f"windows: got a {kind}, want the windows of a dataset"):
+        with pytest.raises(
+            tensorcache.SpecError, match=f"windows: got a {kind}, want the windows of a dataset"
+        ):
             tensorcache.torch.dataset(wrong)
 
 

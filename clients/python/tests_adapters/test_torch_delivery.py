@@ -25,7 +25,9 @@ def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcach
         "id": np.repeat([7, 8, 9], rows),
         "t": np.concatenate([np.arange(n) for n in rows]),
         **{name: rng.normal(size=sum(rows)).astype(np.float32) for name in "abc"},
-        "m": np.where(rng.random(sum(rows)) < 0.05, np.nan, rng.normal(size=sum(rows))).astype(np.float32),
+        "m": np.where(rng.random(sum(rows)) < 0.05, np.nan, rng.normal(size=sum(rows))).astype(
+            np.float32
+        ),
         "k": rng.normal(size=sum(rows)),
     }
     return cache.put(request.param, columns, item_id="id", time="t", layout=request.param)
@@ -33,7 +35,13 @@ def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcach
 
 SPECS: dict[str, dict[str, Any]] = {
     "plain": {"columns": ["a", "b", "c"]},
-    "roles": {"context_columns": ["a"], "target_columns": ["b"], "known_columns": ["c"], "stride": 3, "overlap": 2},
+    "roles": {
+        "context_columns": ["a"],
+        "target_columns": ["b"],
+        "known_columns": ["c"],
+        "stride": 3,
+        "overlap": 2,
+    },
     "context": {"columns": ["b", "c"], "prediction_length": 0, "dilation": 2},
     "padded": {"columns": ["a", "m"], "min_context": 3, "max_missing": 0.2, "missing_value": -1.0},
     "converted": {"columns": ["a", "k"]},
@@ -80,7 +88,9 @@ def test_blocks_are_used_again_once_nothing_refers_to_them(data: tensorcache.Dat
             context.add_(1)  # writable, and nobody else's
         assert len(seen) == 2, "one with the loop, one being filled"
         kept = [(context, target.sum()) for context, target in loader]
-        assert len({context.data_ptr() for context, _ in kept}) == len(kept), "none is used while it is kept"
+        assert len({context.data_ptr() for context, _ in kept}) == len(kept), (
+            "none is used while it is kept"
+        )
         again = [context.clone() for context, _ in loader]
         assert all(torch.equal(one, other) for (one, _), other in zip(kept, again, strict=True))
         places = {context.data_ptr() for context, _ in kept}
@@ -104,14 +114,20 @@ def test_a_view_that_is_changed_in_place_is_found_out(data: tensorcache.Dataset)
                     change(context, target)
             assert raised.value.type == "view_changed"
             loader.set_epoch(0)
-            assert all(torch.equal(one, other) for one, (other, _) in zip(clean, loader, strict=True))
+            assert all(
+                torch.equal(one, other) for one, (other, _) in zip(clean, loader, strict=True)
+            )
     np.testing.assert_array_equal(data["a"], was)
 
 
 def test_starts_are_items_and_rows(data: tensorcache.Dataset) -> None:
     windows = data.windows(context_length=C, columns=["a"])
     with tensorcache.torch.loader(windows, batch_size=B, shuffle=True, delivery="starts") as loader:
-        places = [(i, s) for item, start in loader for i, s in zip(item.tolist(), start.tolist(), strict=True)]
+        places = [
+            (i, s)
+            for item, start in loader
+            for i, s in zip(item.tolist(), start.tolist(), strict=True)
+        ]
     sample = windows[:]
     assert sorted(places) == list(zip(sample.item.tolist(), sample.start.tolist(), strict=True))
 

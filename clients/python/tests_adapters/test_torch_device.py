@@ -100,7 +100,9 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
     def copy(self: Any, flat: torch.Tensor) -> torch.Tensor:
         there = torch.zeros_like(flat)
         event = fake.Event()
-        place = (ctypes.c_uint8 * flat.numel()).from_address(flat.data_ptr())  # as a device: it holds no tensor
+        place = (ctypes.c_uint8 * flat.numel()).from_address(
+            flat.data_ptr()
+        )  # as a device: it holds no tensor
         fake.late.append(lambda: there.copy_(torch.from_numpy(np.array(place))))
         event.record(None)
         fake.current.wait_stream(self._stream)
@@ -118,8 +120,16 @@ def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
 
 
 @pytest.mark.parametrize("form", ["tuple", "dict"])
-def test_a_slot_is_filled_anew_only_after_its_copy(windows: tensorcache.Windows, cuda: Cuda, form: Any) -> None:
-    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 1, "format": form, "mask": True}
+def test_a_slot_is_filled_anew_only_after_its_copy(
+    windows: tensorcache.Windows, cuda: Cuda, form: Any
+) -> None:
+    options: dict[str, Any] = {
+        "batch_size": B,
+        "shuffle": True,
+        "seed": 1,
+        "format": form,
+        "mask": True,
+    }
     with tensorcache.torch.loader(windows, **options) as plain:
         want = [batch if form == "dict" else dict(enumerate(batch)) for batch in plain]
     loader = tensorcache.torch.loader(windows, **options, device="meta", slots=6)
@@ -159,7 +169,9 @@ def test_a_ring_that_cannot_be_pinned_is_told(
         assert loader.stats()["pinned"] == "no: cudaHostRegister returned 801"
 
 
-def test_a_forked_child_leaves_the_ring_to_its_parent(windows: tensorcache.Windows, cuda: Cuda) -> None:
+def test_a_forked_child_leaves_the_ring_to_its_parent(
+    windows: tensorcache.Windows, cuda: Cuda
+) -> None:
     with tensorcache.torch.loader(windows, batch_size=B, device="meta") as loader:
         next(iter(loader))
         assert cuda.pinned
@@ -212,12 +224,16 @@ def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcach
         "id": np.repeat([7, 8, 9], rows),
         "t": np.concatenate([np.arange(n) for n in rows]),
         **{name: rng.normal(size=sum(rows)).astype(np.float32) for name in "abc"},
-        "m": np.where(rng.random(sum(rows)) < 0.05, np.nan, rng.normal(size=sum(rows))).astype(np.float32),
+        "m": np.where(rng.random(sum(rows)) < 0.05, np.nan, rng.normal(size=sum(rows))).astype(
+            np.float32
+        ),
         "k": rng.normal(size=sum(rows)),
         "u": rng.integers(0, 60000, sum(rows)).astype(np.uint16),
         "s": np.repeat([1.5, 2.5, 3.5], rows),
     }
-    return cache.put(f"resident-{request.param}", columns, item_id="id", time="t", layout=request.param)
+    return cache.put(
+        f"resident-{request.param}", columns, item_id="id", time="t", layout=request.param
+    )
 
 
 SPECS: dict[str, dict[str, Any]] = {
@@ -255,7 +271,9 @@ def test_resident_columns_give_the_same_tensors(
                 for name, tensor in there.items():
                     assert here[name].dtype == tensor.dtype, name
                     assert here[name].is_contiguous(), name
-                    ours, theirs = (x.to(torch.float64).nan_to_num(9e9) for x in (here[name], tensor))
+                    ours, theirs = (
+                        x.to(torch.float64).nan_to_num(9e9) for x in (here[name], tensor)
+                    )
                     assert torch.equal(ours, theirs), name
 
 
@@ -267,7 +285,9 @@ def test_resident_columns_are_shared_and_go_with_the_last_loader(
     monkeypatch.setattr(_torch_resident, "CHUNK", 100)
     windows = data.windows(context_length=C, prediction_length=P, columns=["a", "b"])
     train, test = windows.split(fractions=(0.7, 0.3))
-    loaders = [tensorcache.torch.loader(part, batch_size=B, resident=True) for part in (train, test)]
+    loaders = [
+        tensorcache.torch.loader(part, batch_size=B, resident=True) for part in (train, test)
+    ]
     assert len(_torch_resident._columns) == 1
     (column,) = _torch_resident._columns.values()
     np.testing.assert_array_equal(column, np.column_stack([data["a"], data["b"]]))
@@ -279,7 +299,9 @@ def test_resident_columns_are_shared_and_go_with_the_last_loader(
     assert len(_torch_resident._columns) == 0
 
 
-def test_columns_that_do_not_fit_are_told(data: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_that_do_not_fit_are_told(
+    data: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*args: Any, **options: Any) -> Any:
         raise torch.OutOfMemoryError("CUDA out of memory")
 

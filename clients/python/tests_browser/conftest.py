@@ -17,7 +17,14 @@ from daemon import cache, etth1, home
 __all__ = ["cache", "etth1", "home"]
 
 FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *(
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-sync",
+    ),
     *("--disable-background-networking", "--disable-component-update"),
 ]
 
@@ -26,14 +33,20 @@ expect.set_options(timeout=60_000)  # the machine of a test may be busy
 
 def pytest_configure(config: pytest.Config) -> None:
     if not os.environ.get("TENSORCACHE_BIN"):
-        raise pytest.UsageError("set TENSORCACHE_BIN to the binary to test (make test-browser does)")
+        raise pytest.UsageError(
+            "set TENSORCACHE_BIN to the binary to test (make test-browser does)"
+        )
 
 
 def chromium() -> str:
     """Debian's Chromium, or another that the machine has."""
-    named = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    named = (
+        os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    )
     if not named:
-        raise pytest.UsageError("no chromium is installed: apt-get install chromium, or name one with CHROMIUM")
+        raise pytest.UsageError(
+            "no chromium is installed: apt-get install chromium, or name one with CHROMIUM"
+        )
     return named
 
 

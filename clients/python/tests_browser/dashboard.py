@@ -17,7 +17,9 @@ class Dashboard:
 
     page: Page
     base: str
-    refusals: int = 0  # answers that refuse, which a test expects: Chromium writes each to its console
+    refusals: int = (
+        0  # answers that refuse, which a test expects: Chromium writes each to its console
+    )
     said: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
@@ -42,10 +44,14 @@ class Dashboard:
 
     def check(self) -> None:
         """Nothing went wrong in the page, and nothing left the machine."""
-        refused = [s for s in self.said if re.match(r"Failed to load resource: .* status of 4\d\d", s)]
+        refused = [
+            s for s in self.said if re.match(r"Failed to load resource: .* status of 4\d\d", s)
+        ]
         wrong = [s for s in self.said if s not in refused]
         assert not wrong, f"the page's console: {wrong}"
-        assert len(refused) <= self.refusals, f"{len(refused)} answers refuse, want at most {self.refusals}: {refused}"
+        assert len(refused) <= self.refusals, (
+            f"{len(refused)} answers refuse, want at most {self.refusals}: {refused}"
+        )
         foreign = [u for u in self.asked if not u.startswith((self.base + "/", "data:", "about:"))]
         assert not foreign, f"requests left the machine: {foreign}"
 
@@ -53,6 +59,10 @@ class Dashboard:
 def login() -> str:
     """The address that ``tensorcache ui`` gives, which is good once."""
     run = subprocess.run(
-        [os.environ["TENSORCACHE_BIN"], "ui", "--print"], capture_output=True, text=True, check=True, timeout=60
+        [os.environ["TENSORCACHE_BIN"], "ui", "--print"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     return run.stdout.strip()

@@ -66,7 +66,9 @@ def test_everything_goes_by_the_keyboard(dashboard: Dashboard, etth1: tensorcach
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(open_page: Callable[..., Dashboard], etth1: tensorcache.Dataset, scheme: str) -> None:
+def test_axe_finds_nothing(
+    open_page: Callable[..., Dashboard], etth1: tensorcache.Dataset, scheme: str
+) -> None:
     d = open_page(color_scheme=scheme, reduced_motion="reduce")
     page = d.go()
     expect(page.get_by_role("link", name="etth1")).to_be_visible()
@@ -86,7 +88,9 @@ def test_axe_finds_nothing(open_page: Callable[..., Dashboard], etth1: tensorcac
 
 def check(page: Page) -> None:
     found = Axe().run(page).response["violations"]
-    told = [(v["id"], [n["target"] for n in v["nodes"]], v["nodes"][0]["failureSummary"]) for v in found]
+    told = [
+        (v["id"], [n["target"] for n in v["nodes"]], v["nodes"][0]["failureSummary"]) for v in found
+    ]
     assert not told, told
 
 
@@ -99,12 +103,16 @@ def test_light_and_dark_are_those_of_the_system(
     dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     drawn = "() => document.querySelector('.plot.main canvas')?.toDataURL()"
     expect(page.get_by_label("Window", exact=True)).to_have_value("0")
-    expect(page.locator(".plot.main canvas")).to_be_visible()  # with the window on it, and not to be drawn anew
+    expect(
+        page.locator(".plot.main canvas")
+    ).to_be_visible()  # with the window on it, and not to be drawn anew
     before = page.evaluate(drawn)
     page.emulate_media(color_scheme="light")
     light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert (dark, light) == ("rgb(20, 24, 30)", "rgb(255, 255, 255)")
-    page.wait_for_function(f"before => ({drawn})() !== before", arg=before)  # or the chart keeps its colours
+    page.wait_for_function(
+        f"before => ({drawn})() !== before", arg=before
+    )  # or the chart keeps its colours
 
 
 def test_a_narrow_window_loses_nothing(
@@ -113,12 +121,18 @@ def test_a_narrow_window_loses_nothing(
     d = open_page(viewport={"width": 420, "height": 800})
     page = d.go("#/datasets/etth1", **PAPERS)
     expect(page.locator(".answer[aria-busy=false] .big")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+        "the page scrolls sideways"
+    )
     cache.put("a" * 100, {"v": [1.0, 2.0]})
     d.go()
     for name in ("etth1", "a" * 100):
         row = page.get_by_role("row").filter(has=page.get_by_role("link", name=name))
-        for part in [row.get_by_role("link"), row.get_by_role("img"), *row.get_by_role("button").all()]:
+        for part in [
+            row.get_by_role("link"),
+            row.get_by_role("img"),
+            *row.get_by_role("button").all(),
+        ]:
             expect(part).to_be_visible()
             box = part.bounding_box()
             assert box is not None
@@ -128,10 +142,14 @@ def test_a_narrow_window_loses_nothing(
     cache.remove("a" * 100)
 
 
-def test_a_button_that_does_no_more_keeps_the_focus(dashboard: Dashboard, etth1: tensorcache.Dataset) -> None:
+def test_a_button_that_does_no_more_keeps_the_focus(
+    dashboard: Dashboard, etth1: tensorcache.Dataset
+) -> None:
     spec = '{"context_length": 336, "prediction_length": 96, "stride": 10000}'
     page = dashboard.go("#/datasets/etth1", spec=spec, window="0", **{"from": "0", "to": "2000"})
-    expect(page.get_by_label("Window", exact=True)).to_have_value("0")  # before it, the next window is the first
+    expect(page.get_by_label("Window", exact=True)).to_have_value(
+        "0"
+    )  # before it, the next window is the first
     for name in ("Next window", "Previous window", "Show all rows"):
         button = page.get_by_role("button", name=name)
         expect(button).to_be_enabled()

@@ -15,7 +15,9 @@ import tensorcache
 Cache, Dataset = tensorcache.Cache, tensorcache.Dataset
 
 
-def test_datasets_are_listed_with_their_figures(dashboard: Dashboard, cache: Cache, etth1: Dataset) -> None:
+def test_datasets_are_listed_with_their_figures(
+    dashboard: Dashboard, cache: Cache, etth1: Dataset
+) -> None:
     page = dashboard.go()
     row = page.get_by_role("row", name=re.compile("etth1"))
     expect(row).to_contain_text("17,420")
@@ -26,7 +28,9 @@ def test_datasets_are_listed_with_their_figures(dashboard: Dashboard, cache: Cac
     assert page.title() == "tensorcache"
 
 
-def test_a_dataset_is_removed_only_when_that_is_confirmed(dashboard: Dashboard, cache: Cache, etth1: Dataset) -> None:
+def test_a_dataset_is_removed_only_when_that_is_confirmed(
+    dashboard: Dashboard, cache: Cache, etth1: Dataset
+) -> None:
     cache.put("spare", {"v": [1.0, 2.0, 3.0]})
     page = dashboard.go()
     remove = page.get_by_role("button", name="Remove spare")
@@ -68,14 +72,18 @@ def test_jobs_and_feeds_are_live(dashboard: Dashboard, cache: Cache, etth1: Data
     cache.remove("more")
 
 
-def test_memory_is_dropped_and_read_again(dashboard: Dashboard, cache: Cache, etth1: Dataset) -> None:
+def test_memory_is_dropped_and_read_again(
+    dashboard: Dashboard, cache: Cache, etth1: Dataset
+) -> None:
     page = dashboard.go()
     row = page.get_by_role("row", name=re.compile("etth1"))
     said = page.locator("#datasets [role=status]")
     unload = row.get_by_role("button", name="Unload etth1")
     assert etth1["OT"].sum() > 0  # read here, its pages are mapped here
     unload.press("Enter")
-    expect(said).to_have_text(re.compile(r"etth1: .* of 1\.1 MiB stay in memory: mapped by \d+ reader"))
+    expect(said).to_have_text(
+        re.compile(r"etth1: .* of 1\.1 MiB stay in memory: mapped by \d+ reader")
+    )
     expect(unload).to_be_focused()
     row.get_by_role("button", name="Preload etth1").click()
     expect(said).to_have_text("etth1 is read into memory, as far as it is not there.")
@@ -105,7 +113,10 @@ def test_a_feed_is_closed_only_when_that_is_confirmed(dashboard: Dashboard, etth
 def test_a_job_is_cancelled(dashboard: Dashboard, cache: Cache) -> None:
     page = dashboard.go()
     pipe = subprocess.Popen(
-        [os.environ["TENSORCACHE_BIN"], "put", "slow"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [os.environ["TENSORCACHE_BIN"], "put", "slow"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     cancel = page.get_by_role("button", name=re.compile("Cancel j.*, put of slow"))
     cancel.press("Enter")
@@ -117,7 +128,9 @@ def test_a_job_is_cancelled(dashboard: Dashboard, cache: Cache) -> None:
     assert "slow" not in [d["dataset"] for d in cache.datasets()]
 
 
-def test_somebody_without_a_login_sees_nothing_but_how_to_get_in(dashboard: Dashboard, etth1: Dataset) -> None:
+def test_somebody_without_a_login_sees_nothing_but_how_to_get_in(
+    dashboard: Dashboard, etth1: Dataset
+) -> None:
     page = dashboard.page
     page.context.clear_cookies()
     dashboard.refusals = 100  # the page before asks on until it is left
@@ -130,7 +143,9 @@ def test_somebody_without_a_login_sees_nothing_but_how_to_get_in(dashboard: Dash
 
 def test_ui_names_the_dataset_it_opens(dashboard: Dashboard, etth1: Dataset) -> None:
     command = [os.environ["TENSORCACHE_BIN"], "ui", "etth1", "--print"]
-    address = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+    address = subprocess.run(
+        command, capture_output=True, text=True, check=True, timeout=60
+    ).stdout.strip()
     page = dashboard.page
     page.goto(address)
     expect(page.get_by_role("heading", name="etth1", level=1)).to_be_visible()

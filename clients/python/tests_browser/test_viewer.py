@@ -28,13 +28,25 @@ EVIL = "<img src=x onerror=alert(1)>"
 @pytest.fixture(scope="module")
 def meters(cache: Cache) -> Dataset:
     """Items of which one has too few rows, one a jump in time and one missing values, named as nobody should."""
-    names = ["<script>alert(1)</script>", "MT_001", "MT_002", *(f"MT_{i:03d}" for i in range(3, 40))]
+    names = [
+        "<script>alert(1)</script>",
+        "MT_001",
+        "MT_002",
+        *(f"MT_{i:03d}" for i in range(3, 40)),
+    ]
     rows = [10 if name == "MT_002" else 200 for name in names]
     ids = np.repeat(np.array(names), rows)
-    time = np.concatenate([np.arange(n) * 3600 + np.where(np.arange(n) > 100, 7200, 0) for n in rows])
+    time = np.concatenate(
+        [np.arange(n) * 3600 + np.where(np.arange(n) > 100, 7200, 0) for n in rows]
+    )
     load = np.random.default_rng(0).normal(size=sum(rows))
     load[220:240] = np.nan
-    columns = {"id": ids, "t": time.astype("datetime64[s]"), EVIL: load, "b": np.arange(sum(rows)) % 2 == 0}
+    columns = {
+        "id": ids,
+        "t": time.astype("datetime64[s]"),
+        EVIL: load,
+        "b": np.arange(sum(rows)) % 2 == 0,
+    }
     return cache.put("meters", columns, item_id="id", time="t")
 
 
@@ -64,7 +76,9 @@ def test_etth1_is_drawn_with_its_parts_and_its_plan(dashboard: Dashboard, etth1:
     assert shown == pytest.approx(float(sample.context[2, 0]), rel=1e-5)
 
 
-def test_windows_are_picked_by_number_by_button_and_by_click(dashboard: Dashboard, etth1: Dataset) -> None:
+def test_windows_are_picked_by_number_by_button_and_by_click(
+    dashboard: Dashboard, etth1: Dataset
+) -> None:
     page = opened(dashboard.go("#/datasets/etth1", **PAPERS))
     number = page.get_by_label("Window", exact=True)
     expect(number).to_have_value("0")
@@ -91,7 +105,9 @@ def test_windows_are_picked_by_number_by_button_and_by_click(dashboard: Dashboar
     expect(number).to_have_value("16988")  # the last one, whose rows hold the last row
 
 
-def test_a_click_that_hits_no_window_says_why(dashboard: Dashboard, etth1: Dataset, meters: Dataset) -> None:
+def test_a_click_that_hits_no_window_says_why(
+    dashboard: Dashboard, etth1: Dataset, meters: Dataset
+) -> None:
     def click(name: str, at: float, **shown: str) -> Page:
         page = opened(dashboard.go(f"#/datasets/{name}", **shown))
         over = page.locator(".plot.main .u-over")
@@ -104,20 +120,28 @@ def test_a_click_that_hits_no_window_says_why(dashboard: Dashboard, etth1: Datas
     page = click("etth1", 0.25, spec=sparse)
     expect(
         page.get_by_text(
-            re.compile("no window holds row 4,[0-9]{3}: it lies between two windows, which start 8,000 rows")
+            re.compile(
+                "no window holds row 4,[0-9]{3}: it lies between two windows, which start 8,000 rows"
+            )
         )
     ).to_be_visible()
-    page = click("meters", 0.15, spec=json.dumps({"context_length": 5}), code="1")  # among the missing values
+    page = click(
+        "meters", 0.15, spec=json.dumps({"context_length": 5}), code="1"
+    )  # among the missing values
     expect(
         page.get_by_text(
-            re.compile(r"no window holds row [23][0-9]: none starts in rows 16 to 39 \(max missing: too many")
+            re.compile(
+                r"no window holds row [23][0-9]: none starts in rows 16 to 39 \(max missing: too many"
+            )
         )
     ).to_be_visible()
 
 
 def test_the_address_keeps_the_view(dashboard: Dashboard, etth1: Dataset) -> None:
     page = opened(
-        dashboard.go("#/datasets/etth1", **PAPERS, window="77", columns="OT", **{"from": "100", "to": "2100"})
+        dashboard.go(
+            "#/datasets/etth1", **PAPERS, window="77", columns="OT", **{"from": "100", "to": "2100"}
+        )
     )
     expect(page.get_by_text("rows 100 to 2,100 of 17,420")).to_be_visible()
     page.get_by_label("stride").fill("7")
@@ -167,7 +191,9 @@ def test_what_is_refused_stands_beside_its_field(dashboard: Dashboard, etth1: Da
     expect(page.locator(".big")).to_contain_text("8,543 windows")
 
 
-def test_items_are_found_and_say_why_they_have_no_window(dashboard: Dashboard, meters: Dataset) -> None:
+def test_items_are_found_and_say_why_they_have_no_window(
+    dashboard: Dashboard, meters: Dataset
+) -> None:
     spec = {"context_length": 12, "prediction_length": 4, "max_step": "1h"}
     page = opened(dashboard.go("#/datasets/meters", spec=json.dumps(spec)))
     box = page.get_by_role("combobox", name="Item")
@@ -180,13 +206,17 @@ def test_items_are_found_and_say_why_they_have_no_window(dashboard: Dashboard, m
     box.press("Enter")
     expect(box).to_have_value("MT_002")
     expect(page.get_by_text("this item has no window")).to_be_visible()
-    expect(page.locator(".plot.main")).to_have_attribute("aria-label", re.compile("0 windows, 10 rejected by item end"))
+    expect(page.locator(".plot.main")).to_have_attribute(
+        "aria-label", re.compile("0 windows, 10 rejected by item end")
+    )
     box.fill("MT_001")
     box.press("ArrowDown")
     box.press("Enter")
     expect(page.locator(".plot.main")).to_have_attribute(
         "aria-label",
-        re.compile("rejected by max step, .* rejected by max missing|rejected by max missing, .* rejected by max step"),
+        re.compile(
+            "rejected by max step, .* rejected by max missing|rejected by max missing, .* rejected by max step"
+        ),
     )
     expect(page.get_by_text("MT_001, from row 0")).to_be_visible()
     box.fill("nobody")
@@ -196,7 +226,12 @@ def test_items_are_found_and_say_why_they_have_no_window(dashboard: Dashboard, m
 def test_names_are_text_whatever_they_are(dashboard: Dashboard, meters: Dataset) -> None:
     page = dashboard.page
     page.on("dialog", lambda d: pytest.fail(f"a script ran: {d.message}"))
-    opened(dashboard.go("#/datasets/meters", spec='{"context_length": 5, "prediction_length": 1, "max_missing": null}'))
+    opened(
+        dashboard.go(
+            "#/datasets/meters",
+            spec='{"context_length": 5, "prediction_length": 1, "max_missing": null}',
+        )
+    )
     expect(page.get_by_role("checkbox", name=EVIL)).to_be_checked()
     expect(page.locator(".legend").first).to_contain_text(EVIL)
     expect(page.get_by_text("<script>alert(1)</script>, from row 0")).to_be_visible()
@@ -207,9 +242,17 @@ def test_names_are_text_whatever_they_are(dashboard: Dashboard, meters: Dataset)
     expect(page.get_by_role("alert").filter(has_text="alert(1)")).to_be_visible()
 
 
-def test_the_code_gives_the_same_windows(dashboard: Dashboard, etth1: Dataset, meters: Dataset) -> None:
+def test_the_code_gives_the_same_windows(
+    dashboard: Dashboard, etth1: Dataset, meters: Dataset
+) -> None:
     etth = {**SPEC, "stride": 5, "columns": ["OT", "HUFL"], "rows": [None, -100]}
-    padded = {"context_length": 6, "prediction_length": 2, "max_step": "1h", "max_missing": None, "min_context": 2}
+    padded = {
+        "context_length": 6,
+        "prediction_length": 2,
+        "max_step": "1h",
+        "max_missing": None,
+        "min_context": 2,
+    }
     purged = {"fractions": [0.7, 0.3], "purge": 1}
     for name, spec, split in [("etth1", etth, SPLIT), ("meters", padded, purged)]:
         view = {"spec": json.dumps(spec), "split": json.dumps(split), "window": "3"}
@@ -228,7 +271,9 @@ def test_the_code_gives_the_same_windows(dashboard: Dashboard, etth1: Dataset, m
         words = shlex.split(page.get_by_label("Command line lines", exact=True).inner_text())
         assert words[0] == "tensorcache"
         command = [os.environ["TENSORCACHE_BIN"], *words[1:], "--json"]
-        said = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
+        said = json.loads(
+            subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
+        )
         assert said["windows"] == planned
 
 
@@ -240,7 +285,9 @@ def test_a_million_rows_come_as_few_points_and_keep_their_spike(
     cache.put("million", {"v": values})
     answers: list[Response] = []
     dashboard.page.on("response", lambda r: answers.append(r) if "/series?" in r.url else None)
-    page = opened(dashboard.go("#/datasets/million", spec='{"context_length": 100, "prediction_length": 10}'))
+    page = opened(
+        dashboard.go("#/datasets/million", spec='{"context_length": 100, "prediction_length": 10}')
+    )
     series = json.loads(answers[-1].text())
     assert len(series["row"]) <= 2000
     assert max(series["series"][0]["max"]) == 7
@@ -249,7 +296,9 @@ def test_a_million_rows_come_as_few_points_and_keep_their_spike(
     box = over.bounding_box()
     assert box is not None
     for _ in range(2):  # dragged around the spike, it comes nearer
-        left, width = over.evaluate("e => [e.getBoundingClientRect().left, e.getBoundingClientRect().width]")
+        left, width = over.evaluate(
+            "e => [e.getBoundingClientRect().left, e.getBoundingClientRect().width]"
+        )
         shown = answers[-1].request.url
         first, last = series["from"], series["to"]
         at = left + width * (654_321 - first) / (last - first)
@@ -262,7 +311,9 @@ def test_a_million_rows_come_as_few_points_and_keep_their_spike(
         series = json.loads(answer.value.text())
         assert last - first > 10 * (series["to"] - series["from"])
         assert max(v for v in series["series"][0]["max"]) == 7
-        expect(page.get_by_text(f"rows {series['from']:,} to {series['to']:,} of 1,000,000")).to_be_visible()
+        expect(
+            page.get_by_text(f"rows {series['from']:,} to {series['to']:,} of 1,000,000")
+        ).to_be_visible()
     page.get_by_role("button", name="Show all rows").click()
     expect(page.get_by_text("rows 0 to 1,000,000 of 1,000,000")).to_be_visible()
     cache.remove("million")

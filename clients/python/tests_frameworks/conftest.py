@@ -40,7 +40,9 @@ def run(code: str, *arguments: object, **environment: str) -> str:
     return done.stdout
 
 
-def orders(windows: tensorcache.Windows, epochs: int, order: str = "shuffle", **options: int) -> list[list[int]]:
+def orders(
+    windows: tensorcache.Windows, epochs: int, order: str = "shuffle", **options: int
+) -> list[list[int]]:
     """The start rows of so many epochs, as a feed has them."""
     with windows.feed(batch_size=B, order=order, **options) as feed:  # type: ignore[arg-type]
         return [[start for batch in feed for start in batch.start.tolist()] for _ in range(epochs)]

@@ -13,7 +13,9 @@ from accelerate import Accelerator
 import tensorcache
 from conftest import B, C, P, orders, run
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning"
+)
 
 
 def starts(loader: Any) -> list[int]:
@@ -27,8 +29,15 @@ def accelerator() -> Accelerator:
 
 def test_prepare_hands_it_back(windows: tensorcache.Windows, accelerator: Accelerator) -> None:
     model = torch.nn.Linear(C, P)
-    made = tensorcache.accelerate.loader(accelerator, windows, batch_size=B, shuffle=True, seed=3, format="dict")
-    with made, tensorcache.torch.loader(windows, batch_size=B, shuffle=True, seed=3, format="dict") as plain:
+    made = tensorcache.accelerate.loader(
+        accelerator, windows, batch_size=B, shuffle=True, seed=3, format="dict"
+    )
+    with (
+        made,
+        tensorcache.torch.loader(
+            windows, batch_size=B, shuffle=True, seed=3, format="dict"
+        ) as plain,
+    ):
         model, adam, loader = accelerator.prepare(model, torch.optim.Adam(model.parameters()), made)
         assert loader is made
         assert accelerator.prepare(plain) is plain
@@ -44,7 +53,16 @@ def test_prepare_hands_it_back(windows: tensorcache.Windows, accelerator: Accele
                 adam.zero_grad()
             last.append(accelerator.gradient_state.end_of_dataloader)
         assert last == [False] * 30 + [True]
-        assert [number for number, sync in enumerate(steps, 1) if sync] == [4, 8, 12, 16, 20, 24, 28, 31]
+        assert [number for number, sync in enumerate(steps, 1) if sync] == [
+            4,
+            8,
+            12,
+            16,
+            20,
+            24,
+            28,
+            31,
+        ]
         assert accelerator.gradient_state.active_dataloader is None
 
 
@@ -65,7 +83,9 @@ def test_a_saved_state_goes_on_at_the_next_batch(
         assert seen + starts(loader) == orders(windows, 1, seed=5)[0]
 
 
-def test_what_cannot_be_says_what_to_do(windows: tensorcache.Windows, accelerator: Accelerator) -> None:
+def test_what_cannot_be_says_what_to_do(
+    windows: tensorcache.Windows, accelerator: Accelerator
+) -> None:
     for arguments, options, words in (
         ((windows, accelerator), {}, "accelerator: got a Windows, want an accelerate.Accelerator"),
         ((accelerator, windows), {"rank": 1}, "rank: got 1, want none: it is the accelerator's"),

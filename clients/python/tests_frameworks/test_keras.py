@@ -84,7 +84,9 @@ FIT = """
 
 
 @pytest.mark.parametrize("backend", ["torch", "jax"])
-def test_fit_sees_every_epoch_in_the_feeds_order(windows: tensorcache.Windows, backend: str) -> None:
+def test_fit_sees_every_epoch_in_the_feeds_order(
+    windows: tensorcache.Windows, backend: str
+) -> None:
     first, second, (third,) = json.loads(run(PROGRAM + PREDICT + FIT, KERAS_BACKEND=backend))
     want = orders(windows.where(rows=(0, 600)), 5, seed=4)
     assert first == want[:3]
@@ -98,7 +100,9 @@ def test_predict_and_evaluate_with_numpy(windows: tensorcache.Windows) -> None:
     run(PROGRAM + PREDICT, KERAS_BACKEND="numpy")
 
 
-def test_what_cannot_be_is_refused_at_once(windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_is_refused_at_once(
+    windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("KERAS_BACKEND", "numpy")
     with pytest.raises(tensorcache.SpecError, match="batch_size"):
         tensorcache.keras.dataset(windows, batch_size=0)

@@ -14,7 +14,9 @@ import transformers
 import tensorcache
 from conftest import B, C, P, orders
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning"
+)
 
 NAMES = {"context": "past_values", "target": "future_values", "start": "start"}
 
@@ -33,11 +35,20 @@ class Model(torch.nn.Module):
     ) -> dict[str, torch.Tensor]:
         (self.trained if self.training else self.evaluated).extend(start.tolist())
         predicted = self.layer(past_values.transpose(1, 2)).transpose(1, 2)
-        return {"loss": torch.nn.functional.mse_loss(predicted, future_values), "predicted": predicted}
+        return {
+            "loss": torch.nn.functional.mse_loss(predicted, future_values),
+            "predicted": predicted,
+        }
 
 
 def arguments(folder: Path, **options: Any) -> transformers.TrainingArguments:
-    quiet = {"report_to": [], "use_cpu": True, "disable_tqdm": True, "save_strategy": "no", "logging_strategy": "no"}
+    quiet = {
+        "report_to": [],
+        "use_cpu": True,
+        "disable_tqdm": True,
+        "save_strategy": "no",
+        "logging_strategy": "no",
+    }
     return transformers.TrainingArguments(
         output_dir=str(folder), per_device_train_batch_size=B, per_device_eval_batch_size=50, data_seed=8,
         label_names=["future_values"], **{**quiet, **options},
@@ -49,7 +60,9 @@ def joined(epochs: list[list[int]]) -> list[int]:
 
 
 @pytest.mark.parametrize("accumulate", [1, 4])
-def test_train_evaluate_and_predict(windows: tensorcache.Windows, tmp_path: Path, accumulate: int) -> None:
+def test_train_evaluate_and_predict(
+    windows: tensorcache.Windows, tmp_path: Path, accumulate: int
+) -> None:
     train, val = windows.split(fractions=(0.7, 0.3))
     model = Model()
     trainer = tensorcache.transformers.trainer_class(names=NAMES)(
@@ -65,37 +78,55 @@ def test_train_evaluate_and_predict(windows: tensorcache.Windows, tmp_path: Path
     said = trainer.predict(val)
     assert said.predictions.shape == (len(val), P, 7)
     sample = val[:]
-    torch.testing.assert_close(torch.from_numpy(said.label_ids), torch.from_numpy(sample.target.copy()))
+    torch.testing.assert_close(
+        torch.from_numpy(said.label_ids), torch.from_numpy(sample.target.copy())
+    )
     want = model.layer(torch.from_numpy(sample.context.copy()).transpose(1, 2)).transpose(1, 2)
     torch.testing.assert_close(torch.from_numpy(said.predictions), want.detach())
 
 
 @pytest.mark.parametrize("stop", [20, 31, 45])
-def test_resuming_goes_on_at_the_next_batch(windows: tensorcache.Windows, tmp_path: Path, stop: int) -> None:
+def test_resuming_goes_on_at_the_next_batch(
+    windows: tensorcache.Windows, tmp_path: Path, stop: int
+) -> None:
     kind = tensorcache.transformers.trainer_class(names=NAMES)
-    saving = {"save_strategy": "steps", "save_steps": stop, "save_only_model": False, "num_train_epochs": 3}
+    saving = {
+        "save_strategy": "steps",
+        "save_steps": stop,
+        "save_only_model": False,
+        "num_train_epochs": 3,
+    }
 
     class Stop(transformers.TrainerCallback):
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             control.should_training_stop = state.global_step == stop
 
     first, second = Model(), Model()
-    kind(model=first, args=arguments(tmp_path, **saving), train_dataset=windows, callbacks=[Stop()]).train()
-    kind(model=second, args=arguments(tmp_path, **saving), train_dataset=windows).train(resume_from_checkpoint=True)
+    kind(
+        model=first, args=arguments(tmp_path, **saving), train_dataset=windows, callbacks=[Stop()]
+    ).train()
+    kind(model=second, args=arguments(tmp_path, **saving), train_dataset=windows).train(
+        resume_from_checkpoint=True
+    )
     assert first.trained + second.trained == joined(orders(windows, 3, seed=8))
 
 
 def test_what_cannot_be_is_refused_at_once() -> None:
     for options, words in (
         ({"base": int}, "base: got <class 'int'>, want transformers.Trainer or a subclass of it"),
-        ({"names": {"contxt": "x"}}, 'names: got "contxt", want names for parts of a window: context, target'),
+        (
+            {"names": {"contxt": "x"}},
+            'names: got "contxt", want names for parts of a window: context, target',
+        ),
         ({"names": "x"}, 'names: got "x", want names for parts of a window'),
     ):
         with pytest.raises(tensorcache.SpecError, match=words):
             tensorcache.transformers.trainer_class(**options)
 
 
-def test_a_model_of_the_library_and_other_datasets(windows: tensorcache.Windows, tmp_path: Path) -> None:
+def test_a_model_of_the_library_and_other_datasets(
+    windows: tensorcache.Windows, tmp_path: Path
+) -> None:
     config = transformers.PatchTSTConfig(
         num_input_channels=7, context_length=C, prediction_length=P, patch_length=8, patch_stride=8, d_model=16,
         num_attention_heads=2, num_hidden_layers=1, ffn_dim=16,
@@ -103,7 +134,9 @@ def test_a_model_of_the_library_and_other_datasets(windows: tensorcache.Windows,
     kind = tensorcache.transformers.trainer_class()
     losses = []
     same = tensorcache.torch.dataset(windows, format="dict")
-    named = [{"past_values": same[i]["context"], "future_values": same[i]["target"]} for i in range(64)]
+    named = [
+        {"past_values": same[i]["context"], "future_values": same[i]["target"]} for i in range(64)
+    ]
     for dataset, steps in ((windows, 10), (named, 2)):
         transformers.set_seed(1)
         model = transformers.PatchTSTForPrediction(config)

@@ -23,7 +23,8 @@ def peer(name: str) -> Any:
             return importlib.import_module(name)
         except ImportError as error:
             pytest.skip(
-                f"{name} does not import ({error}): pip install -r requirements-peers.txt", allow_module_level=True
+                f"{name} does not import ({error}): pip install -r requirements-peers.txt",
+                allow_module_level=True,
             )
 
 

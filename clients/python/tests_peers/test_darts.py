@@ -19,7 +19,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def test_sequential_dataset(cache: tensorcache.Cache, seed: int) -> None:
     """input_chunk_length, output_chunk_length, output_chunk_shift, and a stride that counts from the end."""
     rng = np.random.default_rng(seed)
-    context, horizon, shift, stride = (int(rng.integers(low, high)) for low, high in ((1, 9), (1, 6), (0, 4), (1, 5)))
+    context, horizon, shift, stride = (
+        int(rng.integers(low, high)) for low, high in ((1, 9), (1, 6), (0, 4), (1, 5))
+    )
     values = rng.normal(size=context + shift + horizon + int(rng.integers(0, 30)))
     theirs = data.SequentialTorchTrainingDataset(
         darts.TimeSeries.from_values(values),
@@ -28,7 +30,13 @@ def test_sequential_dataset(cache: tensorcache.Cache, seed: int) -> None:
         output_chunk_shift=shift,
         stride=stride,
     )
-    spec = {"context_length": context, "prediction_length": horizon, "gap": shift, "stride": stride, "anchor": "end"}
+    spec = {
+        "context_length": context,
+        "prediction_length": horizon,
+        "gap": shift,
+        "stride": stride,
+        "anchor": "end",
+    }
     windows = windows_of(put(cache, values), **spec)
     assert windows is not None
     assert len(theirs) == len(windows)
@@ -44,7 +52,9 @@ def test_unequal_series_are_cycled(cache: tensorcache.Cache) -> None:
     rng = np.random.default_rng(0)
     series = [rng.normal(size=n) for n in (50, 100)]
     theirs = data.SequentialTorchTrainingDataset(
-        [darts.TimeSeries.from_values(values) for values in series], input_chunk_length=11, output_chunk_length=13
+        [darts.TimeSeries.from_values(values) for values in series],
+        input_chunk_length=11,
+        output_chunk_length=13,
     )
     windows = put(cache, *series).windows(context_length=11, prediction_length=13)
     assert len(theirs) == 2 * 77

@@ -31,7 +31,9 @@ def test_instance_splitter(cache: tensorcache.Cache, seed: int) -> None:
         sampler.UniformSplitSampler(p=1.0, min_past=least, min_future=future + lead),
         past_length=past, future_length=future, lead_time=lead,
     )  # fmt: skip
-    theirs = list(splitter([{"start": START, "target": values} for values in series], is_train=True))
+    theirs = list(
+        splitter([{"start": START, "target": values} for values in series], is_train=True)
+    )
     ours = windows_of(
         put(cache, *series), context_length=past, prediction_length=future, gap=lead, min_context=least
     )  # fmt: skip
@@ -40,7 +42,9 @@ def test_instance_splitter(cache: tensorcache.Cache, seed: int) -> None:
         return
     everything = ours[:]
     assert len(theirs) == len(ours)
-    np.testing.assert_array_equal([one["past_target"] for one in theirs], everything.context[:, :, 0])
+    np.testing.assert_array_equal(
+        [one["past_target"] for one in theirs], everything.context[:, :, 0]
+    )
     np.testing.assert_array_equal([one["future_target"] for one in theirs], target_of(everything))
     if everything.mask is not None:
         np.testing.assert_array_equal([1 - one["past_is_pad"] for one in theirs], everything.mask)
@@ -52,16 +56,24 @@ def target_of(sample: tensorcache.Sample) -> Any:
 
 
 @pytest.mark.parametrize(("folds", "length", "distance"), [(3, 7, 7), (4, 5, 2), (1, 9, 9)])
-def test_rolling_windows_are_backtest_folds(cache: tensorcache.Cache, folds: int, length: int, distance: int) -> None:
+def test_rolling_windows_are_backtest_folds(
+    cache: tensorcache.Cache, folds: int, length: int, distance: int
+) -> None:
     """generate_instances(windows=, distance=) from an offset: label k of each series is the target of fold k."""
     rng = np.random.default_rng(folds)
     series = [rng.normal(size=n) for n in (100, 50)]
     offset = -(length + (folds - 1) * distance)
-    _, template = split.split([{"start": START, "target": values} for values in series], offset=offset)
-    instances = template.generate_instances(prediction_length=length, windows=folds, distance=distance)
+    _, template = split.split(
+        [{"start": START, "target": values} for values in series], offset=offset
+    )
+    instances = template.generate_instances(
+        prediction_length=length, windows=folds, distance=distance
+    )
     labels = [label["target"] for _, label in instances]
     context = 10
-    windows = put(cache, *series).windows(context_length=context, prediction_length=length, dtype="float64")
+    windows = put(cache, *series).windows(
+        context_length=context, prediction_length=length, dtype="float64"
+    )
     made = windows.backtest(folds=folds, horizon=length, step=distance)
     for k, fold in enumerate(made):
         everything = fold["test"][:]

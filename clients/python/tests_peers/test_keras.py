@@ -18,7 +18,10 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 def dataset(data: Any, targets: Any, **options: Any) -> list[Any]:
     made = keras.utils.timeseries_dataset_from_array(data, targets, format="grain", **options)
-    return [[np.asarray(part) for part in batch] if targets is not None else np.asarray(batch) for batch in made]
+    return [
+        [np.asarray(part) for part in batch] if targets is not None else np.asarray(batch)
+        for batch in made
+    ]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -30,10 +33,14 @@ def test_windows_and_batches(cache: tensorcache.Cache, seed: int) -> None:
     theirs = dataset(
         values, None, sequence_length=length, sampling_rate=rate, sequence_stride=stride, batch_size=size
     )  # fmt: skip
-    windows = put(cache, values).windows(context_length=length, dilation=rate, stride=stride, dtype="float64")
+    windows = put(cache, values).windows(
+        context_length=length, dilation=rate, stride=stride, dtype="float64"
+    )
     with windows.feed(batch_size=size) as feed:
         for batch, want in zip(feed, theirs, strict=True):
-            np.testing.assert_allclose(batch.context[:, :, 0], want, rtol=1e-6)  # Grain hands out float32
+            np.testing.assert_allclose(
+                batch.context[:, :, 0], want, rtol=1e-6
+            )  # Grain hands out float32
 
 
 def test_the_docstrings_second_example_loses_windows(cache: tensorcache.Cache) -> None:

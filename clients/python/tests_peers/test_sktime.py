@@ -17,7 +17,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def test_sliding_window_splitter(cache: tensorcache.Cache, seed: int) -> None:
     """Its fh may leave a gap, and is the last row it needs; its windows begin at the series' start."""
     rng = np.random.default_rng(seed)
-    length, horizon, gap, step = (int(rng.integers(low, high)) for low, high in ((1, 9), (1, 6), (0, 4), (1, 5)))
+    length, horizon, gap, step = (
+        int(rng.integers(low, high)) for low, high in ((1, 9), (1, 6), (0, 4), (1, 5))
+    )
     values = rng.normal(size=int(rng.integers(length + gap + horizon, 60)))
     splitter = split.SlidingWindowSplitter(
         fh=list(range(gap + 1, gap + horizon + 1)), window_length=length, step_length=step
@@ -28,7 +30,9 @@ def test_sliding_window_splitter(cache: tensorcache.Cache, seed: int) -> None:
     )
     everything = windows[:]
     assert everything.target is not None
-    np.testing.assert_array_equal([values[train] for train, _ in theirs], everything.context[:, :, 0])
+    np.testing.assert_array_equal(
+        [values[train] for train, _ in theirs], everything.context[:, :, 0]
+    )
     np.testing.assert_array_equal([values[test] for _, test in theirs], everything.target[:, :, 0])
 
 
@@ -48,5 +52,7 @@ def test_expanding_window_splitter(cache: tensorcache.Cache, seed: int) -> None:
     ours = windows.backtest(folds=folds, horizon=horizon, step=step)
     assert len(theirs) == len(ours)
     for (train, test), (ours_train, ours_test) in zip(theirs, ours, strict=True):
-        assert (ours_train[:].start + 1).tolist() == train[1:].tolist()  # row 0 has no context row before it
+        assert (ours_train[:].start + 1).tolist() == train[
+            1:
+        ].tolist()  # row 0 has no context row before it
         assert (ours_test[:].start + 1).tolist() == test.tolist()

@@ -51,18 +51,26 @@ class Accelerated(torch.Loader, DataLoaderStateMixin):
         self.begin()
         try:
             for batch in feed:
-                self.end_of_dataloader = feed._place(of_stream=True)[1] == 0  # the start of the next epoch
+                self.end_of_dataloader = (
+                    feed._place(of_stream=True)[1] == 0
+                )  # the start of the next epoch
                 yield batch
                 del batch
         finally:
             self.end()
 
 
-def of(accelerator: Any, windows: Windows, options: dict[str, Any], kind: type[Accelerated] = Accelerated) -> Any:
+def of(
+    accelerator: Any,
+    windows: Windows,
+    options: dict[str, Any],
+    kind: type[Accelerated] = Accelerated,
+) -> Any:
     """A loader of a kind for an accelerator's process and device."""
     if not isinstance(accelerator, Accelerator):
         raise SpecError(
-            f"accelerator: got a {type(accelerator).__name__}, want an accelerate.Accelerator", field="accelerator"
+            f"accelerator: got a {type(accelerator).__name__}, want an accelerate.Accelerator",
+            field="accelerator",
         )
     for name in ("rank", "num_replicas"):
         if name in options:

@@ -28,14 +28,18 @@ def reader_of(columns: Any) -> Any:
     try:
         pyarrow: Any = importlib.import_module("pyarrow")
     except ImportError as error:
-        raise SourceError(f"columns: a {kind} is sent by pyarrow, which is not installed", field="columns") from error
+        raise SourceError(
+            f"columns: a {kind} is sent by pyarrow, which is not installed", field="columns"
+        ) from error
     try:
         if hasattr(columns, "__arrow_c_stream__"):
             return pyarrow.RecordBatchReader.from_stream(columns)
         batch = pyarrow.record_batch(columns)
         return pyarrow.RecordBatchReader.from_batches(batch.schema, [batch])
     except (ValueError, TypeError) as error:  # what pyarrow raises derives from them
-        raise SourceError(f"columns: a {kind} that is no table: {error}", field="columns") from error
+        raise SourceError(
+            f"columns: a {kind} that is no table: {error}", field="columns"
+        ) from error
 
 
 class Sink(io.RawIOBase):

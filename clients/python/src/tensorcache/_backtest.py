@@ -47,7 +47,9 @@ def backtest(windows: Windows, folds: Any, horizon: Any, step: Any, train_rows: 
         train = windows.where(rows=(first, -begin))
         for name, part in (("train", train), ("test", test)):
             if not len(part):
-                raise nothing_left(windows, f"{name} of fold {k} (of {folds}, numbered from 0)", part)
+                raise nothing_left(
+                    windows, f"{name} of fold {k} (of {folds}, numbered from 0)", part
+                )
         made.append(Split({"train": train, "test": test}))
     return made
 
@@ -66,13 +68,19 @@ def longest(windows: Windows) -> int:
 
 def too_few(field: str, got: int, want: int) -> SpecError:
     """The error of a stretch of rows that no window's prediction rows fit into."""
-    return SpecError(f"{field}: got {got}, want {want} or more, the prediction rows of one window", field=field)
+    return SpecError(
+        f"{field}: got {got}, want {want} or more, the prediction rows of one window", field=field
+    )
 
 
 def nothing_left(windows: Windows, what: str, part: Windows) -> SpecError:
     """The error of a fold without windows, with what its positions were lost to."""
     lost = ", ".join(f"{reason} {count:,}" for reason, count in part.rejected.items())
-    why = f"its {part.positions:,} positions are lost to {lost}" if lost else "no position of these windows lies there"
+    why = (
+        f"its {part.positions:,} positions are lost to {lost}"
+        if lost
+        else "no position of these windows lies there"
+    )
     return SpecError(
         f"folds: {what} has no window; {why}",
         type="no_windows",

@@ -46,8 +46,13 @@ class Layout:
             name, dtype = str(part["name"]), DTYPES.get(str(part["dtype"]))
             self.rows, *shape = (int(n) for n in part["shape"])
             offset = int(part["offset"])
-            if dtype is None or offset + dtype.itemsize * self.rows * int(np.prod(shape)) > self.slot_bytes:
-                raise ProtocolError(f"the daemon lays out a slot of {self.slot_bytes} bytes with a part {part}")
+            if (
+                dtype is None
+                or offset + dtype.itemsize * self.rows * int(np.prod(shape)) > self.slot_bytes
+            ):
+                raise ProtocolError(
+                    f"the daemon lays out a slot of {self.slot_bytes} bytes with a part {part}"
+                )
             self.parts[name] = Part(dtype, tuple(shape), offset)
         self.source = source
         self.cut = source.parts_of(str(said["delivery"]))
@@ -56,7 +61,9 @@ class Layout:
         """A part that is made when it is asked for; None where there is none."""
         part = self.parts.get(name)
         if part is not None:
-            array: Array = np.ndarray((batch.rows, *part.shape), part.dtype, batch._memory, part.offset)
+            array: Array = np.ndarray(
+                (batch.rows, *part.shape), part.dtype, batch._memory, part.offset
+            )
             return array
         return self.source.part(name, batch.item, batch.start) if name in self.cut else None
 

@@ -27,7 +27,9 @@ def find_binary() -> str:
     if named:
         if is_executable(named):
             return str(Path(named).absolute())
-        raise DaemonError(f'TENSORCACHE_BIN names "{named}", which is no executable file', type="binary_not_found")
+        raise DaemonError(
+            f'TENSORCACHE_BIN names "{named}", which is no executable file', type="binary_not_found"
+        )
     tried: list[str] = []
     for folder in scripts():
         candidate = str(Path(folder, NAME))

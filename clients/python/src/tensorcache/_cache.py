@@ -280,8 +280,12 @@ class Cache:
             arrays: Any = rows
             done = put(self._feed_path, name, arrays, None)
         else:
-            options = given(("hash_sources", hash_sources, _spec.flag, False)) | {"sources": absolute(rows)}
-            done = wait_for(self._control, self._control.post(f"/v1/datasets/{name}/append", options), progress)
+            options = given(("hash_sources", hash_sources, _spec.flag, False)) | {
+                "sources": absolute(rows)
+            }
+            done = wait_for(
+                self._control, self._control.post(f"/v1/datasets/{name}/append", options), progress
+            )
         return Dataset(self, name, int(done["generation"]))
 
     def dataset(self, name: str, generation: int = 0) -> Dataset:
@@ -329,11 +333,15 @@ class Cache:
         deadline = clock.monotonic() + STOP_SECONDS
         while not lock_is_free(self.dir):
             now = read_address(self.dir)
-            if now is not None and (now.pid != pid or (before and before.pid == pid and now.started != before.started)):
+            if now is not None and (
+                now.pid != pid or (before and before.pid == pid and now.started != before.started)
+            ):
                 # Who goes on has started the next one, which has the same pid where it is the first in its container.
                 break
             if clock.monotonic() > deadline:
-                raise DaemonError(f'the daemon of "{self.dir}" has not left after {STOP_SECONDS:.0f} s')
+                raise DaemonError(
+                    f'the daemon of "{self.dir}" has not left after {STOP_SECONDS:.0f} s'
+                )
             clock.sleep(0.005)
         reap(1.0)
 

@@ -87,7 +87,9 @@ class Chooser:
         self._count_ticks()
         was, slot, local = self.delivery, self._means["slot"], self._means["local"]
         self._means[was].append(mean_step(self._steps))
-        self.seconds = {name: statistics.median(means) for name, means in self._means.items() if means}
+        self.seconds = {
+            name: statistics.median(means) for name, means in self._means.items() if means
+        }
         if len(slot) == len(local):
             self._decide([b / a for a, b in zip(slot, local, strict=True)])
         if not self.settled:

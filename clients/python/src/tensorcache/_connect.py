@@ -53,7 +53,10 @@ def find(directory: str) -> Address | None:
 
 
 def find_or_start(
-    directory: str, autostart: bool, patience: float = 0.0, closed: Callable[[], bool] = lambda: False
+    directory: str,
+    autostart: bool,
+    patience: float = 0.0,
+    closed: Callable[[], bool] = lambda: False,
 ) -> Address:
     """The daemon of ``directory``, started when none runs and ``autostart`` allows it.
 
@@ -80,7 +83,9 @@ def find_or_start(
     make_directory(directory)
     with start_lock(directory):
         address = wait_for_holder(directory, time.monotonic() + START_SECONDS)
-        if address is None and patience > 0:  # from when the last has let go, which may take it seconds
+        if (
+            address is None and patience > 0
+        ):  # from when the last has let go, which may take it seconds
             address = wait_for_another(directory, min(patience, OTHERS_FIRST_SECONDS), closed)
         if address is None:
             deadline = time.monotonic() + START_SECONDS
@@ -93,7 +98,9 @@ def find_or_start(
             else:
                 address = find(directory)
     if address is None:
-        raise DaemonError(f'the daemon of "{directory}" started and was gone at once\n{log_tail(directory)}')
+        raise DaemonError(
+            f'the daemon of "{directory}" started and was gone at once\n{log_tail(directory)}'
+        )
     return address
 
 
@@ -151,7 +158,9 @@ def make_directory(directory: str) -> None:
         Path(directory).mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise DaemonError(
-            f'the cache directory "{directory}" cannot be made: {error.strerror}', type="directory", field="dir"
+            f'the cache directory "{directory}" cannot be made: {error.strerror}',
+            type="directory",
+            field="dir",
         ) from error
 
 
@@ -162,7 +171,9 @@ def start_lock(directory: str) -> Iterator[None]:
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise DaemonError(f'"{path}" cannot be opened: {error.strerror}', type="directory", field="dir") from error
+        raise DaemonError(
+            f'"{path}" cannot be opened: {error.strerror}', type="directory", field="dir"
+        ) from error
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
         yield
@@ -178,9 +189,21 @@ def start(binary: str, directory: str) -> None:
     """
     ready, ready_for_child = os.pipe()
     try:
-        log = os.open(str(Path(directory, "daemon.log")), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        log = os.open(
+            str(Path(directory, "daemon.log")),
+            os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC,
+            0o600,
+        )
         try:
-            command = [binary, "serve", "--dir", directory, "--ready-fd", str(ready_for_child), "--auto"]
+            command = [
+                binary,
+                "serve",
+                "--dir",
+                directory,
+                "--ready-fd",
+                str(ready_for_child),
+                "--auto",
+            ]
             daemon = Daemon(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -192,7 +215,9 @@ def start(binary: str, directory: str) -> None:
             )
             _started.append(daemon)
         except OSError as error:
-            raise DaemonError(f'"{binary}" cannot be run: {error.strerror}', type="start_failed") from error
+            raise DaemonError(
+                f'"{binary}" cannot be run: {error.strerror}', type="start_failed"
+            ) from error
         finally:
             os.close(log)
             os.close(ready_for_child)
@@ -214,7 +239,10 @@ def wait_until_ready(ready: int, directory: str) -> None:
             )
         more = os.read(ready, 64)
         if not more:
-            raise DaemonError(f'the daemon of "{directory}" did not start\n{log_tail(directory)}', type="start_failed")
+            raise DaemonError(
+                f'the daemon of "{directory}" did not start\n{log_tail(directory)}',
+                type="start_failed",
+            )
         said += more
 
 

@@ -13,7 +13,10 @@ IDLE = slice(4, 6)
 def ticks() -> tuple[int, int] | None:
     """How many ticks the cores were idle so far, and how many have passed; None where the system does not say."""
     idle = passed = 0
-    with contextlib.suppress(OSError, ValueError, AttributeError), Path("/proc/stat").open("rb") as file:
+    with (
+        contextlib.suppress(OSError, ValueError, AttributeError),
+        Path("/proc/stat").open("rb") as file,
+    ):
         mine = {b"cpu%d" % core for core in os.sched_getaffinity(0)}
         for line in file:
             fields = line.split()

@@ -23,7 +23,9 @@ def place(state: Mapping[str, Any], ours: Mapping[str, Any]) -> Place:
     try:
         epoch, consumed = operator.index(state["epoch"]), operator.index(state["consumed"])
     except (KeyError, TypeError):
-        raise CursorError(f"got {state!r}, want what state_dict() returned", field="state") from None
+        raise CursorError(
+            f"got {state!r}, want what state_dict() returned", field="state"
+        ) from None
     differing = difference(state, ours)
     if differing:
         raise CursorError(f"the state was saved from another feed: {differing}", field="state")
@@ -49,5 +51,11 @@ def difference(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
     """What differs between two cursors, their places aside, in words; "" when nothing does."""
     unsaid = {"seed": 0}  # a cursor leaves a seed of 0 out
     theirs, ours = {**unsaid, **theirs}, {**unsaid, **ours}
-    keys = [key for key in {**ours, **theirs} if key not in ("epoch", "consumed") and theirs.get(key) != ours.get(key)]
-    return ", ".join(f"its {key} is {show(theirs.get(key))}, here {show(ours.get(key))}" for key in keys)
+    keys = [
+        key
+        for key in {**ours, **theirs}
+        if key not in ("epoch", "consumed") and theirs.get(key) != ours.get(key)
+    ]
+    return ", ".join(
+        f"its {key} is {show(theirs.get(key))}, here {show(ours.get(key))}" for key in keys
+    )

@@ -10,7 +10,10 @@ from ._errors import SpecError
 
 
 def where_cut(
-    rows: _spec.RowBounds | None, time: _spec.TimeBounds | None, items: Iterable[Any] | None, context_before: bool
+    rows: _spec.RowBounds | None,
+    time: _spec.TimeBounds | None,
+    items: Iterable[Any] | None,
+    context_before: bool,
 ) -> dict[str, Any]:
     """The cut of ``Windows.where``.
 
@@ -26,7 +29,10 @@ def where_cut(
         where["items"] = _spec.item_values("items", items)
     if not where:
         raise SpecError("where: got nothing, want rows=, time= or items=", field="where")
-    return {"where": where, "context_before_split": _spec.flag("context_before_split", context_before)}
+    return {
+        "where": where,
+        "context_before_split": _spec.flag("context_before_split", context_before),
+    }
 
 
 def split_request(

@@ -111,7 +111,9 @@ class Dataset:
         column = self._column(name)
         place = self._manifest.vocab.get(name)
         if place is None:
-            raise SpecError(f'column "{name}" is {column.dtype}, only text columns have words', field=name)
+            raise SpecError(
+                f'column "{name}" is {column.dtype}, only text columns have words', field=name
+            )
         texts = self._texts.get(name)
         if texts is None:
             at = (int(place.get(key, 0)) for key in ("count", "offsets", "data", "data_bytes"))
@@ -129,14 +131,22 @@ class Dataset:
         """
 
         def number(said: float | None) -> float | None:
-            return None if said is None else float(said)  # in JSON whole ones have the digits of another from 2^53 on
+            return (
+                None if said is None else float(said)
+            )  # in JSON whole ones have the digits of another from 2^53 on
 
         return {
             str(column["name"]): {
-                **{name: number(said) for name, said in column["statistics"].items() if name != "quantiles"},
+                **{
+                    name: number(said)
+                    for name, said in column["statistics"].items()
+                    if name != "quantiles"
+                },
                 "count": int(column["statistics"]["count"]),
                 "missing": int(column.get("missing") or 0),
-                "quantiles": {float(q): number(said) for q, said in column["statistics"]["quantiles"].items()},
+                "quantiles": {
+                    float(q): number(said) for q, said in column["statistics"]["quantiles"].items()
+                },
             }
             for column in self.manifest["columns"]
             if column.get("statistics")
@@ -237,7 +247,9 @@ class Dataset:
         lease.close()
         try:
             if said["digest"] != self.digest:
-                raise StaleError(f'generation {self.generation} of dataset "{self.name}" is another one by now')
+                raise StaleError(
+                    f'generation {self.generation} of dataset "{self.name}" is another one by now'
+                )
             return mmap.mmap(fds[said["files"].index("data.arrow")], 0, access=mmap.ACCESS_COPY)
         finally:
             _wire.close_all(fds)
@@ -267,14 +279,22 @@ class Dataset:
         """The rows with cells that were missing before they were filled, as stretches: their first rows and ends."""
         return missing_stretches(bytes(self._maps[column.prepared.before]))
 
-    def _post(self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    def _post(
+        self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]], **more: Any
+    ) -> dict[str, Any]:
         return self._cache._control.post(*self._question(action, spec, cuts, more))
 
-    def _post_for_bytes(self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]]) -> bytes:
+    def _post_for_bytes(
+        self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]]
+    ) -> bytes:
         return self._cache._control.post_for_bytes(*self._question(action, spec, cuts, {}))
 
     def _question(
-        self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]], more: dict[str, Any]
+        self,
+        action: str,
+        spec: dict[str, Any],
+        cuts: Sequence[dict[str, Any]],
+        more: dict[str, Any],
     ) -> tuple[str, dict[str, Any]]:
         if not self._lease.alive:
             raise StaleError(
@@ -282,7 +302,13 @@ class Dataset:
                 type="closed",
                 hint="cache.dataset(name) opens it again",
             )
-        body = {"generation": self.generation, "digest": self.digest, "spec": spec, "cuts": list(cuts), **more}
+        body = {
+            "generation": self.generation,
+            "digest": self.digest,
+            "spec": spec,
+            "cuts": list(cuts),
+            **more,
+        }
         return f"/v1/datasets/{self.name}/{action}", body
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -296,7 +322,9 @@ class Dataset:
         )
 
 
-def opened(path: str, name: str, generation: int) -> tuple[socket.socket, dict[str, Any], list[int]]:
+def opened(
+    path: str, name: str, generation: int
+) -> tuple[socket.socket, dict[str, Any], list[int]]:
     """The lease on a generation, what the daemon said of it, and its files' descriptors."""
     lease = _wire.dial(path)
     try:
@@ -304,7 +332,9 @@ def opened(path: str, name: str, generation: int) -> tuple[socket.socket, dict[s
         said, fds = _wire.receive_reply(lease)
         if len(fds) != len(said["files"]):
             _wire.close_all(fds)
-            raise ProtocolError(f"the daemon sent {len(fds)} descriptors for {len(said['files'])} files")
+            raise ProtocolError(
+                f"the daemon sent {len(fds)} descriptors for {len(said['files'])} files"
+            )
     except BaseException:
         lease.close()
         raise
@@ -319,7 +349,9 @@ def map_files(fds: list[int]) -> list[mmap.mmap]:
         _wire.close_all(fds)
 
 
-_reopened: weakref.WeakValueDictionary[tuple[str, str, str], Dataset] = weakref.WeakValueDictionary()
+_reopened: weakref.WeakValueDictionary[tuple[str, str, str], Dataset] = (
+    weakref.WeakValueDictionary()
+)
 
 
 def reopen(directory: str, name: str, generation: int, digest: str) -> Dataset:

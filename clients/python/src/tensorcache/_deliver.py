@@ -35,7 +35,13 @@ torch's ``index_select`` is left as it is: it would gain 0.6, 0.75, 0.85 of its 
 def slot(stream: Stream, source: Source) -> Deliver:
     """Batches over slots of the ring."""
     ring, layout, full = stream.ring, stream.layout, stream.layout.rows
-    blocks, taken, most, spare, put = ring.blocks, ring.taken, ring.most_held, ring.spare, ring.taken.append
+    blocks, taken, most, spare, put = (
+        ring.blocks,
+        ring.taken,
+        ring.most_held,
+        ring.spare,
+        ring.taken.append,
+    )
     arrays = [cubes(ring, layout, name) for name in ("context", "target") if name in layout.parts]
     contexts, targets, pair = arrays[0], arrays[-1], len(arrays) == 2
     new, kind = Batch.__new__, Batch
@@ -58,7 +64,10 @@ def slot(stream: Stream, source: Source) -> Deliver:
 def cubes(ring: Ring, layout: Layout, name: str) -> list[Array]:
     """A part of a full batch in each slot, with an axis of one in front: ``[0]`` of it is soonest made."""
     part = layout.parts[name]
-    return [np.ndarray((1, layout.rows, *part.shape), part.dtype, block, part.offset) for block in ring.blocks]
+    return [
+        np.ndarray((1, layout.rows, *part.shape), part.dtype, block, part.offset)
+        for block in ring.blocks
+    ]
 
 
 def starts(stream: Stream, source: Source) -> Deliver:
@@ -75,7 +84,9 @@ def local(stream: Stream, source: Source) -> Deliver:
     """Batches that are gathered here, into memory of this process."""
     take, layout = stream.ring.taker(), stream.layout
     source.scattered()
-    context, target = (source.every(name) if source.has(name) else None for name in ("context", "target"))
+    context, target = (
+        source.every(name) if source.has(name) else None for name in ("context", "target")
+    )
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         batch = Batch(take(slot), layout, rows)
@@ -107,10 +118,15 @@ def view(stream: Stream, source: Source) -> Deliver:
     layout, elsewhere, full = stream.layout, local(stream, source), stream.layout.rows
     stride, put = source.stride, stream.ring.freed.append
     new, run = Run.__new__, Run
-    context, target = (source.every(name) if source.has(name) else None for name in ("context", "target"))
+    context, target = (
+        source.every(name) if source.has(name) else None for name in ("context", "target")
+    )
     if context is None or (target is None and source.has("target")):
         raise ProtocolError("the daemon delivers views of columns that cannot be viewed")
-    contexts, targets = runs(context, full, stride), None if target is None else runs(target, full, stride)
+    contexts, targets = (
+        runs(context, full, stride),
+        None if target is None else runs(target, full, stride),
+    )
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         if not flags & RUN:

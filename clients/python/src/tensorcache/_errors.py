@@ -152,7 +152,12 @@ def from_problem(problem: dict[str, Any]) -> TensorcacheError:
     kind = str(problem.get("type", "internal"))
     detail = str(problem.get("detail") or problem.get("title") or "the daemon gave no reason")
     error = CLASSES.get(kind, TensorcacheError)
-    return error(detail, type=kind, hint=str(problem.get("hint") or ""), field=str(problem.get("field") or ""))
+    return error(
+        detail,
+        type=kind,
+        hint=str(problem.get("hint") or ""),
+        field=str(problem.get("field") or ""),
+    )
 
 
 def near(name: str, names: Iterable[str]) -> str:
@@ -161,5 +166,7 @@ def near(name: str, names: Iterable[str]) -> str:
     return f"; near: {', '.join(matches)}" if matches else ""
 
 
-def _rebuild(cls: type[TensorcacheError], detail: str, kind: str, hint: str, field: str) -> TensorcacheError:
+def _rebuild(
+    cls: type[TensorcacheError], detail: str, kind: str, hint: str, field: str
+) -> TensorcacheError:
     return cls(detail, type=kind, hint=hint, field=field)

@@ -128,7 +128,11 @@ class Feed:
                         if self._tuner is not None and self._tuner.due(self._meter.seconds()):
                             stream = self._tune(self._tuner, stream)
                 except DaemonError as error:
-                    if self._token != token or not self._reconnect or isinstance(error, ProtocolError):
+                    if (
+                        self._token != token
+                        or not self._reconnect
+                        or isinstance(error, ProtocolError)
+                    ):
                         raise
                     self._drop(stream)
                     stream = self._attach_anew(self._place(of_stream=True))
@@ -194,13 +198,19 @@ class Feed:
             if stream is self._stream:  # else another one serves the feed since
                 break
         # One reading for all: the daemon's verdict is on what it was told.
-        seconds, waited = theirs.get("pass_s", self._meter.seconds()), theirs.get("wait_data_s", self._meter.waited)
+        seconds, waited = (
+            theirs.get("pass_s", self._meter.seconds()),
+            theirs.get("wait_data_s", self._meter.waited),
+        )
         return {
             "batches": self._batches_served,
             "seconds": seconds,
             "wait_s": waited,
             "wait_share": waited / seconds if seconds else 0.0,
-            **{name: theirs.get(name) for name in ("wait_trainer_s", "wait_trainer_share", "verdict")},
+            **{
+                name: theirs.get(name)
+                for name in ("wait_trainer_s", "wait_trainer_share", "verdict")
+            },
             "reconnects": self._reconnects,
             "copied": self._copied + (stream.ring.copied if stream else 0),
             "held": stream.ring.held if stream else 0,
@@ -228,7 +238,9 @@ class Feed:
     def _begin(self) -> tuple[Stream, int]:
         """Bring the stream to where a pass begins, and begin it."""
         if self._closed:
-            raise FeedError("the feed is closed", type="closed", hint="windows.feed(...) makes another")
+            raise FeedError(
+                "the feed is closed", type="closed", hint="windows.feed(...) makes another"
+            )
         if os.getpid() != self._pid:
             raise forked()
         self._pause()
@@ -240,12 +252,16 @@ class Feed:
             else:
                 if self._chooser is not None and self._chooser.delivery != self.delivery:
                     stream = self._exchange(stream)
-                if start != here or self._empty:  # after two epochs without a batch the daemon waits to be asked
+                if (
+                    start != here or self._empty
+                ):  # after two epochs without a batch the daemon waits to be asked
                     stream.seek(*start)
         except BaseException as error:
             if (left := self._stream) is not None:
                 self._drop(left)
-            if not (self._reconnect and isinstance(error, DaemonError)) or isinstance(error, ProtocolError):
+            if not (self._reconnect and isinstance(error, DaemonError)) or isinstance(
+                error, ProtocolError
+            ):
                 raise
             stream = self._attach_anew(start)
         self._start, self._last, self._target, self._empty = start, None, None, False

@@ -32,7 +32,8 @@ def feed_options(
     """All of a feed's request that is not the windows."""
     if not isinstance(delivery, str) or delivery not in DELIVERIES:
         raise SpecError(
-            f'delivery: got "{delivery}", want {", ".join(DELIVERIES[:-1])} or {DELIVERIES[-1]}', field="delivery"
+            f'delivery: got "{delivery}", want {", ".join(DELIVERIES[:-1])} or {DELIVERIES[-1]}',
+            field="delivery",
         )
     return {
         "options": sampler,

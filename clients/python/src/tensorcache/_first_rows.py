@@ -52,11 +52,15 @@ class FirstRows:
         if self._data.time is None:
             return None
         rows = np.maximum(starts, self.of_each(items)) if self.padded else starts
-        times: npt.NDArray[Any] = self._data[self._data.time][self._data.items.row_offset[items] + rows]
+        times: npt.NDArray[Any] = self._data[self._data.time][
+            self._data.items.row_offset[items] + rows
+        ]
         return times
 
 
-FORM = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))?")
+FORM = re.compile(
+    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))?"
+)
 """What the daemon reads as a time: RFC 3339, the same without seconds or a zone, or a date."""
 
 NANOSECONDS = {"D": 86_400 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}

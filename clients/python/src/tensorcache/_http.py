@@ -54,7 +54,9 @@ class Control:
         entries: list[dict[str, Any]] = []
         after: str | None = ""
         while after is not None:
-            query = urllib.parse.urlencode({"limit": 1000, "after": after} if after else {"limit": 1000})
+            query = urllib.parse.urlencode(
+                {"limit": 1000, "after": after} if after else {"limit": 1000}
+            )
             page = self.get(f"{route}?{query}", timeout)
             entries += page[name]
             after = page["next"]
@@ -72,17 +74,23 @@ class Control:
         """POST a JSON object and get the bytes of the answer."""
         return self._request("POST", route, body, None)
 
-    def _object(self, method: str, route: str, body: dict[str, Any] | None, timeout: float | None) -> dict[str, Any]:
+    def _object(
+        self, method: str, route: str, body: dict[str, Any] | None, timeout: float | None
+    ) -> dict[str, Any]:
         answer = self._request(method, route, body, timeout)
         try:
             said = json.loads(answer)
         except ValueError:
             said = None
         if not isinstance(said, dict):
-            raise ProtocolError(f"the daemon answered {method} {route} with {answer[:80]!r}, which is no JSON object")
+            raise ProtocolError(
+                f"the daemon answered {method} {route} with {answer[:80]!r}, which is no JSON object"
+            )
         return said
 
-    def _request(self, method: str, route: str, body: dict[str, Any] | None, timeout: float | None) -> bytes:
+    def _request(
+        self, method: str, route: str, body: dict[str, Any] | None, timeout: float | None
+    ) -> bytes:
         headers = {"Accept": "application/json"}
         data = None
         if body is not None:
@@ -90,11 +98,15 @@ class Control:
             data = json.dumps(body, allow_nan=False).encode()
         for last in (False, True):
             with self._exchange(method, route, timeout) as connection:
-                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may have answered before all
+                with contextlib.suppress(
+                    BrokenPipeError, ConnectionResetError
+                ):  # it may have answered before all
                     connection.request(method, route, data, headers)
                 response = connection.getresponse()
                 answer = response.read()
-            if last or response.status != 408:  # else nothing was done: one of the two was stopped for a while
+            if (
+                last or response.status != 408
+            ):  # else nothing was done: one of the two was stopped for a while
                 break
         if response.status >= 400:
             raise self._problem(method, route, response.status, answer)
@@ -112,7 +124,8 @@ class Control:
             ) from error
         except OSError as error:
             raise DaemonError(
-                f'the daemon of "{self._directory}" cannot be reached: {error.strerror or error}', hint=GONE_HINT
+                f'the daemon of "{self._directory}" cannot be reached: {error.strerror or error}',
+                hint=GONE_HINT,
             ) from error
         except http.client.HTTPException as error:
             raise ProtocolError(
@@ -128,4 +141,6 @@ class Control:
             problem = None
         if isinstance(problem, dict):
             return from_problem(problem)
-        return ProtocolError(f"the daemon answered {method} {route} with status {status}: {answer[:200]!r}")
+        return ProtocolError(
+            f"the daemon answered {method} {route} with status {status}: {answer[:200]!r}"
+        )

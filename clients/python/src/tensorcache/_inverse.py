@@ -15,7 +15,12 @@ from ._manifest import Column
 
 
 def inverse(
-    columns: Sequence[Column], values: npt.ArrayLike, item: Any, initial: Any, items: Items, single: bool
+    columns: Sequence[Column],
+    values: npt.ArrayLike,
+    item: Any,
+    initial: Any,
+    items: Items,
+    single: bool,
 ) -> npt.NDArray[np.float64]:
     """``values * scale + shift``, summed up from ``initial`` and ``expm1`` of it where the steps say so, in float64.
 
@@ -37,15 +42,23 @@ def inverse(
     scale = np.concatenate([per_item(column, codes, 1.0) for column in columns], axis=-1)
     if plain:
         shift, scale = shift[..., 0], scale[..., 0]
-    if isinstance(codes, np.ndarray):  # one row a value of the first axis: spread over the axes between
+    if isinstance(
+        codes, np.ndarray
+    ):  # one row a value of the first axis: spread over the axes between
         shape = (len(codes),) + (1,) * (array.ndim - shift.ndim) + shift.shape[1:]
         shift, scale = shift.reshape(shape), scale.reshape(shape)
-    result: npt.NDArray[np.float64] = np.asarray(array * scale + shift)  # of one number NumPy makes a scalar
+    result: npt.NDArray[np.float64] = np.asarray(
+        array * scale + shift
+    )  # of one number NumPy makes a scalar
     at = 0
     for column in columns:
         own = ... if plain else (..., slice(at, at + column.width))
         result[own] = unprepared(
-            column, result[own], codes, None if initial is None else numbers(initial, "initial")[own], plain
+            column,
+            result[own],
+            codes,
+            None if initial is None else numbers(initial, "initial")[own],
+            plain,
         )
         at += column.width
     return result
@@ -78,7 +91,9 @@ def unprepared(
                 f'"{column.name}" along',
                 field="values",
             )
-        if values.ndim == -axis and isinstance(codes, np.ndarray) and initial is None:  # a code a row
+        if (
+            values.ndim == -axis and isinstance(codes, np.ndarray) and initial is None
+        ):  # a code a row
             edges = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
             pieces = [
                 summed(column, values[a:b], int(codes[a]), None, 0, plain)
@@ -121,7 +136,10 @@ def forward(column: Column, initial: npt.NDArray[Any]) -> npt.NDArray[np.float64
 
 
 def begin(
-    column: Column, rows: npt.NDArray[np.float64], codes: int | npt.NDArray[np.int64] | None, plain: bool
+    column: Column,
+    rows: npt.NDArray[np.float64],
+    codes: int | npt.NDArray[np.int64] | None,
+    plain: bool,
 ) -> npt.NDArray[np.float64]:
     """What the first differences of items are above, for values that begin where the items do."""
     first = column.prepared.first
@@ -139,7 +157,9 @@ def begin(
     return np.broadcast_to(start, rows.shape[1:])
 
 
-def from_first(rows: npt.NDArray[np.float64], start: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def from_first(
+    rows: npt.NDArray[np.float64], start: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
     """Sums of differences whose leading missing ones end at the value ``start``."""
     leading = np.logical_and.accumulate(np.isnan(rows), axis=0)
     last = leading & ~np.concatenate([leading[1:], np.zeros_like(leading[:1])])
@@ -147,7 +167,9 @@ def from_first(rows: npt.NDArray[np.float64], start: npt.NDArray[np.float64]) ->
     return np.where(leading & ~last, np.nan, summed)
 
 
-def per_item(column: Column, codes: int | npt.NDArray[np.int64] | None, neutral: float) -> npt.NDArray[np.float64]:
+def per_item(
+    column: Column, codes: int | npt.NDArray[np.int64] | None, neutral: float
+) -> npt.NDArray[np.float64]:
     """A column's shift (``neutral`` 0) or scale (1): of shape ``[width]``, or ``[codes, width]``."""
     rows = () if codes is None or isinstance(codes, int) else (len(codes),)
     fitted = column.scale
@@ -164,8 +186,12 @@ def item_codes(
     columns: Sequence[Column], array: npt.NDArray[np.float64], item: Any, initial: Any, items: Items
 ) -> int | npt.NDArray[np.int64] | None:
     """The item's code, or one along the first axis; None where no step asks for it."""
-    by_item = [column.name for column in columns if column.scale is not None and column.scale.per == "item"]
-    summed = [column.name for column in columns if initial is None and column.prepared.first is not None]
+    by_item = [
+        column.name for column in columns if column.scale is not None and column.scale.per == "item"
+    ]
+    summed = [
+        column.name for column in columns if initial is None and column.prepared.first is not None
+    ]
     if item is None and (not (by_item or summed) or len(items) == 1):
         return None
     if item is None:
@@ -192,5 +218,7 @@ def item_codes(
             field="item",
         )
     if len(codes) and not (codes.min() >= 0 and codes.max() < len(items)):
-        raise SpecError(f"item: got codes up to {codes.max()}, want them below {len(items)}", field="item")
+        raise SpecError(
+            f"item: got codes up to {codes.max()}, want them below {len(items)}", field="item"
+        )
     return codes

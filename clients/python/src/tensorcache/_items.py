@@ -24,7 +24,9 @@ class Texts(Sequence[str]):
 
     def __init__(self, data: mmap.mmap, count: int, offsets: int, at: int, size: int) -> None:
         self._offsets: npt.NDArray[np.int32] = np.frombuffer(data, "<i4", count + 1, offsets)
-        self._bytes: npt.NDArray[np.uint8] = np.frombuffer(data, "u1", size, at) if size else np.empty(0, np.uint8)
+        self._bytes: npt.NDArray[np.uint8] = (
+            np.frombuffer(data, "u1", size, at) if size else np.empty(0, np.uint8)
+        )
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -86,8 +88,12 @@ class Items(Sequence[ItemValue]):
     def __init__(self, manifest: Manifest, data: mmap.mmap) -> None:
         items = manifest.items
         count = int(items["count"])
-        self.row_offset: npt.NDArray[np.int64] = np.frombuffer(data, "<i8", count, int(items["row_offset"]["offset"]))
-        self.rows: npt.NDArray[np.int64] = np.frombuffer(data, "<i8", count, int(items["rows"]["offset"]))
+        self.row_offset: npt.NDArray[np.int64] = np.frombuffer(
+            data, "<i8", count, int(items["row_offset"]["offset"])
+        )
+        self.rows: npt.NDArray[np.int64] = np.frombuffer(
+            data, "<i8", count, int(items["rows"]["offset"])
+        )
         self._names = [str(value["name"]) for value in items.get("values") or ()]
         self._values: list[Texts | npt.NDArray[np.int64]] = []
         for value in items.get("values") or ():
@@ -108,7 +114,9 @@ class Items(Sequence[ItemValue]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         i = in_range(index, len(self))
-        values = tuple(value[i] if isinstance(value, Texts) else int(value[i]) for value in self._values)
+        values = tuple(
+            value[i] if isinstance(value, Texts) else int(value[i]) for value in self._values
+        )
         if not values:
             return None
         return values[0] if len(values) == 1 else values

@@ -47,7 +47,11 @@ def makers(form: str, device: Any) -> Makers:
         def named(slot: int, rows: int, flags: int, row: int) -> dict[str, Any]:
             batch = batches(slot, rows, flags, row)
             parts = ((name, getattr(batch, name)) for name in PARTS)
-            return {name: np.array(part) if name in PLACES else put(part) for name, part in parts if part is not None}
+            return {
+                name: np.array(part) if name in PLACES else put(part)
+                for name, part in parts
+                if part is not None
+            }
 
         return pairs if form == "tuple" else named
 

@@ -47,5 +47,6 @@ def wait_for(control: Control, job: dict[str, Any], progress: Progress | None) -
     if job["state"] == "cancelled":
         raise CancelledError(f'the load of "{job.get("dataset", "")}" was cancelled')
     raise SourceError(
-        f'the load of "{job.get("dataset", "")}" failed, and the daemon gave no reason', type="job_failed"
+        f'the load of "{job.get("dataset", "")}" failed, and the daemon gave no reason',
+        type="job_failed",
     )

@@ -22,7 +22,9 @@ class ArrayLoader(Loader):
         sampler = sampler_options(
             given.batch_size, given.order, given.seed, rank, num_replicas, given.tail, given.weights
         )
-        options = feed_options(sampler, given.delivery, given.slots, given.channels_first, given.mask)
+        options = feed_options(
+            sampler, given.delivery, given.slots, given.channels_first, given.mask
+        )
         return Feed(given.windows, options, reconnect=given.reconnect)
 
 
@@ -55,7 +57,9 @@ class WindowsDataset(keras.utils.PyDataset):
             if self._served < self._count:
                 self._loader.load_state_dict(self._began)
             self._began = self._loader.state_dict()
-            self._loader.load_state_dict(self._began)  # a pass that ended in the middle of an epoch goes on there
+            self._loader.load_state_dict(
+                self._began
+            )  # a pass that ended in the middle of an epoch goes on there
             self._served, self._count = 0, len(self._loader)
             self._passing = iter(self._loader)
         batch = next(self._passing, None)
@@ -66,7 +70,12 @@ class WindowsDataset(keras.utils.PyDataset):
         return self._arrange(batch)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_passing": None, "_served": 0, "_count": 0}  # a pass belongs to its process
+        return {
+            **self.__dict__,
+            "_passing": None,
+            "_served": 0,
+            "_count": 0,
+        }  # a pass belongs to its process
 
     def set_epoch(self, epoch: int) -> None:
         """Have the next pass be the given epoch: ``fit``'s ``initial_epoch``."""

@@ -69,7 +69,9 @@ def leaks_of_part(name: str, windows: Windows) -> list[Leak]:
     used = columns_used(windows)
     steps = {
         "scaling": [column for column in used if column.scale is not None],
-        "mean fill": [column for column in used if column.prepared.fill == "mean" and column.prepared.before],
+        "mean fill": [
+            column for column in used if column.prepared.fill == "mean" and column.prepared.before
+        ],
     }
     if not len(windows):
         return []
@@ -108,14 +110,23 @@ class Predicted:
         np.minimum.at(begins, self.items, self.begin)
         return begins
 
-    def seen(self, how: str, part: str, columns: list[Column], low: Int64s, high: Int64s) -> Leak | None:
+    def seen(
+        self, how: str, part: str, columns: list[Column], low: Int64s, high: Int64s
+    ) -> Leak | None:
         """The rows low to high - 1 of each item that are among them, or None."""
         low, high = low[self.items], high[self.items]
         seen = (np.maximum(self.begin, low) <= np.minimum(self.end, high - 1)) & (low < high)
-        inside = seen & ((self.begin < low) & (self.end >= high))  # is one of the rows between in it?
+        inside = seen & (
+            (self.begin < low) & (self.end >= high)
+        )  # is one of the rows between in it?
         if inside.any():
             seen[inside] = touched(
-                self.first[inside], self.count[inside], self.stride, self.offsets, low[inside], high[inside]
+                self.first[inside],
+                self.count[inside],
+                self.stride,
+                self.offsets,
+                low[inside],
+                high[inside],
             )
         places = np.flatnonzero(seen)
         if not len(places):
@@ -127,7 +138,10 @@ class Predicted:
             part=part,
             columns=tuple(column.name for column in columns),
             item=self.data.items[item],
-            rows=(int(np.maximum(self.begin, low)[own].min()), int(np.minimum(self.end, high - 1)[own].max())),
+            rows=(
+                int(np.maximum(self.begin, low)[own].min()),
+                int(np.minimum(self.end, high - 1)[own].max()),
+            ),
             items=len(np.unique(self.items[places])),
         )
 
@@ -144,13 +158,17 @@ def looked_at(data: Dataset, column: Column, begins: Int64s) -> tuple[Int64s, In
     if not len(first) or not len(items):
         return low, high
     start = data.items.row_offset[items]
-    gap = np.searchsorted(first, start + begins[items], side="left") - 1  # the last gap that begins before
+    gap = (
+        np.searchsorted(first, start + begins[items], side="left") - 1
+    )  # the last gap that begins before
     fits = gap >= 0
     items, gap, start = items[fits], gap[fits], start[fits]
     value = end[gap] - start  # the row with the next value, in the item
     fits = (value >= begins[items]) & (value < rows[items])
     items, gap, start, value = items[fits], gap[fits], start[fits], value[fits]
-    several = np.maximum(np.maximum(first[gap] - start, 0) + 1, begins[items])  # of wide rows some cells had one before
+    several = np.maximum(
+        np.maximum(first[gap] - start, 0) + 1, begins[items]
+    )  # of wide rows some cells had one before
     low[items] = value if column.width == 1 else several
     high[items] = value + 1
     return low, high
@@ -187,7 +205,9 @@ def fitted_rows(data: Dataset) -> tuple[Int64s, Int64s]:
         low = low if first is None else clamped(first, rows)
         high = high if last is None else clamped(last, rows)
     if recipe.get("fit_fraction") is not None:
-        high = np.minimum(high, np.floor(rows * float(recipe["fit_fraction"]) + 1e-9).astype(np.int64))
+        high = np.minimum(
+            high, np.floor(rows * float(recipe["fit_fraction"]) + 1e-9).astype(np.int64)
+        )
     if recipe.get("fit_before") is not None and data.time is not None and len(rows):
         times = data[data.time]
         before = times.view(np.int64) < moment(recipe["fit_before"], times)
@@ -210,7 +230,9 @@ def described(windows: Windows, leaks: list[Leak]) -> tuple[str, str, str]:
         for field in ("fit_rows", "fit_before", "fit_fraction", "fit_sample")
         if (value := recipe.get(field)) is not None
     ]
-    fitted = f"{', '.join(bounds)} of each item" if bounds else "every row, as no fit_rows were given"
+    fitted = (
+        f"{', '.join(bounds)} of each item" if bounds else "every row, as no fit_rows were given"
+    )
     details = []
     for how in dict.fromkeys(leak.how for leak in leaks):
         own = [leak for leak in leaks if leak.how == how]

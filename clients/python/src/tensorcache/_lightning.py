@@ -29,7 +29,11 @@ class WindowsModule(LightningDataModule):
     """
 
     def __init__(
-        self, parts: Mapping[str, Windows | None], batch_size: int, eval_batch_size: int, options: dict[str, Any]
+        self,
+        parts: Mapping[str, Windows | None],
+        batch_size: int,
+        eval_batch_size: int,
+        options: dict[str, Any],
     ) -> None:
         super().__init__()
         self.parts = dict(parts)
@@ -64,7 +68,9 @@ class WindowsModule(LightningDataModule):
         self._loaders = {}
 
     def _evaluating(self, name: str) -> Loader:
-        options = {option: value for option, value in self._options.items() if option not in TRAINING}
+        options = {
+            option: value for option, value in self._options.items() if option not in TRAINING
+        }
         return self._loader(name, self._eval_batch_size, options)
 
     def _loader(self, name: str, batch_size: int, options: dict[str, Any]) -> Loader:

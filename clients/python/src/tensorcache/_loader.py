@@ -82,14 +82,20 @@ def settings(
     if shuffle is not None:
         wanted = "shuffle" if shuffle else "sequential"
         if order is not None and order != wanted:
-            raise SpecError(f'shuffle: got {shuffle} with order="{order}", want one of them', field="shuffle")
+            raise SpecError(
+                f'shuffle: got {shuffle} with order="{order}", want one of them', field="shuffle"
+            )
         order = wanted
     if drop_last:
         if tail not in (None, "drop"):
-            raise SpecError(f'drop_last: got True with tail="{tail}", want one of them', field="drop_last")
+            raise SpecError(
+                f'drop_last: got True with tail="{tail}", want one of them', field="drop_last"
+            )
         tail = "drop"
     elif drop_last is not None and tail == "drop":
-        raise SpecError('drop_last: got False with tail="drop", want one of them', field="drop_last")
+        raise SpecError(
+            'drop_last: got False with tail="drop", want one of them', field="drop_last"
+        )
     if (rank is None) != (num_replicas is None):
         raise SpecError("rank: give rank and num_replicas together, or neither", field="rank")
     given = None if weights is None else item_weights(weights, windows.dataset.items)
@@ -131,9 +137,13 @@ class Loader:
         self.dataset: Any = given.windows
         self.batch_size: int | None = given.batch_size
         self.drop_last = given.tail == "drop"
-        self._state: Mapping[str, Any] | None = None  # where the first pass begins, when somebody said so
+        self._state: Mapping[str, Any] | None = (
+            None  # where the first pass begins, when somebody said so
+        )
         self._feed: Feed | None = None
-        self._of: tuple[int, tuple[int, int]] | None = None  # the process and the share that the feed is of
+        self._of: tuple[int, tuple[int, int]] | None = (
+            None  # the process and the share that the feed is of
+        )
         self._closed = False
 
     @property

@@ -101,7 +101,9 @@ class Column:
             empty = np.empty(self.shape, self.numpy_dtype)
             empty.flags.writeable = False
             return empty
-        array: npt.NDArray[Any] = np.ndarray(self.shape, self.numpy_dtype, data, self.offset, self.axis_strides())
+        array: npt.NDArray[Any] = np.ndarray(
+            self.shape, self.numpy_dtype, data, self.offset, self.axis_strides()
+        )
         return array
 
     def axis_strides(self) -> tuple[int, ...]:
@@ -136,7 +138,9 @@ class Manifest:
             self.items: dict[str, Any] = dict(said["items"])
             self.vocab: dict[str, Any] = dict(said.get("vocab") or {})
         except (KeyError, TypeError, ValueError) as error:
-            raise ProtocolError(f"the dataset's manifest cannot be read: {error!r}", type="format") from error
+            raise ProtocolError(
+                f"the dataset's manifest cannot be read: {error!r}", type="format"
+            ) from error
 
 
 def column_of(said: dict[str, Any]) -> Column:

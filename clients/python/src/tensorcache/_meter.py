@@ -43,7 +43,9 @@ class Meter:
 
     def seconds(self) -> float:
         """Seconds inside passes."""
-        return self._passed + (time.perf_counter() - self._began if self._began is not None else 0.0)
+        return self._passed + (
+            time.perf_counter() - self._began if self._began is not None else 0.0
+        )
 
     def frame(self, always: bool = False) -> bytes:
         """A METER frame for the daemon, or nothing where it was told a moment ago."""
@@ -52,4 +54,6 @@ class Meter:
             return b""
         self._due = now + REPORT_SECONDS
         self.told = seconds = int(self.seconds() * 1e9)
-        return METER.pack(METER.size - 8, METER_FRAME, seconds, min(seconds, int(self.waited * 1e9)))
+        return METER.pack(
+            METER.size - 8, METER_FRAME, seconds, min(seconds, int(self.waited * 1e9))
+        )

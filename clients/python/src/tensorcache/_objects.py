@@ -36,7 +36,12 @@ def of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if isinstance(first, (bool, int, float, np.number, np.bool_)):
         return of_numbers(array)
     if isinstance(first, decimal.Decimal):
-        return np.array([np.nan if is_missing(value) else decimal_of(row, value) for row, value in enumerate(array)])
+        return np.array(
+            [
+                np.nan if is_missing(value) else decimal_of(row, value)
+                for row, value in enumerate(array)
+            ]
+        )
     if isinstance(first, datetime.datetime) and first.tzinfo is None:
         return of_times(array, "datetime64[us]")
     if isinstance(first, datetime.date) and not isinstance(first, datetime.datetime):
@@ -88,7 +93,9 @@ def of_polars(name: str, value: Any) -> Any:
     kind = value.dtype
     what = str(kind).partition("(")[0]
     if what in UNREAD:
-        raise SourceError(f'column "{name}" is {kind}, which is not read', field=name, hint=UNREAD[what])
+        raise SourceError(
+            f'column "{name}" is {kind}, which is not read', field=name, hint=UNREAD[what]
+        )
     if what == "Null":
         return np.full(len(value), np.nan)
     if what == "Time":  # whose nanoseconds Python's times do not hold
@@ -111,8 +118,14 @@ def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return array
     for row, was, value in zip(np.flatnonzero(~gone), numbers, there.tolist(), strict=True):
         if was != value:
-            raise ValueError(f"row {row + 1:,}: {was} does not fit {there.dtype}, as its other numbers need")
-    values = np.full(len(array), np.nan) if there.dtype.kind == "f" else np.zeros(len(array), there.dtype)
+            raise ValueError(
+                f"row {row + 1:,}: {was} does not fit {there.dtype}, as its other numbers need"
+            )
+    values = (
+        np.full(len(array), np.nan)
+        if there.dtype.kind == "f"
+        else np.zeros(len(array), there.dtype)
+    )
     values[~gone] = there
     return masked(values, gone)
 

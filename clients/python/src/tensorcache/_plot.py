@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 Int64s = npt.NDArray[np.int64]
 
 PART_COLORS = ("#1f77b4", "#ff7f0e", "#2ca02c", "#9467bd", "#8c564b", "#17becf")
-REASON_COLORS = dict(zip(REASONS, ("#7f7f7f", "#c7c7c7", "#bcbd22", "#d62728", "#e377c2"), strict=True))
+REASON_COLORS = dict(
+    zip(REASONS, ("#7f7f7f", "#c7c7c7", "#bcbd22", "#d62728", "#e377c2"), strict=True)
+)
 MOST_ITEMS = 8
 MOST_FEATURES = 6
 
@@ -29,11 +31,15 @@ def plot_parts(parts: Mapping[str, Windows], items: Sequence[Any] | None, ax: An
     first = next(iter(parts.values()))
     data = first.dataset
     codes = (
-        [data.items.code(item) for item in items] if items is not None else list(range(len(data.items)))[:MOST_ITEMS]
+        [data.items.code(item) for item in items]
+        if items is not None
+        else list(range(len(data.items)))[:MOST_ITEMS]
     )
     ax = ax or axes(1.0 + 0.22 * len(codes) * (len(parts) + 1.5))
     positions = Positions(first)
-    labels: dict[str, tuple[str, int]] = {name: (color(at), len(part)) for at, (name, part) in enumerate(parts.items())}
+    labels: dict[str, tuple[str, int]] = {
+        name: (color(at), len(part)) for at, (name, part) in enumerate(parts.items())
+    }
     counts = dict.fromkeys(REASONS, 0)
     ticks, y = [], 0.0
     for code in codes:
@@ -59,7 +65,9 @@ def plot_parts(parts: Mapping[str, Windows], items: Sequence[Any] | None, ax: An
     for reason, count in counts.items():
         if count:
             labels[f"no window: {reason}"] = (REASON_COLORS[reason], count)
-    ax.set_yticks(ticks, [data.items[code] if data.items[code] is not None else data.name for code in codes])
+    ax.set_yticks(
+        ticks, [data.items[code] if data.items[code] is not None else data.name for code in codes]
+    )
     ax.invert_yaxis()
     ax.set_xlim(right=max(int(data.items.rows[code]) for code in codes))
     ax.set_xlabel("row in the item (below each item: positions that are no window of these)")
@@ -91,23 +99,51 @@ def plot_window(windows: Windows, index: int, ax: Any) -> Any:
             label = f"_{name}" if part else name
             ax.plot(seen, whole[seen], color=color(at), marker=".", label=label, linewidth=1.2)
         gone = rows[np.isnan(values.astype(float))]
-        ax.plot(gone, np.zeros(len(gone)), "x", color=color(at), transform=ax.get_xaxis_transform(), clip_on=False)
+        ax.plot(
+            gone,
+            np.zeros(len(gone)),
+            "x",
+            color=color(at),
+            transform=ax.get_xaxis_transform(),
+            clip_on=False,
+        )
     shade(ax, sample.start + begin, sample.start + end, "#1f77b4", "context")
     if sample.start < first:
-        ax.axvspan(sample.start - 0.5, first - 0.5, facecolor="none", edgecolor="#7f7f7f", hatch="//", label="padding")
+        ax.axvspan(
+            sample.start - 0.5,
+            first - 0.5,
+            facecolor="none",
+            edgecolor="#7f7f7f",
+            hatch="//",
+            label="padding",
+        )
     if high > low:
         shade(ax, sample.start + low, sample.start + high, "#ff7f0e", "prediction rows")
         overlap = int(spec.get("overlap", 0))
         if overlap:
-            shade(ax, sample.start + low - overlap * dilation, sample.start + low, "#2ca02c", "overlap")
+            shade(
+                ax,
+                sample.start + low - overlap * dilation,
+                sample.start + low,
+                "#2ca02c",
+                "overlap",
+            )
     ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set_xlabel("row in the item" + (f" (dilation {dilation}: every dot is a sample)" if dilation > 1 else ""))
+    ax.set_xlabel(
+        "row in the item"
+        + (f" (dilation {dilation}: every dot is a sample)" if dilation > 1 else "")
+    )
     item = data.items[sample.item]
     where = "" if item is None else f" of item {show(item)}"
     when = "" if sample.time is None else f", from {sample.time}"
-    ax.set_title(f"window {index:,} of {len(windows):,}: context from row {sample.start:,}{where}{when}", loc="left")
+    ax.set_title(
+        f"window {index:,} of {len(windows):,}: context from row {sample.start:,}{where}{when}",
+        loc="left",
+    )
     lost = "".join(f" + {count:,} {reason}" for reason, count in windows.rejected.items())
-    note = f"{windows.positions:,} positions = {len(windows):,} windows{lost}; {context} context rows"
+    note = (
+        f"{windows.positions:,} positions = {len(windows):,} windows{lost}; {context} context rows"
+    )
     ax.text(0, -0.22, note, transform=ax.transAxes, fontsize="small")
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, frameon=False)
     return ax
@@ -156,7 +192,9 @@ def series(data: Dataset, feature: str, code: int) -> npt.NDArray[Any]:
     return values if values.ndim == 1 else values[:, int(feature[len(column.name) + 1 : -1])]
 
 
-def bars(ax: Any, starts: Int64s, length: int, y: float, tint: str, alpha: float, height: float = 0.8) -> None:
+def bars(
+    ax: Any, starts: Int64s, length: int, y: float, tint: str, alpha: float, height: float = 0.8
+) -> None:
     """Bars from each start, as few as cover the same rows."""
     if len(starts):
         breaks = np.flatnonzero(np.diff(starts) > length)
@@ -176,7 +214,9 @@ def legend(ax: Any, entries: Sequence[tuple[str, str]]) -> None:
     from matplotlib.patches import Patch
 
     patches = [Patch(color=tint, label=label) for label, tint in entries]
-    ax.legend(handles=patches, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, frameon=False)
+    ax.legend(
+        handles=patches, loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, frameon=False
+    )
 
 
 def color(at: int) -> str:

@@ -38,7 +38,9 @@ class Positions:
         self._stride: int = spec.get("stride", 1)
         self._dilation: int = spec.get("dilation", 1)
         self._from_end: bool = spec.get("anchor", "start") == "end"
-        self._last = (self._context + spec.get("gap", 0) + spec.get("prediction_length", 0) - 1) * self._dilation
+        self._last = (
+            self._context + spec.get("gap", 0) + spec.get("prediction_length", 0) - 1
+        ) * self._dilation
 
     def of(self, code: int) -> tuple[Int64s, npt.NDArray[np.int8]]:
         """The starts of an item's positions, ascending, and for each -1 for a window, else the number of its reason."""
@@ -46,7 +48,9 @@ class Positions:
         first, end = self.admitted(code)
         low = -self._last - 1
         anchor = end - 1 - self._last if self._from_end else first
-        starts = np.arange(anchor - (anchor - low) // self._stride * self._stride, n, self._stride, dtype=np.int64)
+        starts = np.arange(
+            anchor - (anchor - low) // self._stride * self._stride, n, self._stride, dtype=np.int64
+        )
         last = starts + self._last
         padded = self._padded(starts, first, end)
         there = (last >= 0) & (last < n) if self._from_end else (starts >= 0) | padded

@@ -43,7 +43,12 @@ class Column:
 
     def said(self) -> dict[str, Any]:
         """Its line in the request."""
-        said: dict[str, Any] = {"name": self.name, "dtype": self.dtype, "shape": list(self.shape), "bytes": self.size}
+        said: dict[str, Any] = {
+            "name": self.name,
+            "dtype": self.dtype,
+            "shape": list(self.shape),
+            "bytes": self.size,
+        }
         more = {"unit": self.unit, "zone": self.zone, "missing": self.missing}
         return {**said, **{key: value for key, value in more.items() if value}}
 
@@ -55,13 +60,19 @@ def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> d
         SourceError: an array cannot be stored, or its length is not that of the others.
         TensorcacheError: what the daemon refuses.
     """
-    reader = _arrow.reader_of(columns) if _arrow.is_table(columns) and not is_frame(columns) else None
+    reader = (
+        _arrow.reader_of(columns) if _arrow.is_table(columns) and not is_frame(columns) else None
+    )
     ready = [] if reader is not None else columns_of(columns)
     body = {
         "request": "put",
         "dataset": name,
         **({"append": True} if options is None else {"options": options}),
-        **({"format": "arrow"} if reader else {"format": "columns", "columns": [column.said() for column in ready]}),
+        **(
+            {"format": "arrow"}
+            if reader
+            else {"format": "columns", "columns": [column.said() for column in ready]}
+        ),
     }
     sock = _wire.dial(path)
     try:
@@ -122,7 +133,9 @@ def column_of(name: str, value: Any) -> Column:
         return codes_column(name, value)
     array = array_of(name, plain(value))
     if array.ndim not in (1, 2):
-        raise SourceError(f'column "{name}" has shape {list(array.shape)}, want [rows] or [rows, n]', field=name)
+        raise SourceError(
+            f'column "{name}" has shape {list(array.shape)}, want [rows] or [rows, n]', field=name
+        )
     kind = array.dtype.kind
     if kind in "USOT":
         return text_column(name, array)
@@ -135,7 +148,9 @@ def column_of(name: str, value: Any) -> Column:
             field=name,
         )
     stored = np.dtype(f"<{code}")
-    values = Column(name, NAMES[code], array.shape, array.size * stored.itemsize, "", pieces_of(array, stored))
+    values = Column(
+        name, NAMES[code], array.shape, array.size * stored.itemsize, "", pieces_of(array, stored)
+    )
     if not isinstance(array, np.ma.MaskedArray):
         return values
     gone = np.ma.getmaskarray(array)
@@ -152,8 +167,12 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
     zone, plain = getattr(kind, "tz", None), getattr(kind, "numpy_dtype", None)
     if zone is not None and hasattr(value, "to_numpy"):  # pandas
         return np.asarray(value.to_numpy(dtype=f"datetime64[{value.dtype.unit}]"))
-    if isinstance(plain, np.dtype) and plain.kind in "iufb" and hasattr(value, "isna"):  # pandas' nullable numbers
-        fill = np.nan if plain.kind == "f" else plain.type(0).item()  # Arrow's truth values take no 0
+    if (
+        isinstance(plain, np.dtype) and plain.kind in "iufb" and hasattr(value, "isna")
+    ):  # pandas' nullable numbers
+        fill = (
+            np.nan if plain.kind == "f" else plain.type(0).item()
+        )  # Arrow's truth values take no 0
         return masked(value.to_numpy(dtype=plain, na_value=fill), np.asarray(value.isna()))
     if callable(getattr(value, "null_count", None)) and hasattr(kind, "is_integer"):
         value = of_polars(name, value)
@@ -189,13 +208,17 @@ def time_column(name: str, array: npt.NDArray[Any]) -> Column:
     missing = np.flatnonzero(np.isnat(array.reshape(len(array), -1)).any(axis=1))
     if len(missing):
         raise SourceError(
-            f'row {missing[0] + 1:,}, column "{name}": NaT is no time', field=name, hint="leave such rows out"
+            f'row {missing[0] + 1:,}, column "{name}": NaT is no time',
+            field=name,
+            hint="leave such rows out",
         )
     if unit in ("ps", "fs", "as", "generic") or (kind == "m" and unit in "YM"):
         raise SourceError(
             f'column "{name}" is {array.dtype}, want a unit from seconds to nanoseconds',
             field=name,
-            hint=f'astype("{array.dtype.type.__name__}[ns]") makes one' if unit != "generic" else "",
+            hint=f'astype("{array.dtype.type.__name__}[ns]") makes one'
+            if unit != "generic"
+            else "",
         )
     if unit not in UNITS or np.datetime_data(array.dtype)[1] != 1:
         unit = unit if unit in UNITS else "s"
@@ -217,7 +240,9 @@ def time_column(name: str, array: npt.NDArray[Any]) -> Column:
 def text_column(name: str, array: npt.NDArray[Any]) -> Column:
     """A column of texts, as offsets and bytes; an offset ``-o - 1`` says that the text before it is missing."""
     if array.ndim != 1:
-        raise SourceError(f'column "{name}" is text of shape {list(array.shape)}, want [rows]', field=name)
+        raise SourceError(
+            f'column "{name}" is text of shape {list(array.shape)}, want [rows]', field=name
+        )
     texts: list[bytes] = []
     missing: list[int] = []
     for row, value in enumerate(array.tolist()):
@@ -268,7 +293,9 @@ def codes_column(name: str, codes: Codes) -> Column:
             field=name,
             hint="take codes out of the column as they are, or give the words as texts",
         )
-    sizes = np.array([len(word) for word in words] + [0], np.int64)  # -1 is the last, which is empty
+    sizes = np.array(
+        [len(word) for word in words] + [0], np.int64
+    )  # -1 is the last, which is empty
     step = CHUNK_BYTES // 8
 
     def pieces() -> Iterator[bytes | memoryview]:
@@ -283,7 +310,9 @@ def codes_column(name: str, codes: Codes) -> Column:
         for at in range(0, len(numbers), step):
             yield b"".join([texts[code] for code in numbers[at : at + step].tolist()])
 
-    size = 8 * (len(numbers) + 1) + sum(int(sizes[numbers[i : i + step]].sum()) for i in range(0, len(numbers), step))
+    size = 8 * (len(numbers) + 1) + sum(
+        int(sizes[numbers[i : i + step]].sum()) for i in range(0, len(numbers), step)
+    )
     return Column(name, "utf8", numbers.shape, size, "", pieces())
 
 

@@ -35,7 +35,9 @@ class Queue:
         self._end, self._size, self._slots = room * size, size, slots
         first = at + FIRST * 8
         if at % 8 or room < 1 or first + room * size + slots * 8 > len(memory):
-            raise ProtocolError(f"the daemon lays out a queue {said} in a ring of {len(memory)} bytes")
+            raise ProtocolError(
+                f"the daemon lays out a queue {said} in a ring of {len(memory)} bytes"
+            )
         self._words = memory[at:first].cast("Q")
         self._descriptors = memory[first : first + self._end]
         self._credits = memory[first + self._end :][: slots * 8].cast("Q")

@@ -21,12 +21,24 @@ def of_epoch(epoch: int, windows: Windows, options: Mapping[str, Any]) -> int:
     """The batches of an epoch that a feed with these options gets."""
     _, _, counts = windows._index().runs
     return batches(
-        counts, options["batch_size"], options["seed"], epoch, options["rank"], options["num_replicas"], options["tail"]
+        counts,
+        options["batch_size"],
+        options["seed"],
+        epoch,
+        options["rank"],
+        options["num_replicas"],
+        options["tail"],
     )
 
 
 def batches(
-    counts: npt.NDArray[np.int64], batch_size: int, seed: int, epoch: int, rank: int, num_replicas: int, tail: str
+    counts: npt.NDArray[np.int64],
+    batch_size: int,
+    seed: int,
+    epoch: int,
+    rank: int,
+    num_replicas: int,
+    tail: str,
 ) -> int:
     """This rank's batches in an epoch.
 

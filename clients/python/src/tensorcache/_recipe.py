@@ -19,19 +19,25 @@ Flags: TypeAlias = "bool | str | Sequence[str] | Mapping[str, bool]"
 Recipe: TypeAlias = "Mapping[str, Any] | str | os.PathLike[str]"
 
 
-def with_recipe(options: dict[str, Any], recipe: Recipe | None, steps: Mapping[str, Any]) -> dict[str, Any]:
+def with_recipe(
+    options: dict[str, Any], recipe: Recipe | None, steps: Mapping[str, Any]
+) -> dict[str, Any]:
     """The load options with those of the steps that are given, and of a recipe.
 
     Raises:
         SpecError: a field is given twice, cannot be, or the recipe cannot be read.
     """
-    said = {field: read(field, steps[field]) for field, read in READERS.items() if given(steps, field)}
+    said = {
+        field: read(field, steps[field]) for field, read in READERS.items() if given(steps, field)
+    }
     options = {**options, **said}
     if recipe is None:
         return options
     for field, value in fields_of(recipe).items():
         if field in options:
-            raise SpecError(f"{field}: is in the recipe and in the call", field=field, hint="give it once")
+            raise SpecError(
+                f"{field}: is in the recipe and in the call", field=field, hint="give it once"
+            )
         if field == "sources":
             raise SpecError("recipe: sources are no part of it", field="recipe")
         if field in ("columns", "item_id", "na") and isinstance(value, str):
@@ -43,7 +49,11 @@ def with_recipe(options: dict[str, Any], recipe: Recipe | None, steps: Mapping[s
 def given(steps: Mapping[str, Any], field: str) -> bool:
     """Whether a step is."""
     value = steps.get(field)
-    return value is not None and value is not False and not (field == "scale_per" and value == "column")
+    return (
+        value is not None
+        and value is not False
+        and not (field == "scale_per" and value == "column")
+    )
 
 
 def fields_of(recipe: Recipe) -> Mapping[str, Any]:
@@ -51,7 +61,10 @@ def fields_of(recipe: Recipe) -> Mapping[str, Any]:
     if isinstance(recipe, Mapping):
         return recipe
     if not isinstance(recipe, (str, os.PathLike)):
-        raise SpecError(f"recipe: got {show(recipe)}, want a dict, or the path of a JSON or TOML file", field="recipe")
+        raise SpecError(
+            f"recipe: got {show(recipe)}, want a dict, or the path of a JSON or TOML file",
+            field="recipe",
+        )
     path = Path(recipe)
     try:
         text = path.read_text("utf-8")
@@ -69,7 +82,9 @@ def toml_of(path: Path, text: str) -> Mapping[str, Any]:
     """The fields of a TOML file."""
     if sys.version_info < (3, 11):
         raise SpecError(
-            f"recipe: {path}: TOML needs Python 3.11 or newer", field="recipe", hint="write the recipe in JSON"
+            f"recipe: {path}: TOML needs Python 3.11 or newer",
+            field="recipe",
+            hint="write the recipe in JSON",
         )
     import tomllib
 
@@ -82,7 +97,9 @@ def per_column(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
 
     def reader(field: str, value: Any) -> Any:
         if isinstance(value, Mapping):
-            return {_spec.text(field, name): read(field, setting) for name, setting in value.items()}
+            return {
+                _spec.text(field, name): read(field, setting) for name, setting in value.items()
+            }
         return read(field, value)
 
     return reader
@@ -107,7 +124,9 @@ def literal(field: str, value: Any) -> float:
 def flags(field: str, value: Any) -> Any:
     """True or False for all, names, or truth values by name."""
     if isinstance(value, Mapping):
-        return {_spec.text(field, name): _spec.flag(field, setting) for name, setting in value.items()}
+        return {
+            _spec.text(field, name): _spec.flag(field, setting) for name, setting in value.items()
+        }
     if isinstance(value, str) or not isinstance(value, (bool, Sequence)):
         return _spec.names(field, value)
     return value if isinstance(value, bool) else _spec.names(field, value)

@@ -23,7 +23,9 @@ from ._batch import Memory, aligned
 BYTES = np.dtype(np.uint8)
 MAP_FIXED = 0x10  # the same on Linux and macOS; Python's mmap has no name for it
 
-COUNTED = sys.implementation.name == "cpython" and bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+COUNTED = sys.implementation.name == "cpython" and bool(
+    getattr(sys, "_is_gil_enabled", lambda: True)()
+)
 """Whether counts of references can be trusted. Other interpreters have none; without a lock, one may be read while a
 reference goes from thread to thread. There batches are copied out."""
 
@@ -47,7 +49,8 @@ class Ring:
         self._slot_bytes = slot_bytes
         view = memoryview(self._map)
         self.blocks = [
-            np.frombuffer(view[at : at + slot_bytes], BYTES) for at in range(0, slots * slot_bytes, slot_bytes)
+            np.frombuffer(view[at : at + slot_bytes], BYTES)
+            for at in range(0, slots * slot_bytes, slot_bytes)
         ]
         self._idle = 0
         self._saved: dict[int, bytes] = {}
@@ -66,7 +69,9 @@ class Ring:
         if not self.taken:
             return []
         blocks, count, idle = self.blocks, sys.getrefcount, self._idle
-        return [slot for slot in tuple(self.taken) if count(blocks[slot]) > idle]  # another thread may ask
+        return [
+            slot for slot in tuple(self.taken) if count(blocks[slot]) > idle
+        ]  # another thread may ask
 
     def taker(self) -> Callable[[int], Memory]:
         """What takes a slot's memory, which is freed when the last array over it is gone.
@@ -147,8 +152,12 @@ class Ring:
         flags = mmap.MAP_PRIVATE | MAP_FIXED
         at = libc.mmap(address, len(ring), mmap.PROT_READ | mmap.PROT_WRITE, flags, self._fd, 0)
         if at != address:
-            raise OSError(ctypes.get_errno(), "the feed's ring cannot be mapped anew in a forked child")
+            raise OSError(
+                ctypes.get_errno(), "the feed's ring cannot be mapped anew in a forked child"
+            )
         for slot, was in self._saved.items():
-            ring[slot * self._slot_bytes : (slot + 1) * self._slot_bytes] = np.frombuffer(was, np.uint8)
+            ring[slot * self._slot_bytes : (slot + 1) * self._slot_bytes] = np.frombuffer(
+                was, np.uint8
+            )
         self._saved = {}
         self._close()

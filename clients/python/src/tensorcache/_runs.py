@@ -41,7 +41,9 @@ class Runs:
     def place(self, number: int) -> tuple[int, int]:
         """The item code and start row of one window."""
         run: Any = np.searchsorted(self._end, number, side="right")
-        return int(self._item[run]), int(self._first[run] + (number - self._begin[run]) * self._stride)
+        return int(self._item[run]), int(
+            self._first[run] + (number - self._begin[run]) * self._stride
+        )
 
     def starts(self, item: int) -> Int64s:
         """The start rows of an item's windows, ascending."""

@@ -52,17 +52,25 @@ class Sample:
     target_missing: Array | None
 
     def __repr__(self) -> str:
-        parts = (f"{name} {list(value.shape)}" for name, value in vars(self).items() if isinstance(value, np.ndarray))
+        parts = (
+            f"{name} {list(value.shape)}"
+            for name, value in vars(self).items()
+            if isinstance(value, np.ndarray)
+        )
         return f"<Sample {', '.join(parts)}>"
 
 
 class Part:
     """The columns of one part, ready to be cut: ``[rows, features]``."""
 
-    def __init__(self, data: Dataset, features: list[str], dtype: str | None, fill: float | None) -> None:
+    def __init__(
+        self, data: Dataset, features: list[str], dtype: str | None, fill: float | None
+    ) -> None:
         self._data = data
         self._columns = columns = columns_of(data, features)
-        self._arrays = [data[column.name].view(DTYPES[column.dtype], np.ndarray) for column in columns]
+        self._arrays = [
+            data[column.name].view(DTYPES[column.dtype], np.ndarray) for column in columns
+        ]
         stored = np.result_type(*(DTYPES[c.dtype] for c in columns)) if columns else np.dtype("<f4")
         self._dtype = np.dtype(dtype) if dtype else stored
         self._width = sum(column.width for column in columns)
@@ -75,7 +83,9 @@ class Part:
         Args:
             memory: another map of the same file.
         """
-        if self._matrix is None or (self._fill is not None and any(column.missing for column in self._columns)):
+        if self._matrix is None or (
+            self._fill is not None and any(column.missing for column in self._columns)
+        ):
             return None
         return self._matrix if memory is None else one_matrix(self._data, self._columns, memory)
 
@@ -87,7 +97,9 @@ class Part:
 
     def has_missing(self, rows: slice) -> bool:
         """Whether a value of the rows is missing."""
-        return any(array.dtype.kind == "f" and bool(np.isnan(array[rows]).any()) for array in self._arrays)
+        return any(
+            array.dtype.kind == "f" and bool(np.isnan(array[rows]).any()) for array in self._arrays
+        )
 
     def take(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> Array:
         """Copies of rows, of shape ``[*rows.shape, features]``; those that are not ``real`` are 0."""
@@ -126,7 +138,9 @@ class Cutter:
         padded: whether it admits padding.
     """
 
-    def __init__(self, data: Dataset, spec: dict[str, Any], features: dict[str, list[str]], dtype: str | None) -> None:
+    def __init__(
+        self, data: Dataset, spec: dict[str, Any], features: dict[str, list[str]], dtype: str | None
+    ) -> None:
         self._data = data
         self._first = FirstRows(data, spec)
         context: int = spec["context_length"]
@@ -134,13 +148,17 @@ class Cutter:
         dilation: int = spec.get("dilation", 1)
         overlap: int = spec.get("overlap", 0)
         fill = spec.get("missing_value")
-        parts = {name: Part(data, features[name], dtype, fill) for name in features if features[name]}
+        parts = {
+            name: Part(data, features[name], dtype, fill) for name in features if features[name]
+        }
         spans = {
             "context": range(context),
             "target": range(context + spec.get("gap", 0) - overlap, reach),
             "known": range(reach),
         }
-        self.spans = {name: np.arange(s.start, s.stop) * dilation for name, s in spans.items() if len(s)}
+        self.spans = {
+            name: np.arange(s.start, s.stop) * dilation for name, s in spans.items() if len(s)
+        }
         self.dilation = dilation
         self.parts = parts
         self.misses = spec.get("max_missing", 0.0) != 0.0
@@ -156,7 +174,9 @@ class Cutter:
                 return None
             rows = self.spans[name] + start
             if rows[0] >= first:
-                view = self.parts[name].view(slice(base + int(rows[0]), base + int(rows[-1]) + 1, self.dilation))
+                view = self.parts[name].view(
+                    slice(base + int(rows[0]), base + int(rows[-1]) + 1, self.dilation)
+                )
                 if view is not None:
                     return view
             return self._cut(name, rows, base, first)
@@ -207,12 +227,17 @@ class Cutter:
 
     def _cut(self, name: str, rows: Int64s, base: Any, first: Any) -> Array:
         real = rows >= first if self._first.padded else None
-        return self.parts[name].take(base + (rows if real is None else np.maximum(rows, first)), real)
+        return self.parts[name].take(
+            base + (rows if real is None else np.maximum(rows, first)), real
+        )
 
     def _rest(self, items: Int64s, starts: Int64s) -> dict[str, Array | None]:
         wanted = {"static": True, "time": True, "mask": self.padded}
         wanted |= dict.fromkeys(("context_missing", "target_missing"), self.misses)
-        return {name: frozen(self.part(name, items, starts)) if want else None for name, want in wanted.items()}
+        return {
+            name: frozen(self.part(name, items, starts)) if want else None
+            for name, want in wanted.items()
+        }
 
 
 def columns_of(data: Dataset, features: list[str]) -> list[Column]:
@@ -223,19 +248,27 @@ def columns_of(data: Dataset, features: list[str]) -> list[Column]:
     while at < len(features):
         column = known.get(features[at])
         if column is None or column.width != 1:
-            fitting = [c for c in known.values() if len(c.shape) > 1 and features[at].startswith(c.name)]
+            fitting = [
+                c for c in known.values() if len(c.shape) > 1 and features[at].startswith(c.name)
+            ]
             column = max(fitting, key=lambda c: len(c.name))
         columns.append(column)
         at += column.width
     return columns
 
 
-def one_matrix(data: Dataset, columns: list[Column], memory: mmap.mmap | None = None) -> Array | None:
+def one_matrix(
+    data: Dataset, columns: list[Column], memory: mmap.mmap | None = None
+) -> Array | None:
     """All columns as one strided ``[rows, features]`` over the file, where their features lie evenly apart.
 
     That is so in layout ``packed`` for neighbours, and in layout ``columns`` for columns that follow each other.
     """
-    if not columns or len({(DTYPES[column.dtype], column.strides[0]) for column in columns}) > 1 or len(data) == 0:
+    if (
+        not columns
+        or len({(DTYPES[column.dtype], column.strides[0]) for column in columns}) > 1
+        or len(data) == 0
+    ):
         return None
     size = DTYPES[columns[0].dtype].itemsize
     places = [column.offset + i * size for column in columns for i in range(column.width)]
@@ -244,7 +277,9 @@ def one_matrix(data: Dataset, columns: list[Column], memory: mmap.mmap | None = 
         return None
     strides = (columns[0].strides[0], apart.pop())
     shape = (len(data), len(places))
-    matrix: Array = np.ndarray(shape, DTYPES[columns[0].dtype], memory or data._maps["data.arrow"], places[0], strides)
+    matrix: Array = np.ndarray(
+        shape, DTYPES[columns[0].dtype], memory or data._maps["data.arrow"], places[0], strides
+    )
     return matrix
 
 

@@ -109,7 +109,10 @@ class Source:
         span = cutter.spans[name]
         rows, features = matrix.strides
         count, first = max(0, len(matrix) - int(span[-1])), matrix[int(span[0]) :]
-        shape, strides = (count, len(span), matrix.shape[1]), (rows, rows * cutter.dilation, features)
+        shape, strides = (
+            (count, len(span), matrix.shape[1]),
+            (rows, rows * cutter.dilation, features),
+        )
         if self._channels_first:
             shape, strides = (shape[0], *shape[:0:-1]), (strides[0], *strides[:0:-1])
         return as_strided(first, shape, strides, writeable=memory is not None)

@@ -67,7 +67,8 @@ def pair(field: str, value: Any, read: Callable[[str, Any], Any]) -> list[Any]:
         low, high = value
     except (TypeError, ValueError):
         raise SpecError(
-            f"{field}: got {value!r}, want two bounds, such as (0, 8640) or (-48, None)", field=field
+            f"{field}: got {value!r}, want two bounds, such as (0, 8640) or (-48, None)",
+            field=field,
         ) from None
     return [None if bound is None else read(field, bound) for bound in (low, high)]
 
@@ -112,7 +113,8 @@ def time(field: str, value: Any) -> int | str:
         return whole(field, value)
     except SpecError:
         raise SpecError(
-            f"{field}: got {value!r}, want RFC 3339 text, datetime, datetime64 or a whole number", field=field
+            f"{field}: got {value!r}, want RFC 3339 text, datetime, datetime64 or a whole number",
+            field=field,
         ) from None
 
 
@@ -155,12 +157,18 @@ def part_items(field: str, value: Any) -> list[Any]:
 
 def optional_wholes(field: str, value: Any) -> list[int | None]:
     """A list of whole numbers; None stands for the rest."""
-    return [None if part is None else whole(f"{field}[{i}]", part) for i, part in enumerate(listed(field, value))]
+    return [
+        None if part is None else whole(f"{field}[{i}]", part)
+        for i, part in enumerate(listed(field, value))
+    ]
 
 
 def optional_numbers(field: str, value: Any) -> list[float | None]:
     """A list of numbers; None stands for the rest."""
-    return [None if part is None else number(f"{field}[{i}]", part) for i, part in enumerate(listed(field, value))]
+    return [
+        None if part is None else number(f"{field}[{i}]", part)
+        for i, part in enumerate(listed(field, value))
+    ]
 
 
 def list_of_times(field: str, value: Any) -> list[int | str]:
@@ -216,7 +224,9 @@ def dtype_name(field: str, value: Any) -> str:
     try:
         return str(np.dtype(value).name)
     except TypeError:
-        raise SpecError(f'{field}: got {value!r}, want a dtype such as "float32"', field=field) from None
+        raise SpecError(
+            f'{field}: got {value!r}, want a dtype such as "float32"', field=field
+        ) from None
 
 
 def dtypes(field: str, value: Any) -> str | dict[str, str]:

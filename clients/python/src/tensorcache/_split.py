@@ -82,4 +82,6 @@ class Split:
         return list(self._parts.items())[1:]
 
     def __repr__(self) -> str:
-        return f"<Split {', '.join(f'{name}: {len(part):,}' for name, part in self._parts.items())}>"
+        return (
+            f"<Split {', '.join(f'{name}: {len(part):,}' for name, part in self._parts.items())}>"
+        )

@@ -49,20 +49,28 @@ class Stream:
         deliver: makes a batch of a slot, a number of windows and flags.
     """
 
-    def __init__(self, path: str, body: dict[str, Any], source: Source, makers: Makers, meter: Meter) -> None:
+    def __init__(
+        self, path: str, body: dict[str, Any], source: Source, makers: Makers, meter: Meter
+    ) -> None:
         sock = _wire.dial(path)
         fds: list[int] = []
         try:
             _wire.request(sock, {**body, "queue": usable()})
             self.said, fds = _wire.receive_reply(sock)
             if len(fds) != 1:
-                raise ProtocolError(f"the daemon sent {len(fds)} descriptors with a feed, want the ring's")
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(TICK_SECONDS * 1e6)))
+                raise ProtocolError(
+                    f"the daemon sent {len(fds)} descriptors with a feed, want the ring's"
+                )
+            sock.setsockopt(
+                socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(TICK_SECONDS * 1e6))
+            )
             self.layout = Layout(self.said, source)
             self.slots = int(self.said["slots"])
             self.ring = Ring(fds.pop(), self.slots, self.layout.slot_bytes)
             queue = self.said.get("queue")
-            self._queue = Queue(self.ring.memory(), queue, self.slots, DESCRIPTOR.size) if queue else None
+            self._queue = (
+                Queue(self.ring.memory(), queue, self.slots, DESCRIPTOR.size) if queue else None
+            )
             self.deliver: Deliver = makers[str(self.said["delivery"])](self, source)
             self.ring.ready()
         except BaseException:
@@ -72,10 +80,14 @@ class Stream:
         self.pending: Iterator[Descriptor] = iter(())
         self._more: Iterator[Descriptor] = iter(())  # behind them
         self.meter = meter
-        self._began = time.perf_counter() - meter.seconds()  # on a clock that stands still inside passes
+        self._began = (
+            time.perf_counter() - meter.seconds()
+        )  # on a clock that stands still inside passes
         # A credit wakes the daemon, which takes the trainer 10 µs; what is left must last until it has answered.
         # Through the queue a credit wakes nobody as a rule, and the daemon shall see it soon.
-        self._bulk = max(1, self.slots * 5 // 16 if self._queue is not None else self.slots * 5 // 8)
+        self._bulk = max(
+            1, self.slots * 5 // 16 if self._queue is not None else self.slots * 5 // 8
+        )
         self._least = max(1, self.slots // 4)
         self._number = int(self.said.get("stream", 0))
         self._sought = False  # descriptors of before a seek may still come
@@ -102,7 +114,11 @@ class Stream:
             self.give_back(self._least)
         pending = list(islice(self._more, self._bulk))
         if not pending:
-            more = self._receive() if self._queue is None else DESCRIPTOR.iter_unpack(self._take(self._queue))
+            more = (
+                self._receive()
+                if self._queue is None
+                else DESCRIPTOR.iter_unpack(self._take(self._queue))
+            )
             self._more = self._skip(more) if self._sought else more
             pending = list(islice(self._more, self._bulk))
         return iter(pending)
@@ -199,7 +215,9 @@ class Stream:
         self._sought = True
         left = chain(self.pending, self._more)
         self.ring.freed += [descriptor[0] for descriptor in left if descriptor[0] != NO_SLOT]
-        self._send(_wire.HEADER.pack(SEEK.size, _wire.SEEK) + SEEK.pack(self._number, 0, epoch, consumed))
+        self._send(
+            _wire.HEADER.pack(SEEK.size, _wire.SEEK) + SEEK.pack(self._number, 0, epoch, consumed)
+        )
 
     def close(self) -> None:
         """End the feed; a thread that waits in it wakes up."""
@@ -236,7 +254,9 @@ class Stream:
                     return self._sock.recv_into(view)
                 except BlockingIOError:
                     if self._closed or not threading.main_thread().is_alive():
-                        raise FeedError("the feed was closed while a batch was waited for") from None
+                        raise FeedError(
+                            "the feed was closed while a batch was waited for"
+                        ) from None
                 except OSError as error:
                     raise self._gone(error) from error
         finally:
@@ -257,9 +277,15 @@ class Stream:
         at, chunks, view = 0, [], self._view
         if self._filled >= _wire.HEADER.size:
             size, kind = _wire.HEADER.unpack_from(view)
-            if kind == _wire.BATCHES and size == self._filled - _wire.HEADER.size and not size % DESCRIPTOR.size:
+            if (
+                kind == _wire.BATCHES
+                and size == self._filled - _wire.HEADER.size
+                and not size % DESCRIPTOR.size
+            ):
                 self._filled = 0  # one whole frame, as nearly always
-                return DESCRIPTOR.iter_unpack(bytes(view[_wire.HEADER.size : _wire.HEADER.size + size]))
+                return DESCRIPTOR.iter_unpack(
+                    bytes(view[_wire.HEADER.size : _wire.HEADER.size + size])
+                )
         while self._filled - at >= _wire.HEADER.size:
             size, kind = _wire.HEADER.unpack_from(view, at)
             end = at + _wire.HEADER.size + size

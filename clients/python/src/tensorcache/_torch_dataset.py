@@ -42,7 +42,9 @@ class Cut(Dataset[Any]):
 
     def _tensors(self, sample: Sample) -> Any:
         if self._form == "tuple":
-            return tuple(tensor(part) for part in (sample.context, sample.target) if part is not None)
+            return tuple(
+                tensor(part) for part in (sample.context, sample.target) if part is not None
+            )
         parts = ((name, getattr(sample, name, None)) for name in PARTS)
         return {name: tensor(part) for name, part in parts if part is not None}
 

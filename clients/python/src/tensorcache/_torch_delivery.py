@@ -35,7 +35,10 @@ def slot_pairs(stream: Stream, source: Source) -> Deliver:
     taken, most, spare, put = ring.taken, ring.most_held, ring.spare, ring.taken.append
     take, from_numpy = ring.taker(), torch.from_numpy
     names = [name for name in WINDOWS if name in layout.parts]
-    arrays, parts = [cubes(ring, layout, name) for name in names], [layout.parts[name] for name in names]
+    arrays, parts = (
+        [cubes(ring, layout, name) for name in names],
+        [layout.parts[name] for name in names],
+    )
     contexts, targets, pair = arrays[0], arrays[-1], len(arrays) == 2
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
@@ -59,7 +62,9 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
     gathered, memory = local_pairs(stream, source), source.private()
     stride, full, put = source.stride, stream.layout.rows, stream.ring.freed.append
     with torch.inference_mode(mode=False):  # so that versions are counted
-        every = [torch.from_numpy(source.every(name, memory)) for name in WINDOWS if source.has(name)]
+        every = [
+            torch.from_numpy(source.every(name, memory)) for name in WINDOWS if source.has(name)
+        ]
         whole = [runs_of(tensor, full, stride) for tensor in every]
     context, target, pair = every[0], every[-1], len(every) == 2
     contexts, targets = whole[0], whole[-1]
@@ -78,7 +83,11 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
         if rows == full and pair:
             return contexts[row], targets[row]
         end = row + rows * stride
-        return (context[row:end:stride], target[row:end:stride]) if pair else (context[row:end:stride],)
+        return (
+            (context[row:end:stride], target[row:end:stride])
+            if pair
+            else (context[row:end:stride],)
+        )
 
     return deliver
 
@@ -102,7 +111,10 @@ def local_pairs(stream: Stream, source: Source) -> Deliver:
         places.append(((full, *array.shape[1:]), array.dtype, size))
         size += -(-full * math.prod(array.shape[1:]) * array.itemsize // 64) * 64
     pool, put = (
-        Pool(size, lambda memory: [np.ndarray(shape, dtype, memory, at) for shape, dtype, at in places]),
+        Pool(
+            size,
+            lambda memory: [np.ndarray(shape, dtype, memory, at) for shape, dtype, at in places],
+        ),
         ring.freed.append,
     )
     rows_at, words = layout.parts["row"].offset // 8, layout.slot_bytes // 8
@@ -125,7 +137,11 @@ def local_pairs(stream: Stream, source: Source) -> Deliver:
 def gathered_from(source: Source) -> list[Array] | None:
     """The parts of the windows that start at each row, or None where torch cannot gather from them."""
     every = [source.every(name) for name in WINDOWS if source.has(name)]
-    known = [array for array in every if array is not None and (array.dtype.kind in "fib" or array.itemsize == 1)]
+    known = [
+        array
+        for array in every
+        if array is not None and (array.dtype.kind in "fib" or array.itemsize == 1)
+    ]
     return known if len(known) == len(every) else None
 
 
@@ -195,13 +211,19 @@ def named(batch: Batch, made: dict[str, torch.Tensor]) -> dict[str, torch.Tensor
         elif not made or name not in WINDOWS:
             array = getattr(batch, name)
             if array is not None:
-                tensors[name] = torch.from_numpy(array.view("<i8") if array.dtype.kind in "mM" else array)
+                tensors[name] = torch.from_numpy(
+                    array.view("<i8") if array.dtype.kind in "mM" else array
+                )
     return tensors
 
 
 def pinned(makers: Makers) -> Makers:
     """Makers whose tensors lie in pinned memory, where there is a CUDA device: torch's own, safe to copy from."""
-    return {name: pinned_by(maker) for name, maker in makers.items()} if torch.cuda.is_available() else makers
+    return (
+        {name: pinned_by(maker) for name, maker in makers.items()}
+        if torch.cuda.is_available()
+        else makers
+    )
 
 
 def pinned_by(maker: Maker) -> Maker:
@@ -221,7 +243,12 @@ def pinned_by(maker: Maker) -> Maker:
     return make
 
 
-PAIRS: Makers = {"slot": slot_pairs, "view": view_pairs, "local": local_pairs, "starts": starts_pairs}
+PAIRS: Makers = {
+    "slot": slot_pairs,
+    "view": view_pairs,
+    "local": local_pairs,
+    "starts": starts_pairs,
+}
 DICTS: Makers = {
     "slot": arrays_as_dict(_deliver.slot),
     "starts": arrays_as_dict(_deliver.starts),

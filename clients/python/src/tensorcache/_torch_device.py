@@ -58,7 +58,9 @@ class ToDevice:
         for name in names:
             part = layout.parts[name]
             size = layout.rows * int(np.prod(part.shape)) * part.dtype.itemsize
-            parts.append((name, part.offset, part.offset + size, torch_dtype(part.dtype), part.shape))
+            parts.append(
+                (name, part.offset, part.offset + size, torch_dtype(part.dtype), part.shape)
+            )
         low, high = min(part[1] for part in parts), max(part[2] for part in parts)
         take, copies = stream.ring.taker(), self._copies(stream)
 
@@ -77,7 +79,9 @@ class ToDevice:
                 if name in tensors:
                     named[name] = tensors[name]
                 elif array is not None:
-                    late = torch.from_numpy(array.view("<i8") if array.dtype.kind in "mM" else array)
+                    late = torch.from_numpy(
+                        array.view("<i8") if array.dtype.kind in "mM" else array
+                    )
                     named[name] = late.to(self._device)
             return named
 
@@ -89,7 +93,9 @@ class ToDevice:
         ring = np.frombuffer(stream.ring.words(), np.uint8)
         side = SideStream(self._device, max(1, stream.slots - 3), self._cuda)
         self.pinned = pin(ring, self._cuda, self._device)
-        weakref.finalize(stream.ring, let_go, side, ring, self._cuda, self.pinned == "yes", os.getpid())
+        weakref.finalize(
+            stream.ring, let_go, side, ring, self._cuda, self.pinned == "yes", os.getpid()
+        )
         return side
 
 
@@ -140,7 +146,9 @@ class SideStream:
             event.record(stream)
         current = cuda.current_stream(self._device)
         current.wait_stream(stream)
-        there.record_stream(current)  # its memory came from the side stream: it must not go back while this one reads
+        there.record_stream(
+            current
+        )  # its memory came from the side stream: it must not go back while this one reads
         self.held.append((event, flat))
         return there
 

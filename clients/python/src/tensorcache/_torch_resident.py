@@ -46,19 +46,27 @@ def gather(stream: Stream, source: Source, form: str, device: torch.device) -> D
     wanted = ("context", "target") if form == "tuple" else ("context", "target", "known")
     gathers = {name: cube(source, name, device) for name in wanted if cutter.has(name)}
     if form == "dict":
-        gathers |= {name: cube(source, name, device) for name in source._missing if cutter.has(name.split("_")[0])}
+        gathers |= {
+            name: cube(source, name, device)
+            for name in source._missing
+            if cutter.has(name.split("_")[0])
+        }
         if "static" in cutter.parts:
             gathers["static"] = static(source, device)
         if source._mask:
             span = torch.from_numpy(cutter.spans["context"]).to(device)
-            gathers["mask"] = lambda row, start, first, item: start[:, None] + span >= first[:, None]
+            gathers["mask"] = lambda row, start, first, item: (
+                start[:, None] + span >= first[:, None]
+            )
     rest = () if form == "tuple" else ("item", "start", "time", "reset")
     names = [name for name in PARTS if name in gathers or name in rest]
     first_rows = cutter._first.of_each
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
         batch = arrays(slot, rows, flags, row)
-        item, start, at = (torch.from_numpy(array).to(device) for array in (batch.item, batch.start, batch.row))
+        item, start, at = (
+            torch.from_numpy(array).to(device) for array in (batch.item, batch.start, batch.row)
+        )
         first = torch.from_numpy(first_rows(batch.item)).to(device) if source._mask else start
         tensors = {}
         for name in names:
@@ -67,7 +75,9 @@ def gather(stream: Stream, source: Source, form: str, device: torch.device) -> D
             else:
                 array = getattr(batch, name)
                 if array is not None:
-                    tensor = torch.from_numpy(array.view("<i8") if array.dtype.kind in "mM" else array)
+                    tensor = torch.from_numpy(
+                        array.view("<i8") if array.dtype.kind in "mM" else array
+                    )
                     tensors[name] = {"item": item, "start": start}.get(name, tensor.to(device))
         return tensors if form == "dict" else tuple(tensors.values())
 
@@ -98,7 +108,9 @@ class Whole:
             shape, strides = (count, features, len(span)), (features, 1, step)
         self._every = gatherable(held).as_strided(shape, strides, int(span[0]) * features)
 
-    def __call__(self, row: torch.Tensor, start: torch.Tensor, first: torch.Tensor, item: torch.Tensor) -> torch.Tensor:
+    def __call__(
+        self, row: torch.Tensor, start: torch.Tensor, first: torch.Tensor, item: torch.Tensor
+    ) -> torch.Tensor:
         return self._every.index_select(0, row).view(self._held.dtype)
 
 
@@ -111,12 +123,16 @@ class Padded:
         self._span = torch.from_numpy(source._cutter.spans[name]).to(held.device)
         self._channels_first = source._channels_first
 
-    def __call__(self, row: torch.Tensor, start: torch.Tensor, first: torch.Tensor, item: torch.Tensor) -> torch.Tensor:
+    def __call__(
+        self, row: torch.Tensor, start: torch.Tensor, first: torch.Tensor, item: torch.Tensor
+    ) -> torch.Tensor:
         rows, low = start[:, None] + self._span, first[:, None]
         at = torch.maximum(rows, low) + (row - start)[:, None]
         out = self._values.index_select(0, at.flatten()).view(*at.shape, -1)
         out.masked_fill_((rows < low)[..., None], 0)
-        return (out.transpose(1, 2).contiguous() if self._channels_first else out).view(self._held.dtype)
+        return (out.transpose(1, 2).contiguous() if self._channels_first else out).view(
+            self._held.dtype
+        )
 
 
 def static(source: Source, device: torch.device) -> Gather:
@@ -150,7 +166,9 @@ def columns(source: Source, name: str, missing: bool, device: torch.device) -> t
     try:
         made = torch.empty(shape, dtype=first.dtype, device=device)
         for at in range(0, rows, CHUNK):
-            made[at : at + CHUNK] = torch.from_numpy(chunk(part, at, min(at + CHUNK, rows), missing)).to(device)
+            made[at : at + CHUNK] = torch.from_numpy(
+                chunk(part, at, min(at + CHUNK, rows), missing)
+            ).to(device)
     except torch.cuda.OutOfMemoryError as error:
         need = shape[0] * shape[1] * first.element_size()
         raise ResourceError(

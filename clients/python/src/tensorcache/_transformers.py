@@ -56,7 +56,9 @@ class Renamed(Accelerated):
 class EpochOfState(transformers.TrainerCallback):
     """Sets the epoch of a loader, also where the Trainer sees only what skips its batches."""
 
-    def on_epoch_begin(self, args: Any, state: Any, control: Any, train_dataloader: Any = None, **_: Any) -> None:
+    def on_epoch_begin(
+        self, args: Any, state: Any, control: Any, train_dataloader: Any = None, **_: Any
+    ) -> None:
         """Before each epoch, whether begun or resumed."""
         if isinstance(train_dataloader, Renamed):
             train_dataloader.set_epoch(int(state.epoch or 0))
@@ -66,8 +68,12 @@ def extended(base: Any, names: Mapping[str, str], options: dict[str, Any]) -> An
     """See :func:`tensorcache.transformers.trainer_class`."""
     base = transformers.Trainer if base is None else base
     if not (isinstance(base, type) and issubclass(base, transformers.Trainer)):
-        raise SpecError(f"base: got {base!r}, want transformers.Trainer or a subclass of it", field="base")
-    strange = [name for name in names if name not in PARTS] if isinstance(names, Mapping) else [names]
+        raise SpecError(
+            f"base: got {base!r}, want transformers.Trainer or a subclass of it", field="base"
+        )
+    strange = (
+        [name for name in names if name not in PARTS] if isinstance(names, Mapping) else [names]
+    )
     if strange:
         raise SpecError(
             f"names: got {show(strange[0])}, want names for parts of a window: {', '.join(PARTS)}",
@@ -88,7 +94,12 @@ def extended(base: Any, names: Mapping[str, str], options: dict[str, Any]) -> An
             if not isinstance(self.train_dataset, Windows):
                 return super().get_train_dataloader()
             seed = self.args.seed if self.args.data_seed is None else self.args.data_seed
-            more = {"order": "shuffle", "seed": seed, "drop_last": self.args.dataloader_drop_last or None, **options}
+            more = {
+                "order": "shuffle",
+                "seed": seed,
+                "drop_last": self.args.dataloader_drop_last or None,
+                **options,
+            }
             return self._windows_loader(self.train_dataset, self._train_batch_size, more)
 
         def get_eval_dataloader(self, eval_dataset: Any = None) -> Any:
@@ -112,7 +123,8 @@ def extended(base: Any, names: Mapping[str, str], options: dict[str, Any]) -> An
             given = {"format": "dict", "batch_size": batch_size, **more}
             if given["format"] != "dict":
                 raise SpecError(
-                    f'format: got "{given["format"]}", want "dict": models take named parts', field="format"
+                    f'format: got "{given["format"]}", want "dict": models take named parts',
+                    field="format",
                 )
             loader = of(self.accelerator, windows, given, Renamed)
             loader.names = names

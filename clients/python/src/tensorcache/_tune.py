@@ -38,7 +38,9 @@ class Tuner:
         """Whether it is time for a look, after so many seconds inside passes."""
         return not self.settled and seconds - self._seconds >= INTERVAL
 
-    def look(self, seconds: float, waited: float, idle: Callable[[], float | None], slots: int) -> int:
+    def look(
+        self, seconds: float, waited: float, idle: Callable[[], float | None], slots: int
+    ) -> int:
         """The slots that the ring shall have from here on.
 
         Args:

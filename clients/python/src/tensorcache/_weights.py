@@ -32,7 +32,8 @@ def weights(given: Weights, items: Items) -> list[float]:
         for value in items:
             if value not in given:
                 raise SpecError(
-                    f"weights: item {show(value)} has none, want one for each of {len(items):,} items", field="weights"
+                    f"weights: item {show(value)} has none, want one for each of {len(items):,} items",
+                    field="weights",
                 )
             listed.append(given[value])
             del unknown[value]
@@ -48,6 +49,9 @@ def weights(given: Weights, items: Items) -> list[float]:
     for code, weight in enumerate(listed):
         number = _spec.number("weights", weight)
         if number < 0:
-            raise SpecError(f"weights: got {number} for item {show(items[code])}, want 0 or more", field="weights")
+            raise SpecError(
+                f"weights: got {number} for item {show(items[code])}, want 0 or more",
+                field="weights",
+            )
         listed[code] = number
     return listed

@@ -55,7 +55,11 @@ class Windows:
     """
 
     def __init__(
-        self, dataset: Dataset, spec: dict[str, Any], cuts: Sequence[dict[str, Any]], counts: Counts | None = None
+        self,
+        dataset: Dataset,
+        spec: dict[str, Any],
+        cuts: Sequence[dict[str, Any]],
+        counts: Counts | None = None,
     ) -> None:
         self.dataset = dataset
         self._spec = spec
@@ -96,11 +100,17 @@ class Windows:
     @overload
     def __getitem__(self, index: int) -> Sample: ...
     @overload
-    def __getitem__(self, index: slice | Sequence[int] | npt.NDArray[np.integer[Any]]) -> Sample: ...
-    def __getitem__(self, index: int | slice | Sequence[int] | npt.NDArray[np.integer[Any]]) -> Sample:
+    def __getitem__(
+        self, index: slice | Sequence[int] | npt.NDArray[np.integer[Any]]
+    ) -> Sample: ...
+    def __getitem__(
+        self, index: int | slice | Sequence[int] | npt.NDArray[np.integer[Any]]
+    ) -> Sample:
         cutter = self._cut()
         if isinstance(index, slice):
-            return cutter.several(*self._index().places(np.arange(*index.indices(len(self)), dtype=np.int64)))
+            return cutter.several(
+                *self._index().places(np.arange(*index.indices(len(self)), dtype=np.int64))
+            )
         if hasattr(index, "__index__") and not (isinstance(index, np.ndarray) and index.ndim):
             return cutter.one(*self._index().place(in_range(index, len(self))))
         return cutter.several(*self._index().places(self._numbers(index)))
@@ -145,7 +155,9 @@ class Windows:
         more: dict[str, Any] = {"channels_first": _spec.flag("channels_first", channels_first)}
         if batch_size is not None:
             given = None if weights is None else item_weights(weights, self.dataset.items)
-            more["options"] = sampler_options(batch_size, order, seed, rank, num_replicas, tail, given)
+            more["options"] = sampler_options(
+                batch_size, order, seed, rank, num_replicas, tail, given
+            )
         return self.dataset._post("plan", self._spec, self._cuts, **more)
 
     def where(
@@ -193,12 +205,16 @@ class Windows:
                 what its positions were lost to.
             NotFoundError: ``items`` names one that is not there.
         """
-        split = split_request(lengths, fractions, at_times, items, purge, context_before_split, names)
+        split = split_request(
+            lengths, fractions, at_times, items, purge, context_before_split, names
+        )
         said = self.dataset._post("plan", self._spec, self._cuts, split=split)
         parts = {}
         for part in said["splits"]:
             counts = counts_of({**part, "features": said["features"]})
-            parts[str(part["name"])] = Windows(self.dataset, self._spec, (*self._cuts, part["cut"]), counts)
+            parts[str(part["name"])] = Windows(
+                self.dataset, self._spec, (*self._cuts, part["cut"]), counts
+            )
         made = Split(parts)
         _leakage.warn(self, made._later(), stacklevel=3)
         return made
@@ -345,9 +361,18 @@ class Windows:
 
     def _numbers(self, index: Any) -> npt.NDArray[np.int64]:
         given = np.asarray(index)
-        if given.dtype == np.bool_ or given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
-            raise SpecError(f"windows[...]: got {index!r}, want a number, a slice or a list of numbers", field="index")
-        outside = (given < -len(self)) | (given >= len(self))  # before the cast, which would wrap unsigned numbers
+        if (
+            given.dtype == np.bool_
+            or given.ndim != 1
+            or (given.size and given.dtype.kind not in "iu")
+        ):
+            raise SpecError(
+                f"windows[...]: got {index!r}, want a number, a slice or a list of numbers",
+                field="index",
+            )
+        outside = (given < -len(self)) | (
+            given >= len(self)
+        )  # before the cast, which would wrap unsigned numbers
         if outside.any():
             raise IndexError(f"{given[outside][0]} is outside of {len(self):,} windows")
         numbers = given.astype(np.int64)
@@ -355,7 +380,10 @@ class Windows:
 
     def _index(self) -> Runs:
         if self._runs is None:
-            self._runs = Runs(self.dataset._post_for_bytes("runs", self._spec, self._cuts), self._spec.get("stride", 1))
+            self._runs = Runs(
+                self.dataset._post_for_bytes("runs", self._spec, self._cuts),
+                self._spec.get("stride", 1),
+            )
         return self._runs
 
     def _cut(self) -> Cutter:
@@ -393,6 +421,10 @@ def counts_of(said: Mapping[str, Any]) -> Counts:
     return Counts(
         windows=int(said["windows"]),
         positions=int(said["positions"]),
-        rejected=MappingProxyType({str(k): int(v) for k, v in (said.get("rejected") or {}).items()}),
-        features=MappingProxyType({str(part): tuple(names or ()) for part, names in features.items()}),
+        rejected=MappingProxyType(
+            {str(k): int(v) for k, v in (said.get("rejected") or {}).items()}
+        ),
+        features=MappingProxyType(
+            {str(part): tuple(names or ()) for part, names in features.items()}
+        ),
     )

@@ -32,7 +32,9 @@ def dial(path: str) -> socket.socket:
         sock.connect(path)
     except OSError as error:
         sock.close()
-        raise DaemonError(f'the daemon at "{path}" cannot be reached: {error.strerror}', hint=GONE_HINT) from error
+        raise DaemonError(
+            f'the daemon at "{path}" cannot be reached: {error.strerror}', hint=GONE_HINT
+        ) from error
     except BaseException:
         sock.close()
         raise
@@ -76,7 +78,9 @@ def problem_of(payload: bytes) -> TensorcacheError:
     except ValueError:
         problem = None
     if not isinstance(problem, dict):
-        return ProtocolError(f"the daemon sent an ERROR frame that is no JSON object: {payload[:80]!r}")
+        return ProtocolError(
+            f"the daemon sent an ERROR frame that is no JSON object: {payload[:80]!r}"
+        )
     return from_problem(problem)
 
 
@@ -92,13 +96,17 @@ def receive_reply(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
         header = receive_with_descriptors(sock, HEADER.size, fds)
         size, kind = HEADER.unpack(header)
         if kind not in (REPLY, ERROR) or size > MAX_JSON:
-            raise ProtocolError(f"the daemon sent a frame of kind {kind} and {size} bytes where a REPLY belongs")
+            raise ProtocolError(
+                f"the daemon sent a frame of kind {kind} and {size} bytes where a REPLY belongs"
+            )
         payload = receive_exactly(sock, size)
         if kind == ERROR:
             raise problem_of(payload)
         said = json.loads(payload)
         if not isinstance(said, dict) or said.get("protocol") != PROTOCOL:
-            raise ProtocolError(f"the daemon's REPLY is not of protocol {PROTOCOL}: {payload[:80]!r}")
+            raise ProtocolError(
+                f"the daemon's REPLY is not of protocol {PROTOCOL}: {payload[:80]!r}"
+            )
     except ValueError as error:
         close_all(fds)
         if isinstance(error, TensorcacheError):
@@ -115,14 +123,20 @@ def receive_with_descriptors(sock: socket.socket, size: int, fds: list[int]) -> 
     data = b""
     while len(data) < size:
         try:
-            part, control, flags, _ = sock.recvmsg(size - len(data), socket.CMSG_SPACE(4 * MAX_DESCRIPTORS), CLOEXEC)
+            part, control, flags, _ = sock.recvmsg(
+                size - len(data), socket.CMSG_SPACE(4 * MAX_DESCRIPTORS), CLOEXEC
+            )
         except OSError as error:
             raise gone(error) from error
         for level, kind, payload in control:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                fds.extend(struct.unpack(f"={len(payload) // 4}i", payload[: len(payload) // 4 * 4]))
+                fds.extend(
+                    struct.unpack(f"={len(payload) // 4}i", payload[: len(payload) // 4 * 4])
+                )
         if flags & socket.MSG_CTRUNC:
-            raise ProtocolError("the daemon's file descriptors were cut off: too many files are open (ulimit -n)")
+            raise ProtocolError(
+                "the daemon's file descriptors were cut off: too many files are open (ulimit -n)"
+            )
         if not part:
             raise gone()
         data += part

@@ -96,8 +96,12 @@ class Loader(AnyLoader):
         sampler = sampler_options(
             given.batch_size, given.order, given.seed, rank, num_replicas, given.tail, given.weights
         )
-        options = feed_options(sampler, given.delivery, given.slots, given.channels_first, given.mask)
-        return Feed(given.windows, options, jax_delivery().makers(form, device), None, given.reconnect)
+        options = feed_options(
+            sampler, given.delivery, given.slots, given.channels_first, given.mask
+        )
+        return Feed(
+            given.windows, options, jax_delivery().makers(form, device), None, given.reconnect
+        )
 
 
 def jax_delivery() -> Any:
@@ -106,6 +110,8 @@ def jax_delivery() -> Any:
         from . import _jax_delivery
     except ImportError as error:
         raise DaemonError(
-            "jax is not installed", type="jax_missing", hint="pip install jax, or use windows.feed(...) with numpy"
+            "jax is not installed",
+            type="jax_missing",
+            hint="pip install jax, or use windows.feed(...) with numpy",
         ) from error
     return _jax_delivery

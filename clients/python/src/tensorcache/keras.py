@@ -67,7 +67,9 @@ def dataset(
         from . import _keras
     except ImportError as error:
         raise DaemonError(
-            "keras is not installed", type="keras_missing", hint="pip install keras, or use windows.feed(...)"
+            "keras is not installed",
+            type="keras_missing",
+            hint="pip install keras, or use windows.feed(...)",
         ) from error
     if arrange is not None and not callable(arrange):
         raise SpecError(

@@ -155,7 +155,9 @@ class Loader(AnyLoader):
         sampler = sampler_options(
             given.batch_size, given.order, given.seed, rank, num_replicas, given.tail, given.weights
         )
-        options = feed_options(sampler, given.delivery, given.slots, given.channels_first, given.mask)
+        options = feed_options(
+            sampler, given.delivery, given.slots, given.channels_first, given.mask
+        )
         makers: Makers = delivery.PAIRS if form == "tuple" else delivery.DICTS
         chooser = None
         if resident:
@@ -177,7 +179,10 @@ class Loader(AnyLoader):
 
     def stats(self) -> dict[str, Any]:
         """What the feed did so far, see :meth:`Feed.stats`; with ``device`` also ``pinned``: "yes", or why not."""
-        return {**super().stats(), **({} if self._pinned is None else {"pinned": self._pinned.pinned})}
+        return {
+            **super().stats(),
+            **({} if self._pinned is None else {"pinned": self._pinned.pinned}),
+        }
 
 
 def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> Any:  # noqa: A002
@@ -254,11 +259,15 @@ def placed(device: Any, delivery: str, resident: bool, pin_memory: bool) -> tupl
             hint="leave it out for the memory of the CPU",
         )
     if name is not None and pin_memory:
-        raise SpecError(f'pin_memory: got True with device="{name}", which pins by itself', field="pin_memory")
+        raise SpecError(
+            f'pin_memory: got True with device="{name}", which pins by itself', field="pin_memory"
+        )
     wanted = "starts" if resident else "slot"
     if (resident or name is not None) and delivery not in ("auto", wanted):
         why = "resident=True" if resident else f'device="{name}"'
-        raise SpecError(f'delivery: got "{delivery}" with {why}, want "auto" or "{wanted}"', field="delivery")
+        raise SpecError(
+            f'delivery: got "{delivery}" with {why}, want "auto" or "{wanted}"', field="delivery"
+        )
     if resident or name is not None:
         delivery = wanted
     return name, delivery
