@@ -2,8 +2,8 @@
 
     TENSORCACHE_BIN=bin/tensorcache PYTHONPATH=clients/python/src python bench/append.py
 
-Medians of five; page cache warm, memory at hand as in loading.py. The ratio is of the append to the copy (cp, which
-the kernel does) of the old generation's data.arrow.
+Medians of five; page cache warm, memory at hand as in loading.py. The ratio is of the append to the
+copy (cp, which the kernel does) of the old generation's data.arrow.
 """
 
 import os

@@ -1,16 +1,17 @@
-"""The client's own CPU time per batch, ring full, views per second, and attach to first batch, each against its bar.
+"""The client's CPU time per batch, views per second and time to the first batch, with limits.
 
     TENSORCACHE_BIN=... python bench/client_cpu.py [--rounds 300] [--slots 16] [--json]
 
-Batches of 16 windows of 8 + 2 rows of 8 float32 columns, packed: what the client does does not depend on their bytes.
-Each batch is followed by a step, a loop of 20 to 60 µs in which the daemon fills what was given back. What is timed is
-the call that gets the next batch and lets the last one go, less what the same call of an empty iterator takes; of
-bursts of 64 the median counts, without those in which the client waited. The cases take turns, since a machine that
-others share is slow for seconds. The recipe is what an expert writes in process: a random start, and
+Batches of 16 windows of 8 + 2 rows of 8 float32 columns, packed: what the client does does not
+depend on their bytes. Each batch is followed by a step, a loop of 20 to 60 µs in which the daemon
+fills what was given back. What is timed is the call that gets the next batch and lets the last one
+go, less what the same call of an empty iterator takes; of bursts of 64 the median counts, without
+those in which the client waited. The cases take turns, since a machine that others share is slow
+for seconds. The recipe is what an expert writes in process: a random start, and
 ``torch.as_strided`` of a resident tensor for context and target.
 
-Views per second, by turns with the recipe's, and attach to first batch are of the wall's clock, with batches of 256
-windows of 96 + 24 rows and as many slots as the daemon chooses.
+Views per second, by turns with the recipe's, and attach to first batch are of the wall's clock,
+with batches of 256 windows of 96 + 24 rows and as many slots as the daemon chooses.
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ def bursts(batches: Iterator[Any], count: int, waited: Callable[[], float] = flo
 
 
 def costs(feeds: dict[str, Any], others: dict[str, Iterator[Any]], rounds: int) -> dict[str, float]:
-    """Microseconds a batch by case: the median of the bursts without a wait; nan where there was none."""
+    """Microseconds a batch by case: the median of the bursts without a wait.
+
+    Nan where there was none.
+    """
     cases: dict[str, tuple[Iterator[Any], Callable[[], float]]] = {
         name: (it, float) for name, it in others.items()
     }
@@ -140,7 +144,7 @@ def attach_ms(windows: Any, **options: Any) -> float:
 
 
 def measure(rounds: int, slots: int) -> dict[str, dict[str, float]]:
-    """What is measured: microseconds a batch, views per second, and milliseconds to the first batch."""
+    """Measure microseconds a batch, views per second, and milliseconds to the first batch."""
     array = np.random.default_rng(0).standard_normal((ROWS, FEATURES), dtype=np.float32)
     directory = tempfile.mkdtemp(prefix="tensorcache-client-cpu-")
     cache = tensorcache.connect(directory)

@@ -1,10 +1,13 @@
-"""Data larger than memory: what a cold epoch reads a second, beside dd of the same file under the same limit.
+"""Data larger than memory.
+
+What a cold epoch reads a second, beside dd of the same file under the same limit.
 
     python bench/cold.py --dir /var/tmp/cold --mb 1200
 
-The file is four times the memory that a cgroup allows daemon and trainer (as root; else no limit is set, and the page
-cache only begins cold, which the table says). A row counts once however many windows hold it. dd runs before and after
-each case, since what lies below the disk may be fast or slow by the minute; the ratio is to the mean of both.
+The file is four times the memory that a cgroup allows daemon and trainer (as root; else no limit is
+set, and the page cache only begins cold, which the table says). A row counts once however many
+windows hold it. dd runs before and after each case, since what lies below the disk may be fast or
+slow by the minute; the ratio is to the mean of both.
 """
 
 from __future__ import annotations
@@ -141,7 +144,8 @@ def main() -> None:
             rows, seconds = json.loads(run(group, sys.executable, "-c", TRAINER, told).stdout)
             speed, after = rows * 4 * COLUMNS / 1e6 / seconds, dd(group, path)
             print(
-                f"| {title} | {speed:,.0f} | {before:,.0f}, {after:,.0f} | {2 * speed / (before + after):.2f} |",
+                f"| {title} | {speed:,.0f} | {before:,.0f}, {after:,.0f} | "
+                f"{2 * speed / (before + after):.2f} |",
                 flush=True,
             )
             before = after

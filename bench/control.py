@@ -2,14 +2,16 @@
 
     make bench-control
 
-A trainer steps over batches of ETTh1 with numpy, in this process. Beside it, in turns of a second, another process
-looks on as people do (the dashboard's stream of events, and ten requests a second of every kind there is), or asks so
-many times a second, or as fast as it can, over one connection. What the trainer lost is the median over the rounds of
-its steps a second beside the others' turn, to those of the quiet turn before. The processor time that a request takes
-is both sides': the daemon's beyond what it takes for the feed in the quiet turn, and that of who asks.
+A trainer steps over batches of ETTh1 with numpy, in this process. Beside it, in turns of a second,
+another process looks on as people do (the dashboard's stream of events, and ten requests a second
+of every kind there is), or asks so many times a second, or as fast as it can, over one connection.
+What the trainer lost is the median over the rounds of its steps a second beside the others' turn,
+to those of the quiet turn before. The processor time that a request takes is both sides': the
+daemon's beyond what it takes for the feed in the quiet turn, and that of who asks.
 
-``ls`` is the whole command from a cold start of the process, with the daemon up. The dashboard's payload is what its
-page and all files of it weigh, as sent. Needs numpy alone; OMP_NUM_THREADS=1 leaves it one core.
+``ls`` is the whole command from a cold start of the process, with the daemon up. The dashboard's
+payload is what its page and all files of it weigh, as sent. Needs numpy alone; OMP_NUM_THREADS=1
+leaves it one core.
 """
 
 from __future__ import annotations
@@ -51,12 +53,16 @@ PACES = [
     (300, "300 a second"),
     (0, "as fast as it can"),
 ]
-"""Requests a second, 0 for no pause between them, and who asks so; with the first goes the stream of events."""
+"""Requests a second, 0 for no pause between them, and who asks so; with the first goes the stream
+of events."""
 BAR = 0.02  # of the steps may be lost, at all paces but the last
 
 
 def look_on(socket: str) -> None:
-    """Hold the stream of events and ask now and then, by turns told on standard input; each one's times are a line."""
+    """Hold the stream of events and ask now and then, by turns told on standard input.
+
+    Each one's times are a line.
+    """
     asks, stream = UnixConnection(socket, 10), None
     for line in sys.stdin:
         seconds, pace = json.loads(line)
@@ -183,7 +189,8 @@ def measure(rounds: int) -> None:
     total = payload(Control(socket, os.environ["TENSORCACHE_DIR"]))
     cache.stop()
     print(
-        "| asked beside a feed | requests a second | 99th percentile | processor time of one | steps lost | bar | |"
+        "| asked beside a feed | requests a second | 99th percentile | processor time of one | "
+        "steps lost | bar | |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for pace, who in PACES:

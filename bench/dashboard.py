@@ -1,6 +1,9 @@
-"""The window viewer on an item of a million rows: from the click to the drawn chart, and what is sent for it.
+"""The window viewer on an item of a million rows.
 
-Run: .venv/bin/python bench/dashboard.py, once make test-browser has installed playwright. It starts its own daemon.
+From the click to the drawn chart, and what is sent for it.
+
+Run: .venv/bin/python bench/dashboard.py, once make test-browser has installed playwright. It starts
+its own daemon.
 """
 
 from __future__ import annotations
@@ -54,10 +57,12 @@ def measure(binary: str) -> None:
         page.on("response", lambda r: sent.append(len(r.body())) if "/series?" in r.url else None)
         page.goto(address)
         print(
-            f"an item of {ROWS:,} rows, {COLUMNS} columns; asked for to drawn, median of {ROUNDS}, limit {LIMIT_MS}"
+            f"an item of {ROWS:,} rows, {COLUMNS} columns; asked for to drawn, median of {ROUNDS}, "
+            f"limit {LIMIT_MS}"
         )
         print(
-            f"opened   {median(page, lambda: opened(page, base)):7.0f} ms, {sent[-1] / 1024:.0f} KiB"
+            f"opened   {median(page, lambda: opened(page, base)):7.0f} ms, {sent[-1] / 1024:.0f} "
+            "KiB"
         )
         print(f"zoomed   {median(page, lambda: zoomed(page)):7.0f} ms, {sent[-1] / 1024:.0f} KiB")
         browser.close()

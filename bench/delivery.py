@@ -2,10 +2,10 @@
 
     python bench/delivery.py [--only packed,train1] [--runs 5] [--quick]
 
-Each group of cases runs in a fresh process with a daemon of its own; inside, cases take turns, and a ratio is the
-median of the rounds' ratios. Contents are compared by hash before the clock starts. Prints a table, and writes it into
-bench/README.md and README.md with the picture bench/delivery.svg; with --only, the other groups' lines stay as
-bench/delivery.json has them.
+Each group of cases runs in a fresh process with a daemon of its own; inside, cases take turns, and
+a ratio is the median of the rounds' ratios. Contents are compared by hash before the clock starts.
+Prints a table, and writes it into bench/README.md and README.md with the picture
+bench/delivery.svg; with --only, the other groups' lines stay as bench/delivery.json has them.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def rows_of(results: dict[str, Any], bars_alone: bool = False) -> str:
                 continue
             ratio = line.get("ratio")
             cells = (
-                line["what"], line.get("value", ""), "" if ratio is None else f"{ratio:.3g} ×", line.get("to", ""),
+                line["what"], line.get("value", ""), "" if ratio is None else f"{ratio:.3g} ×",
+                line.get("to", ""),
                 line.get("bar", ""), WORDS[line.get("held")], line.get("note", ""),
             )  # fmt: skip
             out.append(f"| {' | '.join(cells)} |")

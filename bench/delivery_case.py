@@ -1,4 +1,7 @@
-"""What every case of the delivery bench stands on: rounds by turns, ratios within a round, hashes, lines."""
+"""What every case of the delivery bench stands on.
+
+Rounds by turns, ratios within a round, hashes, lines.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Data four times the memory that a cgroup allows, beside `dd` of the same file in the same cgroup.
 
-The whole group runs inside one: a scope of systemd's, where systemd is there to be asked, or a child of the cgroup that
-`--cgroup` names. A cgroup that nobody named is somebody else's and is left alone.
+The whole group runs inside one: a scope of systemd's, where systemd is there to be asked, or a
+child of the cgroup that `--cgroup` names. A cgroup that nobody named is somebody else's and is left
+alone.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def scope(options: Options, command: list[str]) -> list[str]:
     asked = ["systemd-run", *user, "--scope", "--quiet", *limits]
     if subprocess.run([*asked, "true"], capture_output=True, check=False).returncode:
         raise NotMeasuredError(
-            "systemd gives no scope with a limit of memory; name a writable cgroup with --cgroup DIR"
+            "systemd gives no scope with a limit of memory; name a writable cgroup with --cgroup "
+            "DIR"
         )
     return [*asked, *command]
 
@@ -81,7 +83,10 @@ def stored(shape: Shape) -> tensorcache.Dataset:
 
 
 def cold(options: Options) -> Result:
-    """``random_start``, slots, nothing read; windows that do not overlap, so that an epoch is the file, once."""
+    """``random_start``, slots, nothing read.
+
+    Windows that do not overlap, so that an epoch is the file, once.
+    """
     shape, result = options.shape(MEMORY * TIMES // 32), Result()
     data = stored(shape)
     path = next(Path(os.environ["TENSORCACHE_DIR"]).glob("datasets/cold/*/data.arrow"))

@@ -36,7 +36,10 @@ class Others:
         self.began, self.busy, self.own = time.perf_counter(), busy(), of_children()
 
     def share(self, directory: Path) -> float | None:
-        """Since this was made; the group is over, its daemon not. None where the system does not tell."""
+        """Since this was made; the group is over, its daemon not.
+
+        None where the system does not tell.
+        """
         if not STAT.exists():
             return None
         own = of_children() - self.own + of_daemon(directory)

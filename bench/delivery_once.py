@@ -1,4 +1,7 @@
-"""One group of cases in a fresh process: `python delivery_once.py GROUP OPTIONS` prints its result as JSON."""
+"""One group of cases in a fresh process.
+
+`python delivery_once.py GROUP OPTIONS` prints its result as JSON.
+"""
 
 from __future__ import annotations
 

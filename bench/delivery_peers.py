@@ -1,8 +1,8 @@
 """Windows made in process, as people do: the recipes that `make bench` compares with.
 
-Each takes the rows, the starts of windows in the order they are wanted, and the shape; it yields batches of
-``(context [B, C, F], target [B, P, F])`` without end. The order is drawn before the clock starts, for everybody but
-tensorcache, whose daemon computes it while it serves.
+Each takes the rows, the starts of windows in the order they are wanted, and the shape; it yields
+batches of ``(context [B, C, F], target [B, P, F])`` without end. The order is drawn before the
+clock starts, for everybody but tensorcache, whose daemon computes it while it serves.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ Recipe = Callable[[np.ndarray, np.ndarray, Shape], Pairs]
 
 
 def expert(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
-    """One ``index_select`` a batch from a strided view in which windows are rows; the parts are slices of it."""
+    """One ``index_select`` a batch from a strided view in which windows are rows.
+
+    The parts are slices of it.
+    """
     order = torch.from_numpy(starts)
     rows = torch.from_numpy(array).as_strided(
         (shape.windows, shape.length * shape.features), (shape.features, 1)
@@ -33,7 +36,10 @@ def expert(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
 
 
 def views(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
-    """``as_strided`` twice a batch: the windows that begin at a row and at the next ones, nothing copied."""
+    """``as_strided`` twice a batch.
+
+    The windows that begin at a row and at the next ones, nothing copied.
+    """
     tensor, features = torch.from_numpy(array), shape.features
     strides = (features, features, 1)
     context, target = (

@@ -1,4 +1,7 @@
-"""Four trainers at once over one dataset, each in an order of its own: throughput and memory, shared."""
+"""Four trainers at once over one dataset, each in an order of its own.
+
+Throughput and memory, shared.
+"""
 
 from __future__ import annotations
 
@@ -121,13 +124,20 @@ def four(options: Options) -> Result:
         alone,
     )
     value = f"{more / 2**20:.0f} MiB"
-    need = f"data {own / 2**20:.0f} MiB, rings {rings / 2**20:.0f} MiB; daemon and trainers, beyond what they had before"
+    need = (
+        f"data {own / 2**20:.0f} MiB, rings {rings / 2**20:.0f} MiB; daemon and trainers, "
+        "beyond what they had before"
+    )
     result.at_most("sum of PSS", value, more / (own + rings), "data + rings", 1.05, need)
     return result
 
 
 def main() -> None:
-    """A trainer: answers 0 once torch is there, the bytes of its ring to "attach" and "ring", a rate to seconds."""
+    """One trainer process.
+
+    It answers 0 once torch is imported, the ring's bytes to "attach" and "ring", and a rate to
+    seconds.
+    """
     import torch
 
     from tensorcache import torch as adapter
@@ -161,7 +171,7 @@ def main() -> None:
 
 
 def reading(batches: Iterator[Any]) -> Iterator[Any]:
-    """Touches a value of each page of the first batches, so that the ring is in this process's map too."""
+    """Touch a value of each page of the first batches, so that this process maps the ring too."""
     for count, (context, target) in enumerate(batches):
         if count < 1024:
             context.flatten()[::1024].sum()

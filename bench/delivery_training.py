@@ -1,7 +1,7 @@
-"""A training step of NLinear on ETTh1, beside batches that are there already and an expert's gather.
+"""A training step of NLinear on ETTh1, beside resident batches and a hand-tuned gather.
 
-NLinear (Zeng, Chen, Zhang, Xu: Are Transformers Effective for Time Series Forecasting?, AAAI 2023) is small: a step
-takes well under a millisecond, so whatever a loader does in it shows.
+NLinear (Zeng, Chen, Zhang, Xu: Are Transformers Effective for Time Series Forecasting?, AAAI 2023)
+is small: a step takes well under a millisecond, so whatever a loader does in it shows.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ SAME = 1.1
 
 
 def memcpy(array: np.ndarray, shape: Shape, blocks: int) -> Iterator[None]:
-    """As many bytes as a batch has, from a random place, into so many blocks of memory in turn, as a ring has them.
+    """Copy a batch's bytes from random places into as many memory blocks in turn as a ring has.
 
     One block would stay in the cache, and hold no batch but the latest.
     """
@@ -65,7 +65,7 @@ def drawn(shape: Shape) -> np.ndarray:
 
 
 def in_order(windows: Any, order: str, shape: Shape, count: int) -> tuple[np.ndarray, str]:
-    """The starts of an epoch's first windows as the feed has them, and the hash of what the timed loader makes."""
+    """The starts of an epoch's first windows in order, and the hash of the timed batches."""
     options = {"batch_size": shape.batch, "order": order, "seed": 3}
     with adapter.loader(windows, format="dict", **options) as loader:
         starts = torch.cat([batch["start"] for batch in itertools.islice(loader, count)]).numpy()
@@ -100,7 +100,10 @@ def warm(loader: Any, options: Options) -> Iterator[Any]:
 def against(
     name: str, layout: str, shape: Shape, options: Options, peers: bool
 ) -> tuple[dict, dict, str]:
-    """Figures of ours, the expert's, memcpy's and maybe the peers'; who could not be measured; what ours did."""
+    """Figures of ours, the expert's, memcpy's and maybe the peers'; who could not be measured.
+
+    What ours did.
+    """
     array = table(shape)
     windows = windows_of(put(name, array, layout), shape)
     recipes = checked(windows, array, shape, {EXPERT: expert, **(PEERS if peers else {})})
@@ -243,8 +246,8 @@ def attach(options: Options) -> Result:
 def many(options: Options) -> Result:
     """10⁹ rows, and 10⁶ items, beside 10⁶ rows: one byte a row, so that it is made in seconds.
 
-    By ``delivery="starts"`` no row is touched: what is left is finding and announcing windows. With slots, the caches
-    that a large dataset misses are in the figure.
+    By ``delivery="starts"`` no row is touched: what is left is finding and announcing windows. With
+    slots, the caches that a large dataset misses are in the figure.
     """
     result, small = Result(), 100 if options.quick else 1
     rows, items = 1_000_000_000 // small**2, 1_000_000 // small

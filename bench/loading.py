@@ -1,7 +1,7 @@
 """Loading beside pyarrow, Polars, DuckDB and pandas: `make bench-loading`.
 
-The same files, the page cache warm, a fresh process each, by turns; the median of five. What every one of them loads is
-hashed first, so that like is compared with like. Prints a table as Markdown.
+The same files, the page cache warm, a fresh process each, by turns; the median of five. What every
+one of them loads is hashed first, so that like is compared with like. Prints a table as Markdown.
 """
 
 from __future__ import annotations
@@ -75,12 +75,16 @@ class Bench:
         ratio = middle[best] / middle["tensorcache"]
         row = " | ".join(f"{middle[who]:.3f}" for who in everybody)
         print(
-            f"| {title} | {row} | {ratio:.2f}x {best} | {bar}x | {'yes' if ratio >= bar else 'no'} |",
+            f"| {title} | {row} | {ratio:.2f}x {best} | {bar}x | {'yes' if ratio >= bar else 'no'} "
+            "|",
             flush=True,
         )
 
     def memory(self, title: str, path: Path) -> None:
-        """Anonymous memory beyond the result, in MiB: ours is a mapped file and no anonymous memory at all."""
+        """Anonymous memory beyond the result, in MiB.
+
+        Ours is a mapped file and no anonymous memory at all.
+        """
         cells = []
         for who in ("tensorcache", *PEERS):
             got = self.once(who, path, None, memory=True)
@@ -96,9 +100,12 @@ class Bench:
         )
 
     def by_turns(self, path: Path, *options: dict) -> list[float]:
-        """The medians of our own loads with several options, by turns: how fast memory is changes with the hour.
+        """The medians of our own loads with several options, by turns.
 
-        Three times as many as elsewhere, after one that does not count: what ran before has just given its memory back.
+        How fast memory is changes with the hour.
+
+        Three times as many as elsewhere, after one that does not count: what ran before has just
+        given its memory back.
         """
         seconds = [
             [self.once("tensorcache", path, None, options=o)["seconds"] for o in options]
@@ -121,12 +128,18 @@ class Bench:
 
 
 def touch(n: int) -> None:
-    """Have so many bytes at hand for the next process: the host of a virtual machine takes memory that is free."""
+    """Have so many bytes at hand for the next process.
+
+    The host of a virtual machine takes memory that is free.
+    """
     np.empty(n, np.uint8)[:: os.sysconf("SC_PAGESIZE")] = 1
 
 
 def warm(path: Path) -> Path:
-    """Read a file from the disk, so that it is in the page cache: in larger pages than what was just written."""
+    """Read a file from the disk, so that it is in the page cache.
+
+    In larger pages than what was just written.
+    """
     with path.open("rb") as f:
         os.fsync(f.fileno())
         if hasattr(os, "posix_fadvise"):
@@ -186,7 +199,8 @@ def main() -> None:
             )
             took = f"{alone:.3f} and {made:.3f} s"
             print(
-                f"\nfill and standard scale, bar +20 %: {made / alone - 1:+.1%} on top of a load ({took})"
+                f"\nfill and standard scale, bar +20 %: {made / alone - 1:+.1%} on top of a load "
+                f"({took})"
             )
             print(f"reload, a hit, and its first batch: {bench.reload(plain):.1f} ms (bar: 10 ms)")
             sizes = [
@@ -197,7 +211,8 @@ def main() -> None:
             for rows in sizes:
                 seconds = bench.seconds(warm(files.plain(folder / f"two-{rows}.parquet", rows, 2)))
                 print(
-                    f"{rows:,} rows of 2 columns: {seconds:.3f} s, {seconds / rows * 1e9:.1f} ns a row"
+                    f"{rows:,} rows of 2 columns: {seconds:.3f} s, {seconds / rows * 1e9:.1f} ns a "
+                    "row"
                 )
         finally:
             bench.cache.stop()

@@ -19,7 +19,10 @@ def normal(rows: int, columns: int) -> pa.Table:
 
 
 def repeating(rows: int, columns: int) -> pa.Table:
-    """As measured series are: values of three decimals that come again, so that a writer's dictionaries hold them."""
+    """As measured series are.
+
+    Values of three decimals that come again, so that a writer's dictionaries hold them.
+    """
     random = np.random.default_rng(1)
     return pa.table({f"c{i}": np.round(random.standard_normal(rows), 3) for i in range(columns)})
 

@@ -1,7 +1,9 @@
-"""One load in a fresh process: `python loading_once.py JOB.json` prints seconds, bytes of memory and a hash as JSON.
+"""One load in a fresh process.
 
-The clock runs from the call that loads until every column is a contiguous typed array. Imports are done before, and a
-daemon runs already.
+`python loading_once.py JOB.json` prints seconds, bytes of memory and a hash as JSON.
+
+The clock runs from the call that loads until every column is a contiguous typed array. Imports are
+done before, and a daemon runs already.
 """
 
 from __future__ import annotations
@@ -94,7 +96,7 @@ def family(pid: int) -> list[int]:
 
 
 class Peak(threading.Thread):
-    """Samples the anonymous memory of this process and of the daemon with its children every two milliseconds."""
+    """Samples anonymous memory of this process, the daemon and its children every 2 ms."""
 
     def __init__(self, daemon: int | None) -> None:
         super().__init__(daemon=True)

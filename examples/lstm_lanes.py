@@ -1,9 +1,11 @@
-"""A stateful LSTM on ETTh1: windows in lanes, its state carried from batch to batch and reset where the feed says so.
+"""A stateful LSTM on ETTh1.
 
-Row i of a batch goes on where row i of the batch before ended, unless ``reset[i]`` is True: there another stretch of
-the series begins, and the state of that row starts from zero. So an LSTM that sees the series in windows of 96 rows
-computes what it would compute over each unbroken stretch at once. After training, both are done with the same weights,
-and their losses are compared.
+Windows in lanes, its state carried from batch to batch and reset where the feed says so.
+
+Row i of a batch goes on where row i of the batch before ended, unless ``reset[i]`` is True: there
+another stretch of the series begins, and the state of that row starts from zero. So an LSTM that
+sees the series in windows of 96 rows computes what it would compute over each unbroken stretch at
+once. After training, both are done with the same weights, and their losses are compared.
 
     python examples/lstm_lanes.py
 
@@ -50,14 +52,20 @@ def zeros(rows: int) -> State:
 
 
 def carried(state: State, reset: torch.Tensor) -> State:
-    """The state that a batch begins with: none where it is reset. A last batch may have fewer rows."""
+    """The state that a batch begins with: none where it is reset.
+
+    A last batch may have fewer rows.
+    """
     goes_on = (~reset).to(torch.float32)[None, :, None]
     before = len(reset)
     return state[0][:, :before].detach() * goes_on, state[1][:, :before].detach() * goes_on
 
 
 def train_epoch(model: NextRow, adam: torch.optim.Adam, loader: tensorcache.torch.Loader) -> float:
-    """One pass in lanes, with an update a batch (truncated backpropagation through time); the mean squared error."""
+    """One pass in lanes, with an update a batch (truncated backpropagation through time).
+
+    The mean squared error.
+    """
     state, total, count = zeros(LANES), 0.0, 0
     for batch in loader:
         adam.zero_grad()
@@ -71,7 +79,7 @@ def train_epoch(model: NextRow, adam: torch.optim.Adam, loader: tensorcache.torc
 
 @torch.no_grad()
 def in_lanes(model: NextRow, loader: tensorcache.torch.Loader) -> tuple[float, list[list[int]]]:
-    """The mean squared error in lanes with fixed weights, and the unbroken stretches as starts of their windows."""
+    """The mean squared error in lanes with fixed weights, and the starts of unbroken stretches."""
     state, total, count = zeros(LANES), 0.0, 0
     stretches: dict[int, list[list[int]]] = defaultdict(list)
     for batch in loader:
@@ -128,7 +136,8 @@ def main() -> int:
     same = abs(loss - whole) <= TOLERANCE * whole
     print(f"{len(windows)} windows in {LANES} lanes, {len(stretches)} unbroken stretches")
     print(
-        f"loss in lanes {loss:.8f}, over the unbroken stretches {whole:.8f}: {'equal' if same else 'NOT equal'}"
+        f"loss in lanes {loss:.8f}, over the unbroken stretches {whole:.8f}: "
+        f"{'equal' if same else 'NOT equal'}"
     )
     return 0 if same else 1
 

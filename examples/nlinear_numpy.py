@@ -1,8 +1,9 @@
 """NLinear on ETTh1, trained with numpy alone on windows that the tensorcache daemon serves.
 
-NLinear (Zeng, Chen, Zhang, Xu: Are Transformers Effective for Time Series Forecasting?, AAAI 2023) subtracts each
-series' last value, applies one linear map over time, and adds the value back. Forward, backward and Adam are written
-out below. The set-up is the paper's: context 336, prediction 96, batch 32, scaled by the first 8,640 rows.
+NLinear (Zeng, Chen, Zhang, Xu: Are Transformers Effective for Time Series Forecasting?, AAAI 2023)
+subtracts each series' last value, applies one linear map over time, and adds the value back.
+Forward, backward and Adam are written out below. The set-up is the paper's: context 336, prediction
+96, batch 32, scaled by the first 8,640 rows.
 
     python examples/nlinear_numpy.py
 
@@ -38,7 +39,7 @@ class NLinear:
         self.parameters = [weight, bias]
 
     def rows(self, context: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``[B, C, F]`` as rows ``[B · F, C]`` relative to their last value, and that value ``[B, 1, F]``."""
+        """``[B, C, F]`` as rows ``[B · F, C]`` minus their last value, and that value."""
         last = context[:, -1:, :]
         return (context - last).transpose(0, 2, 1).reshape(-1, CONTEXT), last
 
@@ -113,7 +114,8 @@ def main() -> int:
     parts = windows.split(lengths=LENGTHS)
     train, val, test = parts
     print(
-        f"ETTh1: {len(data):,} rows of {len(windows.features['context'])} features, generation {data.generation}"
+        f"ETTh1: {len(data):,} rows of {len(windows.features['context'])} features, generation "
+        f"{data.generation}"
     )
     print("windows: " + ", ".join(f"{name} {len(part):,}" for name, part in parts.items()) + "\n")
 
@@ -137,7 +139,8 @@ def main() -> int:
             seconds = time.perf_counter() - began
             share = (shuffled.stats()["wait_s"] + validation.stats()["wait_s"] - waited) / seconds
             print(
-                f"{epoch:5d}  {rate:13.6f}  {loss:9.4f}  {score:7.4f}  {seconds:7.2f}  {share:16.1%}",
+                f"{epoch:5d}  {rate:13.6f}  {loss:9.4f}  {score:7.4f}  {seconds:7.2f}  "
+                f"{share:16.1%}",
                 flush=True,
             )
             if score < best:

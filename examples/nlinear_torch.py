@@ -1,7 +1,8 @@
 """NLinear on ETTh1, trained with PyTorch on windows that the tensorcache daemon serves.
 
-The same model and set-up as nlinear_numpy.py (Zeng, Chen, Zhang, Xu: Are Transformers Effective for Time Series
-Forecasting?, AAAI 2023), with ``tensorcache.torch.loader`` where a ``DataLoader`` would stand.
+The same model and set-up as nlinear_numpy.py (Zeng, Chen, Zhang, Xu: Are Transformers Effective for
+Time Series Forecasting?, AAAI 2023), with ``tensorcache.torch.loader`` where a ``DataLoader`` would
+stand.
 
     python examples/nlinear_torch.py
 
@@ -82,7 +83,8 @@ def main() -> int:
     parts = windows.split(lengths=LENGTHS)
     train, val, test = parts
     print(
-        f"ETTh1: {len(data):,} rows of {len(windows.features['context'])} features, generation {data.generation}"
+        f"ETTh1: {len(data):,} rows of {len(windows.features['context'])} features, generation "
+        f"{data.generation}"
     )
     print("windows: " + ", ".join(f"{name} {len(part):,}" for name, part in parts.items()) + "\n")
 
@@ -110,7 +112,8 @@ def main() -> int:
             seconds = time.perf_counter() - began
             share = (shuffled.stats()["wait_s"] + validation.stats()["wait_s"] - waited) / seconds
             print(
-                f"{epoch:5d}  {rate:13.6f}  {loss:9.4f}  {score:7.4f}  {seconds:7.2f}  {share:16.1%}",
+                f"{epoch:5d}  {rate:13.6f}  {loss:9.4f}  {score:7.4f}  {seconds:7.2f}  "
+                f"{share:16.1%}",
                 flush=True,
             )
             schedule.step()

@@ -23,7 +23,7 @@ class GoBinary(BuildHookInterface):  # type: ignore[type-arg]
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the binary and name it as a shared script, for standard and editable wheels alike."""
+        """Build the binary and name it as a shared script, for standard and editable wheels."""
         self._scratch = tempfile.mkdtemp(prefix="tensorcache-build-")
         binary = Path(self._scratch, "tensorcache")
         build(Path(self.root).resolve().parent.parent, binary)
@@ -41,12 +41,14 @@ def build(repository: Path, binary: Path) -> None:
     if not (repository / "cmd" / "tensorcache").is_dir():
         raise SystemExit(
             f'the Go sources are not there: no "{repository}/cmd/tensorcache"\n'
-            "hint: install from a clone of the repository (pip install ./clients/python), with pip 21.3 or newer"
+            "hint: install from a clone of the repository (pip install ./clients/python), with pip "
+            "21.3 or newer"
         )
     go = shutil.which("go")
     if go is None:
         raise SystemExit(
-            "Go is missing: this package carries a daemon written in Go\nhint: https://go.dev/dl, 1.26 or newer"
+            "Go is missing: this package carries a daemon written in Go\nhint: https://go.dev/dl, "
+            "1.26 or newer"
         )
     command = [
         go,

@@ -1,7 +1,8 @@
 """How many random cases the property tests make, and from which seed.
 
-``TENSORCACHE_CASES`` is their number, over all property tests together (`make soak` makes 100,000), and
-``TENSORCACHE_SEED`` their seed; a failure prints it, and a blob that ``@reproduce_failure`` takes.
+``TENSORCACHE_CASES`` is their number, over all property tests together (`make soak` makes 100,000),
+and ``TENSORCACHE_SEED`` their seed; a failure prints it, and a blob that ``@reproduce_failure``
+takes.
 """
 
 from __future__ import annotations

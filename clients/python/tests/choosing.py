@@ -1,4 +1,4 @@
-"""What "auto" has to make of a clock by which one delivery makes the shorter steps, and exchanges at will."""
+"""What "auto" does with a clock that makes one delivery faster; exchanges at any time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def hold_choice(
     chosen: str,
     hold_equal: Callable[[Any, Any], None],
 ) -> None:
-    """Have a feed or loader by "auto" choose, batch for batch beside one by slots, until long after it should have."""
+    """Run a feed or loader by "auto" beside one by slots until it has long chosen."""
     now = 0.0
     monkeypatch.setattr(_choose, "clock", lambda: now)
     monkeypatch.setattr(_choose, "ticks", lambda: None)

@@ -79,7 +79,7 @@ def frame(
 
 
 def feed(batch_size: int, order: str = "sequential", **more: Any) -> Json:
-    """A feed of a case: options of the order, and beside them channels_first, mask, epoch, consumed, view."""
+    """A feed of a case: options of the order, and channels_first, mask, epoch, consumed, view."""
     beside = {
         key: more.pop(key)
         for key in ("channels_first", "mask", "epoch", "consumed", "view")
@@ -93,5 +93,5 @@ AB: Json = {**SHORT, "columns": ["a", "b"]}
 
 
 def bad(ask: str, type_: str, field_: str = "", **more: Any) -> Json:
-    """A bad request: what is asked, the type of the problem, and the field that is to blame where there is one."""
+    """A bad request, the type of the problem, and the field to blame if there is one."""
     return {"ask": ask, **more, "type": type_, **({"field": field_} if field_ else {})}

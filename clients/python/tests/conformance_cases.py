@@ -1,4 +1,7 @@
-"""The scripted cases that every client passes: what is put, what is asked, which bad requests are made."""
+"""The scripted cases that every client passes.
+
+What is put, what is asked, which bad requests are made.
+"""
 
 from __future__ import annotations
 

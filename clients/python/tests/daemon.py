@@ -1,4 +1,4 @@
-"""The fixtures: one real daemon a module, started as a user's would be, and looked over when the module ends."""
+"""The fixtures: one real daemon a module, started as a user starts it, and checked at its end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ ETTH1 = REPOSITORY / "examples" / "data" / "ETTh1.csv"
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache directory of this module's own, in a scrubbed environment; checked when the module ends."""
+    """A cache directory of this module's own, in a scrubbed environment.
+
+    Checked when the module ends.
+    """
     directory = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
@@ -31,7 +34,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.delenv("XDG_CACHE_HOME", raising=False)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("TENSORCACHE_DIR", str(directory))
-        # A binary with the race detector would sleep a second at each exit, and its races of loads be seen by nobody.
+        # A binary with the race detector would sleep a second at each exit, and its races of loads
+        # be seen by nobody.
         patch.setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1")
         yield directory
         leave(directory)
@@ -93,7 +97,10 @@ def children(pid: int) -> list[int]:
 
 
 def wait_until(true: Callable[[], object], why: str, seconds: float = 60.0) -> None:
-    """Wait for something that has no event of its own; ``seconds`` is for slow machines, not for the thing."""
+    """Wait for something that has no event of its own.
+
+    ``seconds`` is for slow machines, not for the thing.
+    """
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, why

@@ -13,7 +13,8 @@ import tensorcache
 from naive import Naive
 
 FEATURES = ["a", "b", "c", "m[0]", "m[1]", "s"]
-"""``a`` and ``m`` may miss values, ``b`` is int32, ``c`` known in advance, ``s`` constant in an item."""
+"""``a`` and ``m`` may miss values, ``b`` is int32, ``c`` known in advance, ``s`` constant in an
+item."""
 
 
 NAMES = [
@@ -99,7 +100,7 @@ def tables(draw: st.DrawFn) -> Table:
 
 
 def bounds(low: int, high: int) -> st.SearchStrategy[tuple[int | None, int | None]]:
-    """Two bounds that leave something between them, one of them perhaps open, in one sense of counting."""
+    """Two bounds with something between them, one perhaps open, counted in one direction."""
     one = st.integers(low, high)
     pairs = st.tuples(one, one).filter(lambda p: (p[0] < 0) != (p[1] < 0) or p[0] < p[1])
     return st.tuples(one, st.none()) | st.tuples(st.none(), one.filter(lambda v: v != 0)) | pairs
@@ -117,7 +118,10 @@ def times(low: int, high: int) -> st.SearchStrategy[tuple[int | None, int | None
 
 @st.composite
 def specs(draw: st.DrawFn, lanes: bool = False) -> dict[str, Any]:
-    """A window spec that could be. For lanes many are context-only: a jump may lie between two of them."""
+    """A window spec that could be.
+
+    For lanes many are context-only: a jump may lie between two of them.
+    """
     context = draw(st.sampled_from([3, 1, 2, 4, 6]))
     prediction = draw(st.sampled_from([0, 0, 0, 1, 2, 4]) if lanes else st.integers(0, 4))
     dilation = draw(st.sampled_from([1, 1, 2, 3]))

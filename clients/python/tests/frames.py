@@ -11,7 +11,7 @@ from daemon import ETTH1
 
 
 def read_csv(path: Path, numbers: list[str], **options: Any) -> pd.DataFrame:
-    """A CSV file as pandas reads it, its numbers read exactly (pandas' own float parser may be off by one ulp)."""
+    """A CSV file as pandas reads it, with exact numbers (pandas' parser may be off by one ulp)."""
     frame = pd.read_csv(path, dtype=dict.fromkeys(numbers, str), **options)
     for name in numbers:
         frame[name] = [

@@ -1,10 +1,12 @@
-"""Write testdata/conformance: scripted cases that every client passes, with what the naive oracle says of them.
+"""Write testdata/conformance.
+
+Scripted cases that every client passes, with what the naive oracle says of them.
 
     python clients/python/tests/make_conformance.py
 
-Counts, batches and their hashes come from the plain loops of :mod:`naive` and the formulas of :mod:`naive_orders`. They
-share no code with the daemon or a client, so no client is its own judge. testdata/conformance/README.md tells how to
-read a case.
+Counts, batches and their hashes come from the plain loops of :mod:`naive` and the formulas of
+:mod:`naive_orders`. They share no code with the daemon or a client, so no client is its own judge.
+testdata/conformance/README.md tells how to read a case.
 """
 
 from __future__ import annotations
@@ -28,7 +30,10 @@ BLOCKS = ("context", "target", "known")
 
 
 def hashed(array: np.ndarray[Any, Any]) -> str:
-    """The first 16 hex digits of the SHA-256 of the values: dense, C order, little-endian, with the one quiet NaN."""
+    """The first 16 hex digits of the SHA-256 of the values.
+
+    Dense, C order, little-endian, with the one quiet NaN.
+    """
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]

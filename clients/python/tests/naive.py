@@ -1,8 +1,10 @@
-"""Which windows exist, why others do not, and what they hold: plain loops over a frame, from design.md's definitions.
+"""Which windows exist, why others do not, and what they hold.
 
-It shares no code with the client or the daemon, and tries every start of every item. Row i of a window that starts at s
-is s + i·D. A spec is what ``data.windows`` takes, a cut is ``("where", {...})``, ``("split", {...}, part)`` or
-``("latest",)``, with times as the integers of the frame.
+Plain loops over a frame, from design.md's definitions.
+
+It shares no code with the client or the daemon, and tries every start of every item. Row i of a
+window that starts at s is s + i·D. A spec is what ``data.windows`` takes, a cut is ``("where",
+{...})``, ``("split", {...}, part)`` or ``("latest",)``, with times as the integers of the frame.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ Keywords = dict[str, Any]
 
 @dataclass
 class Range:
-    """What cuts leave of an item: rows [low, high) may be prediction rows, context begins at ``context`` or later."""
+    """What cuts leave of an item.
+
+    Rows [low, high) may be prediction rows, context begins at ``context`` or later.
+    """
 
     low: int
     high: int
@@ -40,7 +45,10 @@ class Range:
 
 @dataclass
 class Found:
-    """What an index should be: (item, start) of each window in order, and rejected positions by reason."""
+    """What an index should be.
+
+    (item, start) of each window in order, and rejected positions by reason.
+    """
 
     places: list[tuple[int, int]] = field(default_factory=list)
     rejected: dict[str, int] = field(default_factory=dict)
@@ -65,7 +73,8 @@ class Found:
 class Naive:
     """The windows of a frame under a spec.
 
-    ``features`` are the names of the frame's value columns; ``m[0]`` and ``m[1]`` stand for a column ``m`` of two.
+    ``features`` are the names of the frame's value columns; ``m[0]`` and ``m[1]`` stand for a
+    column ``m`` of two.
     """
 
     def __init__(self, frame: pd.DataFrame, features: list[str], spec: Keywords) -> None:
@@ -89,8 +98,9 @@ class Naive:
         self.items = [frame[frame["id"] == name] for name in self.names]
         self.times = [[int(t) for t in item["t"]] for item in self.items]
         self.cells = [
-            {name: [float(value) for value in item[name]] for name in features} for item in self.items
-        ]  # fmt: skip
+            {name: [float(value) for value in item[name]] for name in features}
+            for item in self.items
+        ]
         self.features = self.roles(features)
 
     def roles(self, features: list[str]) -> dict[str, list[str]]:
@@ -214,7 +224,10 @@ class Naive:
         return sum(1 for i in range(self.c) if start + i * self.d >= first)
 
     def padded(self, item: int, start: int) -> bool:
-        """Whether min_context admits a start before the first admitted row: what comes after the context is real."""
+        """Whether min_context admits a start before the first admitted row.
+
+        What comes after the context is real.
+        """
         first, end = self.admitted(item)
         if start >= first or first >= end or self.least == self.c:
             return False
@@ -258,7 +271,10 @@ class Naive:
         )
 
     def continues(self, before: tuple[int, int], place: tuple[int, int]) -> bool:
-        """Whether a window's context goes on where another's ended: the item's next sample, no jump on the way."""
+        """Whether a window's context goes on where another's ended.
+
+        The item's next sample, no jump on the way.
+        """
         (item, began), (of, start) = before, place
         end = began + (self.c - 1) * self.d
         first, _ = self.admitted(item)
@@ -299,7 +315,10 @@ class Naive:
         return found
 
     def latest(self, cuts: list[tuple[Any, ...]]) -> Found:
-        """For each item the window whose context ends at its last row with a target value; if no targets, the last."""
+        """For each item the window whose context ends at its last row with a target value.
+
+        If no targets, the last.
+        """
         only_context = {**self.spec, "gap": 0, "overlap": 0, "prediction_length": 0}
         alone = Naive(pd.concat(self.items), list(self.cells[0]), only_context)
         alone.features = {**self.features, "target": []}
@@ -327,7 +346,10 @@ class Naive:
     def part(
         self, name: str, item: int, start: int, samples: range
     ) -> tuple[list[list[float]], list[list[bool]]]:
-        """The values of some samples and which of them are missing; padding is 0 and not missing."""
+        """The values of some samples and which of them are missing.
+
+        Padding is 0 and not missing.
+        """
         first, _ = self.admitted(item)
         fill = self.spec.get("missing_value")
         values, missing = [], []
@@ -339,7 +361,10 @@ class Naive:
         return values, missing
 
     def window(self, item: int, start: int, latest: bool = False) -> dict[str, Any]:
-        """Everything that is delivered of a window, as nested lists; None where the spec does not ask for it."""
+        """Everything that is delivered of a window, as nested lists.
+
+        None where the spec does not ask for it.
+        """
         first, _ = self.admitted(item)
         context, context_missing = self.part("context", item, start, range(self.c))
         window: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""xxHash64 of short texts, from its specification, and where it puts an item in a split by shares."""
+"""xxHash64 of short texts, from its specification, and the part of an item in a split by shares."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ def xxhash64(data: bytes) -> int:
 
 
 def canonical(item: Any) -> str:
-    """An item's JSON in the one form that is hashed: no blanks, nothing escaped but what docs/WINDOWS.md says."""
+    """An item's JSON in the one form that is hashed.
+
+    No blanks, nothing escaped but what docs/WINDOWS.md says.
+    """
     text = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 

@@ -1,4 +1,4 @@
-"""The order of an epoch and who gets what of it, from the formulas in sampler, with Python's own integers.
+"""The order of an epoch and each rank's share, from the formulas in sampler, in Python integers.
 
 An epoch is a list of positions, each a list of windows: one, or in ``random_start`` a block.
 """
@@ -123,7 +123,7 @@ class Order:
         ]
 
     def deal(self, epoch: int, consumed: int = 0) -> list[list[tuple[list[int], int]]]:
-        """For each rank its batches from ``consumed`` on, each with what all have consumed after it."""
+        """Each rank's batches from ``consumed`` on, with what all ranks consumed after each."""
         positions = self.epoch(epoch)
         unit = 1 if self.order == "random_start" else self.batch_size
         step = unit * self.num_replicas
@@ -151,7 +151,10 @@ class Order:
     def resets(
         self, batches: list[list[int]], continues: Callable[[int, int], bool]
     ) -> list[list[bool]]:
-        """For one rank's batches of an epoch: where a row does not continue the row of the batch before."""
+        """For one rank's batches of an epoch.
+
+        Where a row does not continue the row of the batch before.
+        """
         resets: list[list[bool]] = []
         for number, batch in enumerate(batches):
             before = batches[number - 1] if number else []

@@ -1,6 +1,9 @@
-"""What tensorcache must serve, the slow way: plain loops over pandas frames, from design.md's definitions.
+"""What tensorcache must serve, the slow way.
 
-It shares no code with the client or the daemon. Row i of a window that starts at s is s + i·D; rows count in the item.
+Plain loops over pandas frames, from design.md's definitions.
+
+It shares no code with the client or the daemon. Row i of a window that starts at s is s + i·D; rows
+count in the item.
 """
 
 from __future__ import annotations
@@ -142,7 +145,10 @@ class Oracle:
         return cells == 0 or missing / cells <= spec.max_missing
 
     def part(self, place: Place, samples: range) -> tuple[list[list[float]], list[list[bool]]]:
-        """The values of a window's samples, and which of them are missing; padding is 0 and not missing."""
+        """The values of a window's samples, and which of them are missing.
+
+        Padding is 0 and not missing.
+        """
         first, _ = self.bounds(place.item)
         values: list[list[float]] = []
         gone: list[list[bool]] = []
@@ -177,7 +183,10 @@ class Oracle:
 def deal(
     order: list[int], batch: int, ranks: int, tail: str, consumed: int = 0
 ) -> list[list[list[int]]]:
-    """What each rank gets of an epoch's order from ``consumed`` on: for each rank a list of batches."""
+    """What each rank gets of an epoch's order from ``consumed`` on.
+
+    For each rank a list of batches.
+    """
     dealt: list[list[list[int]]] = [[] for _ in range(ranks)]
     step = batch * ranks
     while consumed < len(order):

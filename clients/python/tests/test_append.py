@@ -152,7 +152,10 @@ def test_times_that_the_datasets_unit_cannot_say(cache: tensorcache.Cache, tmp_p
     (tmp_path / "a.csv").write_text("t,v\n2020-01-01T00:00:01,1\n")
     cache.load("coarse", tmp_path / "a.csv", time="t")
     late = np.array(["2020-01-01T00:00:02.000", "2020-01-01T00:00:03.500"], "M8[ms]")
-    words = r'row 2, column "t": "2020-01-01 00:00:03.500" is no whole number of s, .*\nhint: load all files again'
+    words = (
+        r'row 2, column "t": "2020-01-01 00:00:03.500" is no whole number of s, .*\nhint: load '
+        r"all files again"
+    )
     with pytest.raises(tensorcache.SourceError, match=words):
         cache.append("coarse", {"t": late, "v": [1, 2]})
     (tmp_path / "b.csv").write_text("t,v\n2020-01-01T00:00:02.000,2\n2020-01-01T00:00:03.25,3\n")

@@ -1,4 +1,7 @@
-"""Forms of Arrow files and streams that pyarrow writes: what loads is what it reads, or the refusal says what to do."""
+"""Forms of Arrow files and streams that pyarrow writes.
+
+What loads is what it reads, or the refusal says what to do.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ V4 = ipc.MetadataVersion.V4
 
 
 def batch(words: list[str], codes: list[int | None], numbers: list[int]) -> pa.RecordBatch:
-    """Two columns of dictionaries, one of words and one of numbers, with other codes for the same rows."""
+    """Two dictionary columns, of words and of numbers, with other codes for the same rows."""
     n = pa.DictionaryArray.from_arrays(
         pa.array([len(numbers) - 1] * len(codes), pa.int16()), pa.array(numbers)
     )

@@ -1,4 +1,4 @@
-"""pyarrow, Polars and DuckDB read data.arrow as it stands, memory-mapped (Polars 2 maps local files by itself)."""
+"""PyArrow, Polars and DuckDB read data.arrow memory-mapped (Polars 2 does so by default)."""
 
 from __future__ import annotations
 

@@ -67,7 +67,8 @@ def test_folds_are_those_of_the_documentation(cache: tensorcache.Cache) -> None:
     folds = windows.backtest(folds=3, horizon=2, step=2)
     assert [rows(test) for _, test in folds] == [[4, 5], [6, 7], [8, 9]]
     assert [rows(train) for train, _ in folds] == [list(range(1, end)) for end in (4, 6, 8)]
-    assert [rows(train) for train, _ in windows.backtest(folds=3, horizon=2, step=2, train_rows=3)] == [
+    assert [rows(train) for train,
+            _ in windows.backtest(folds=3, horizon=2, step=2, train_rows=3)] == [
         [1, 2, 3], [3, 4, 5], [5, 6, 7],
     ]  # fmt: skip
     assert [rows(fold["test"]) for fold in windows.backtest(folds=2, horizon=3, step=1)] == [

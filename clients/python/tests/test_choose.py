@@ -1,4 +1,4 @@
-"""The choice between the daemon's gather and the client's own, by a clock that tells what a test wants it to."""
+"""The choice between the daemon's gather and the client's own, with a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ CORES = 2
 
 
 class Machine:
-    """Steps take what the delivery of the moment takes; of two cores so many are idle under the daemon's gather."""
+    """Steps take what the delivery of the moment takes.
+
+    Of two cores so many are idle under the daemon's gather.
+    """
 
     def __init__(self, slot: float, local: float, idle: float | None = 1.0) -> None:
         self.takes = {"slot": slot, "local": local}
@@ -46,7 +49,10 @@ def settle(
     noise: random.Random | None = None,
     scatter: float = 0.0,
 ) -> tuple[str, int, int]:
-    """Step until it is settled: the choice, how often the delivery changed, and after how many steps."""
+    """Step until it is settled.
+
+    The choice, how often the delivery changed, and after how many steps.
+    """
     patch.setattr(_choose, "clock", machine.clock)
     patch.setattr(_choose, "ticks", machine.ticks)
     patch.setattr(_cores, "count", lambda: CORES)

@@ -1,4 +1,4 @@
-"""The scripted cases of testdata/conformance, which every client passes (clients/go runs the same files)."""
+"""The scripted cases of testdata/conformance, which clients/go passes too."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def cut(windows: tensorcache.Windows, cuts: list[dict[str, Any]]) -> tensorcache
 
 
 def check(got: Any, wanted: dict[str, Any]) -> None:
-    """The parts of a batch or sample: all that are wanted and no others, with the dtypes, shapes and values."""
+    """The parts of a batch or sample.
+
+    All that are wanted and no others, with the dtypes, shapes and values.
+    """
     names = [*tensorcache._batch.PARTS]
     parts = {name: getattr(got, name, None) for name in names}
     parts["times"] = parts.pop("time")

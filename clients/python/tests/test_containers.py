@@ -1,4 +1,7 @@
-"""Trainers in another container than the daemon, by unshare: another process namespace, another user."""
+"""Trainers in another container than the daemon, by unshare.
+
+Another process namespace, another user.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,8 @@ cache.put("mine", {"x": [1.0, 2.0]})
 LOADER = """
 import sys
 import tensorcache
-print(len(tensorcache.connect(sys.argv[1], autostart=False).load("loaded", sys.argv[2], time="date")))
+cache = tensorcache.connect(sys.argv[1], autostart=False)
+print(len(cache.load("loaded", sys.argv[2], time="date")))
 """
 
 
@@ -81,7 +85,10 @@ def as_user(uid: int, script: str, args: list[str]) -> subprocess.Popen[str]:
 
 @pytest.fixture(scope="module")
 def directory() -> Iterator[Path]:
-    """The cache directory of a daemon in a process namespace of its own. Like a volume, every user can reach it."""
+    """The cache directory of a daemon in a process namespace of its own.
+
+    Like a volume, every user can reach it.
+    """
     if reason := why_not():
         pytest.skip(reason)
     place = Path(tempfile.mkdtemp(prefix="tcc"))

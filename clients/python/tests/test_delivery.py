@@ -1,4 +1,7 @@
-"""The ways in which a batch is delivered: slot, view, local, starts; and what each promises of its arrays."""
+"""The ways in which a batch is delivered: slot, view, local, starts.
+
+And what each promises of its arrays.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,18 @@ from tensorcache._deliver import gathered
 
 C, P, B = 24, 6, 32
 PARTS = (
-    "context", "target", "known", "static", "item", "start", "row", "time", "mask", "context_missing",
+    "context", "target", "known", "static", "item", "start", "row", "time", "mask",
+    "context_missing",
     "target_missing", "reset",
 )  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=["columns", "packed"])
 def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcache.Dataset:
-    """Three items of 400, 90 and 35 rows; ``a`` to ``d`` are float32, ``m`` misses values, ``k`` is float64."""
+    """Three items of 400, 90 and 35 rows.
+
+    ``a`` to ``d`` are float32, ``m`` misses values, ``k`` is float64.
+    """
     rows = [400, 90, 35]
     rng = np.random.default_rng(5)
     columns: dict[str, Any] = {

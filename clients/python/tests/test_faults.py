@@ -23,7 +23,8 @@ B = 32
 
 TRAINER = f"""if True:
     import sys, tensorcache
-    windows = tensorcache.connect(autostart=False).dataset("etth1").windows(context_length=24, prediction_length=6)
+    data = tensorcache.connect(autostart=False).dataset("etth1")
+    windows = data.windows(context_length=24, prediction_length=6)
     feed = windows.feed(batch_size={B}, slots=4)
     passing = iter(feed)
     held = [next(passing), next(passing)]
@@ -104,7 +105,8 @@ def test_a_killed_trainer_whose_child_holds_the_socket_is_noticed(
                 os.set_inheritable(int(fd), True)
             except OSError:
                 pass
-    child = subprocess.Popen(["sleep", "60"], close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    none = subprocess.DEVNULL
+    child = subprocess.Popen(["sleep", "60"], close_fds=False, stdin=none, stdout=none)
     print("ready", flush=True)
     print(child.pid, flush=True)
 """
@@ -130,7 +132,7 @@ def test_a_killed_trainer_whose_child_holds_the_socket_is_noticed(
 def test_a_stopped_trainer_costs_the_daemon_nothing(
     windows: tensorcache.Windows, delivery: str, work: int
 ) -> None:
-    """The daemon had stayed awake, or napped by its pace, for a trainer as fast as it can or a little slower."""
+    """The daemon stayed awake, or slept briefly, for a trainer at full speed or a little slower."""
     pid = tensorcache.connect().health()["pid"]
     code = TRAINER.replace("slots=4", f'order="random_start", delivery="{delivery}"')
     process = trainer(

@@ -27,7 +27,10 @@ def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
 
 
 def in_child(run: Callable[[], Any]) -> Any:
-    """What ``run`` returns, or the exception it raises, in a forked child; the parent goes on at once afterwards."""
+    """What ``run`` returns, or the exception it raises, in a forked child.
+
+    The parent goes on at once afterwards.
+    """
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -1,4 +1,4 @@
-"""Whatever refers to a batch's memory holds its slot, and a slot that nothing refers to is filled anew."""
+"""A reference to a batch's memory holds its slot; a slot without references is filled again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The control API under requests that schemathesis makes up from its OpenAPI document, over loopback TCP."""
+"""The control API under requests that schemathesis makes from its OpenAPI document, over TCP."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ import tensorcache
 from daemon import processes, wait_until
 
 CASES = int(os.environ.get("TENSORCACHE_HTTP_CASES", "4"))
-"""How many requests are made up for each operation, of those that the document allows and of those that it forbids."""
+"""How many requests are made up for each operation, of those that the document allows and of those
+that it forbids."""
 
-# A document cannot say that a file or a window exists, or that two fields go together: what it allows is served, or
-# refused for what there is. What it forbids is refused.
+# A document cannot say that a file or a window exists, or that two fields go together: what it
+# allows is served, or refused for what there is. What it forbids is refused.
 ALLOWED = ["2xx", "303", "304", "400", "401", "403", "404", "409", "410", "413", "422"]
 FORBIDDEN = ["400", "401", "403", "404", "405", "409", "410", "413", "415", "422"]
 
@@ -70,7 +71,7 @@ def document(door: Door) -> dict[str, Any]:
 
 
 def operations(document: dict[str, Any]) -> Iterator[Any]:
-    """The operations of a document, whose checks of acceptance know what the daemon refuses with."""
+    """The operations of a document, with checks that know what the daemon refuses with."""
     checks = {
         "positive_data_acceptance": {"expected-statuses": ALLOWED},
         "negative_data_rejection": {"expected-statuses": FORBIDDEN},
@@ -136,7 +137,7 @@ def try_out(
     seen: set[int],
     before: Callable[[schemathesis.Case], None],
 ) -> None:
-    """Make up requests that the document allows, or such that it forbids, and hold each answer to it."""
+    """Make requests that the document allows, or forbids, and check each answer against it."""
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(

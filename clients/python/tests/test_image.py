@@ -1,4 +1,7 @@
-"""The image, without an engine: what the Dockerfile copies into scratch, run as its user in namespaces of its own."""
+"""The image, without an engine.
+
+What the Dockerfile copies into scratch, run as its user in namespaces of its own.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ IMAGE_USER = 65532
 
 
 def is_static(binary: str) -> bool:
-    """Whether a program of Linux asks for no loader, which is not in the image: it has no segment of that kind."""
+    """Whether a program of Linux asks for no loader, which is not in the image.
+
+    It has no segment of that kind.
+    """
     head = Path(binary).read_bytes()[:4096]
     begin, size, count = (
         int.from_bytes(head[a:b], "little") for a, b in [(32, 40), (54, 56), (56, 58)]
@@ -86,7 +92,10 @@ def contained(root: Path, *words: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def daemon(image: Path) -> Iterator[Path]:
-    """The daemon in its container; what is given is the cache directory as others see the volume."""
+    """The daemon in its container.
+
+    What is given is the cache directory as others see the volume.
+    """
     env = dict(re.findall(r"(TENSORCACHE_\w+)=(\S+)", DOCKERFILE))
     assert env == {"TENSORCACHE_DIR": "/cache", "TENSORCACHE_AUTOSTART": "0"}
     env["PATH"] = os.environ["PATH"]  # for unshare and chroot
@@ -112,7 +121,8 @@ def daemon(image: Path) -> Iterator[Path]:
 LOADER = """
 import sys
 import tensorcache
-print(len(tensorcache.connect(sys.argv[1], autostart=False).load("etth1", "/data/ETTh1.csv", time="date")))
+cache = tensorcache.connect(sys.argv[1], autostart=False)
+print(len(cache.load("etth1", "/data/ETTh1.csv", time="date")))
 """
 
 

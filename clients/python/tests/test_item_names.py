@@ -17,14 +17,15 @@ from naive_hash import canonical, share_of, xxhash64
 ITEMS = 24
 """Items of each dataset; each counts as a case."""
 
-texts = st.lists(st.sampled_from(NAMES) | st.text(max_size=8), min_size=1, max_size=3).map("".join).map(
+texts = st.lists(st.sampled_from(NAMES) | st.text(max_size=8), min_size=1,
+                 max_size=3).map("".join).map(
     lambda text: text.replace("\0", "") or "-"
 )  # fmt: skip
 whole = st.integers(-(2**63), 2**63 - 1)
 
 
 def test_the_hash_is_the_published_one() -> None:
-    """Of xxHash's own checks (cyan4973/xxHash, tests/sanity_test_vectors.h and the README of python-xxhash)."""
+    """XxHash's vectors (its tests/sanity_test_vectors.h, and the README of python-xxhash)."""
     assert xxhash64(b"") == 0xEF46DB3751D8E999
     assert xxhash64(b"a") == 0xD24EC4F1A98C6E5B
     assert xxhash64(b"xxhash") == 3665147885093898016

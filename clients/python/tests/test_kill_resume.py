@@ -1,4 +1,7 @@
-"""``kill -9`` of trainers or of the daemon in mid-epoch, batches prepared ahead; others go on from the saved state."""
+"""``kill -9`` of trainers or of the daemon in mid-epoch, batches prepared ahead.
+
+Others go on from the saved state.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ def windows_of(spec: dict[str, Any]) -> tensorcache.Windows:
 
 
 def order_of(spec: dict[str, Any], order: str) -> list[int]:
-    """The whole epoch as one trainer gets it; lanes are of batch size times ranks, blocks of the batch size."""
+    """The whole epoch as one trainer gets it.
+
+    Lanes are of batch size times ranks, blocks of the batch size.
+    """
     size = {"lanes": BEFORE[0] * BEFORE[1], "random_start": BEFORE[0]}.get(order, 32)
     with windows_of(spec).feed(batch_size=size, order=order, seed=9) as feed:
         feed.set_epoch(2)
@@ -49,7 +55,7 @@ def order_of(spec: dict[str, Any], order: str) -> list[int]:
 def killed_trainers(
     spec: dict[str, Any], options: dict[str, Any]
 ) -> tuple[list[int], dict[str, Any]]:
-    """Windows that trainers took in some steps before they were killed, and the state they had saved then."""
+    """Windows that trainers consumed before they were killed, and the state they had saved."""
     batch_size, ranks = BEFORE
     processes = []
     for rank in range(ranks):
@@ -89,7 +95,7 @@ def killed_trainers(
 def killed_daemon(
     spec: dict[str, Any], options: dict[str, Any]
 ) -> tuple[list[int], dict[str, Any]]:
-    """Windows that trainers took in some steps before the daemon was killed, and their state then."""
+    """Windows that trainers consumed before the daemon was killed, and their state then."""
     batch_size, ranks = BEFORE
     windows = windows_of(spec)
     feeds = [
@@ -111,7 +117,8 @@ def killed_daemon(
 @pytest.mark.parametrize("killed", [killed_trainers, killed_daemon], ids=["trainers", "daemon"])
 @pytest.mark.parametrize(
     ("order", "tail"),
-    [("shuffle", "short"), ("shuffle", "wrap"), ("shuffle", "drop"), ("sequential", "short"), ("bootstrap", "short"),
+    [("shuffle", "short"), ("shuffle", "wrap"), ("shuffle", "drop"), ("sequential", "short"),
+     ("bootstrap", "short"),
      ("random_start", "short"), ("lanes", "short"), ("lanes", "wrap"), ("lanes", "drop")],
 )  # fmt: skip
 def test_other_ranks_go_on_where_the_state_was_saved(

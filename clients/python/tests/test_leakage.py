@@ -1,4 +1,7 @@
-"""Scalings that saw what a model is judged by: warned of by split and backtest, refused by check_leakage()."""
+"""Scalings that saw what a model is judged by.
+
+Warned of by split and backtest, refused by check_leakage().
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in memory: the data once for all trainers, and nothing of it in the loader's own memory."""
+"""What is in memory: the data once for all trainers, none of it in the loader's own memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ ROWS, COLUMNS = 16_000_000, 8  # a Parquet file of 1 GB
 
 @pytest.fixture(scope="module", autouse=True)
 def shipped_binary(home: Path) -> None:
-    """The binary that users run where there is one: a race detector's memory is not the daemon's."""
+    """The binary that users run where there is one.
+
+    A race detector's memory is not the daemon's.
+    """
     named = os.environ.pop("TENSORCACHE_BIN")
     try:
         os.environ["TENSORCACHE_BIN"] = _binary.find_binary()

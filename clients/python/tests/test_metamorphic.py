@@ -1,4 +1,7 @@
-"""What must not change which windows are served: ranks, batch size, layout, delivery, a resume, a daemon's restart."""
+"""What must not change which windows are served.
+
+Ranks, batch size, layout, delivery, a resume, a daemon's restart.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +116,7 @@ def check_resume(
     options: dict[str, Any],
     data: st.DataObject,
 ) -> None:
-    """Stop after some batches of one trainer, and go on with others, in other batches where the order allows it."""
+    """Stop after some batches of one trainer, and resume with others and other batch sizes."""
     alone = size * ranks if order == "lanes" else size
     with windows.feed(batch_size=alone, tail="short", **options) as feed:
         feed.set_epoch(epoch)

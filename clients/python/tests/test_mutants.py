@@ -1,7 +1,9 @@
-"""Damaged Parquet, Arrow and NumPy files: an error, or exactly what the reference reader gives for the same bytes.
+"""Damaged Parquet, Arrow and NumPy files.
 
-The formats that Go's own readers are the reference for are in internal/ingest/mutants_test.go, and so are limits of
-time and memory. ``TENSORCACHE_SEED`` damages them in another way.
+An error, or exactly what the reference reader gives for the same bytes.
+
+The formats that Go's own readers are the reference for are in internal/ingest/mutants_test.go, and
+so are limits of time and memory. ``TENSORCACHE_SEED`` damages them in another way.
 """
 
 from __future__ import annotations
@@ -34,7 +36,10 @@ KINDS = [
 
 
 def mutate(rng: np.random.Generator, good: bytes, times: int, tail: int = 700) -> bytes:
-    """Damage as disks, copies and programs do it: bits, lengths, ends, pieces that are gone or double."""
+    """Damage as disks, copies and programs do it.
+
+    Bits, lengths, ends, pieces that are gone or double.
+    """
     b = bytearray(good)
     for _ in range(times):
         at = int(rng.integers(len(b)))
@@ -73,7 +78,10 @@ def loaded(cache: tensorcache.Cache, path: Path, b: bytes) -> tensorcache.Datase
 
 
 def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
-    """With page checksums and without: what loads is what pyarrow reads of the same bytes, if it reads them."""
+    """With page checksums and without.
+
+    What loads is what pyarrow reads of the same bytes, if it reads them.
+    """
     table = test_types.table_of(KINDS, 200, seed=1)
     path, good = tmp_path / "x.parquet", []
     for form in ({"compression": "snappy", "write_page_checksum": True}, {"compression": "none"}):
@@ -102,7 +110,7 @@ def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
 
 
 def as_read(table: pa.Table, data: tensorcache.Dataset) -> pa.Table:
-    """The good values of the types that were read, which for times may stand in damaged metadata alone."""
+    """The good values of the types that were read; those of times may be lost with metadata."""
     columns = []
     for column in data.manifest["columns"]:
         values = table[column["name"]]

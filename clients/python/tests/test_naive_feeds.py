@@ -1,4 +1,4 @@
-"""What feeds serve, in every order, to every rank, from every cursor, against the formulas written out in Python."""
+"""What feeds serve, in every order, rank and cursor, against the formulas written in Python."""
 
 from __future__ import annotations
 
@@ -138,7 +138,10 @@ def serve(
     everything: tensorcache.Sample,
     numbers: dict[tuple[int, int], int],
 ) -> list[list[bool]]:
-    """Take what is left of an epoch: the right windows, with the values of random access. Returns the resets."""
+    """Take what is left of an epoch: the right windows, with the values of random access.
+
+    Returns the resets.
+    """
     resets = []
     after: list[int] = []
     for batch, (wanted, _) in zip(feed, dealt, strict=True):

@@ -1,4 +1,4 @@
-"""Which windows exist, why the others do not, and every value of them, against loops over the frame."""
+"""Which windows exist, why others do not, and all their values, against loops over the frame."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def split_by_cuts(
 def check_refused_split(
     windows: tensorcache.Windows, split: dict[str, Any], wanted: list[Found]
 ) -> None:
-    """A split with a part that has no window is refused, with what the first such part's positions were lost to."""
+    """A split with an empty part is refused, with the reasons for its rejected positions."""
     with pytest.raises(tensorcache.SpecError) as caught:
         windows.split(**split, names=[f"part {number}" for number in range(len(wanted))])
     assert caught.value.type == "no_windows"

@@ -1,4 +1,4 @@
-"""Columns with missing values whose type has no NaN, of frames and of files, filled as pandas fills them."""
+"""Columns with missing values whose type has no NaN, of frames and files, filled as pandas does."""
 
 from __future__ import annotations
 
@@ -98,7 +98,10 @@ def test_without_a_fill_the_first_missing_one_is_named(
         )
     if library == "objects":
         column = frame["a"].astype(object)
-    words = r'row 2, column "a": the value is missing, which only a float .*\nhint: fill what is missing with --fill a=0'
+    words = (
+        r'row 2, column "a": the value is missing, which only a float .*\nhint: fill what is '
+        r"missing with --fill a=0"
+    )
     with pytest.raises(tensorcache.SourceError, match=words):
         cache.put("bad", {"t": frame["t"], "a": column}, time="t")
     data = cache.put("good", {"t": frame["t"], "a": column}, time="t", fill={"a": 1})
@@ -129,7 +132,8 @@ def test_masked_tensors_and_texts(cache: tensorcache.Cache) -> None:
     [
         (
             [-1, 2**63 + 1],
-            '"a" is no array: row 2: 9223372036854775809 does not fit float64, as its other numbers',
+            '"a" is no array: row 2: 9223372036854775809 does not fit float64, as its other '
+            "numbers",
         ),
         (
             [0.5, None, 2**53 + 1],

@@ -1,6 +1,7 @@
-"""Files of pyarrow, Polars, DuckDB and fastparquet in the types, encodings and codecs that they offer.
+"""Files of pyarrow, Polars, DuckDB and fastparquet in the types, encodings and codecs they offer.
 
-What pyarrow reads from the same file is the reference, bit for bit; LZ4 is refused, with what to do instead.
+What pyarrow reads from the same file is the reference, bit for bit; LZ4 is refused, with what to do
+instead.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ ROWS = 500
 def same_or_refused(
     cache: tensorcache.Cache, path: Path, codec: str, other: pa.Table | None = None
 ) -> None:
-    """The values that pyarrow reads, or another reader where it cannot; of LZ4 a refusal that names the remedy."""
+    """The values that pyarrow reads, or another reader where it cannot.
+
+    Of LZ4 a refusal that names the remedy.
+    """
     if codec.startswith("lz4"):
         with pytest.raises(
             tensorcache.SourceError, match=r"(?is)x\.parquet.*lz4.*hint: .*(zstd|snappy)"
@@ -117,7 +121,10 @@ def test_durations_and_zones_of_polars(cache: tensorcache.Cache, tmp_path: Path)
 
 
 def test_columns_of_nulls(cache: tensorcache.Cache, tmp_path: Path) -> None:
-    """As pandas writes a column of None: NaN, from every writer and as from Arrow, and no integer."""
+    """As pandas writes a column of None.
+
+    NaN, from every writer and as from Arrow, and no integer.
+    """
     frame, of_polars = (
         of({"v": [1.0, 2.0, 3.0], "n": [None] * 3}) for of in (pd.DataFrame, pl.DataFrame)
     )
@@ -164,7 +171,8 @@ def test_duckdb(cache: tensorcache.Cache, tmp_path: Path, codec: str, version: s
         f"COPY (SELECT *, CAST(int16 / 7 AS DECIMAL(9, 3)) AS dec FROM frame) TO '{to}' ({options})"
     )
     if version == "V2" and not codec.startswith("lz4"):
-        # Its differences of 32-bit integers may take more than 32 bits: pyarrow fails, parquet-go reads other values.
+        # Its differences of 32-bit integers may take more than 32 bits: pyarrow fails, parquet-go
+        # reads other values.
         with pytest.raises(
             tensorcache.SourceError, match=r'(?s)column "int32": has differences.*hint: .*V1'
         ):

@@ -1,4 +1,6 @@
-"""The documented cases of other libraries, each with its source; where the library is known to be wrong it says so.
+"""The documented cases of other libraries, each with its source.
+
+Where the library is known to be wrong it says so.
 
 tests_peers runs the libraries themselves.
 """
@@ -51,7 +53,10 @@ def count(data: tensorcache.Dataset, **spec: Any) -> int:
 def test_keras_counts(
     cache: tensorcache.Cache, rows: int, length: int, rate: int, stride: int, want: int
 ) -> None:
-    """Keras keras/src/utils/timeseries_dataset_utils_test.py: sequence_length, sampling_rate, sequence_stride."""
+    """Keras keras/src/utils/timeseries_dataset_utils_test.py.
+
+    sequence_length, sampling_rate, sequence_stride.
+    """
     windows = items(cache, rows).windows(context_length=length, dilation=rate, stride=stride)
     assert len(windows) == want
     assert windows.starts(0).tolist() == list(range(0, rows - (length - 1) * rate, stride))
@@ -60,7 +65,10 @@ def test_keras_counts(
 
 
 def test_keras_docstring_example_1(cache: tensorcache.Cache) -> None:
-    """The docstring of timeseries_dataset_from_array: starts 0, 3, … 78, each sampled at every second row."""
+    """The docstring of timeseries_dataset_from_array.
+
+    Starts 0, 3, … 78, each sampled at every second row.
+    """
     windows = items(cache, 99).windows(context_length=10, dilation=2, stride=3)
     assert windows.starts(0)[-1] == 78
     assert windows[1].context[:, 0].tolist() == [3, 5, 7, 9, 11, 13, 15, 17, 19, 21]
@@ -92,7 +100,10 @@ def test_keras_start_and_end(cache: tensorcache.Cache) -> None:
 
 
 def test_keras_example_2_loses_windows(cache: tensorcache.Cache) -> None:
-    """keras#21305, known wrong and still in the docstring: 100 rows, targets 10 rows on: 81 of the 90 that exist."""
+    """keras#21305, known wrong and still in the docstring: 100 rows, targets 10 rows on.
+
+    81 of the 90 that exist.
+    """
     windows = items(cache, 100).windows(context_length=10, prediction_length=1)
     assert len(windows) == 90
     target = windows[89].target
@@ -106,7 +117,10 @@ def test_keras_example_2_loses_windows(cache: tensorcache.Cache) -> None:
 def test_gluonts_instance_splitter(
     cache: tensorcache.Cache, rows: int, lead: int, padding: bool
 ) -> None:
-    """GluonTS test/transform/test_transform.py, test_InstanceSplitter: past_length 100, future_length 13."""
+    """GluonTS test/transform/test_transform.py, test_InstanceSplitter.
+
+    past_length 100, future_length 13.
+    """
     spec = {
         "context_length": 100,
         "prediction_length": 13,
@@ -131,7 +145,8 @@ def test_gluonts_past_is_pad(cache: tensorcache.Cache) -> None:
 def test_gluonts_offset_splitter(cache: tensorcache.Cache) -> None:
     """GluonTS test/dataset/test_split.py, series of 100 and 50 rows.
 
-    Offset -7 trains on 93 and 43 rows; -21 with three windows of 7 tests on series that end at 86, 93, 100, 36, 43, 50.
+    Offset -7 trains on 93 and 43 rows; -21 with three windows of 7 tests on series that end at 86,
+    93, 100, 36, 43, 50.
     """
     data = items(cache, 100, 50)
     train = data.windows(context_length=1).where(rows=(None, -7))
@@ -157,7 +172,10 @@ def test_gluonts_rolling_windows_as_backtest(cache: tensorcache.Cache) -> None:
 
 
 def test_darts_counts(cache: tensorcache.Cache) -> None:
-    """Darts darts/tests/utils/torch_datasets/test_torch_datasets.py; its shift counts from the input's first row."""
+    """Darts darts/tests/utils/torch_datasets/test_torch_datasets.py.
+
+    Its shift counts from the input's first row.
+    """
     shifted: dict[str, Any] = {"context_length": 11, "gap": 24 - 11, "prediction_length": 13}
     assert count(items(cache, 100), **shifted) == 64
     assert count(items(cache, 100), **shifted, stride=2, anchor="end") == 32
@@ -169,7 +187,10 @@ def test_darts_counts(cache: tensorcache.Cache) -> None:
 
 
 def test_darts_repeats_short_series(cache: tensorcache.Cache) -> None:
-    """darts#1123, known wrong: series of 50 and 100 rows give 128 samples, the short one's repeated; 78 exist."""
+    """darts#1123, known wrong.
+
+    Series of 50 and 100 rows give 128 samples, the short one's repeated; 78 exist.
+    """
     windows = items(cache, 50, 100).windows(context_length=11, gap=24 - 11, prediction_length=13)
     assert windows.per_item().tolist() == [14, 64]
 
@@ -195,7 +216,8 @@ def test_darts_output_chunk_shift(cache: tensorcache.Cache) -> None:
 def test_pytorch_forecasting_end_indices(cache: tensorcache.Cache) -> None:
     """PyTorch Forecasting tests/test_data/test_timeseries.py, test_find_end_indices.
 
-    Of its literal ends those of windows of all four rows without a jump are ours; it also lets windows be shorter.
+    Of its literal ends those of windows of all four rows without a jump are ours; it also lets
+    windows be shorter.
     """
     steps = [1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1]
     ends = [3, 4, 4, 5, 6, 8, 9, 10, 10, 10, 10, 14, 15, 15, 16, 17, 19, 20, 21, 21, 21, 21]
@@ -209,7 +231,10 @@ def test_pytorch_forecasting_end_indices(cache: tensorcache.Cache) -> None:
 
 
 def test_pytorch_forecasting_more_history_changes_nothing(cache: tensorcache.Cache) -> None:
-    """The same file, test_from_dataset_equivalence: the last window is the same with more rows before it."""
+    """The same file, test_from_dataset_equivalence.
+
+    The last window is the same with more rows before it.
+    """
     whole = items(cache, 60)
     spec: dict[str, Any] = {"context_length": 3, "prediction_length": 2, "min_context": 0}
     last, shorter = whole.windows(**spec)[-1], whole.windows(**spec, rows=(3, None))[-1]
@@ -220,8 +245,8 @@ def test_pytorch_forecasting_more_history_changes_nothing(cache: tensorcache.Cac
 def test_torchrl_slices(cache: tensorcache.Cache) -> None:
     """TorchRL test/rb/test_samplers.py, test_slice_sampler and its strict_length.
 
-    Episodes of 30, 25, 15 and 30 steps (and one of 2, too short for a slice of 10): each slice is of one episode, and
-    all 100 steps are reached.
+    Episodes of 30, 25, 15 and 30 steps (and one of 2, too short for a slice of 10): each slice is
+    of one episode, and all 100 steps are reached.
     """
     data = items(cache, 30, 25, 15, 30, 2)
     windows = data.windows(context_length=10)
@@ -234,9 +259,12 @@ def test_torchrl_slices(cache: tensorcache.Cache) -> None:
 
 
 def test_petastorm_ngrams(cache: tensorcache.Cache) -> None:
-    """Petastorm's petastorm/tests/test_ngram_end_to_end.py: ids 0, 3, 8, 10, 11, 20, 23, length 2, delta_threshold 4.
+    """Petastorm's petastorm/tests/test_ngram_end_to_end.py.
 
-    Known wrong: its n-grams never cross a row group, so (8, 10) is lost at an edge, whatever the test's comment says.
+    Ids 0, 3, 8, 10, 11, 20, 23, length 2, delta_threshold 4.
+
+    Known wrong: its n-grams never cross a row group, so (8, 10) is lost at an edge, whatever the
+    test's comment says.
     """
     ids = [0, 3, 8, 10, 11, 20, 23]
     data = cache.put("ngrams", {"id": ids, "v": np.asarray(ids, np.float64)}, time="id")
@@ -260,9 +288,12 @@ def test_petastorm_ngrams(cache: tensorcache.Cache) -> None:
 def test_time_series_library_borders(
     cache: tensorcache.Cache, rows: int, context: int, lengths: tuple[int, ...], want: list[int]
 ) -> None:
-    """TSLib data_provider/data_loader.py: len = rows - L - H + 1, and val and test begin seq_len rows early.
+    """TSLib data_provider/data_loader.py.
 
-    Its loaders drop the last batch of the test part (thuml/Autoformer#104), a known fault: scores depend on batch size.
+    Len = rows - L - H + 1, and val and test begin seq_len rows early.
+
+    Its loaders drop the last batch of the test part (thuml/Autoformer#104), a known fault: scores
+    depend on batch size.
     """
     windows = items(cache, rows).windows(context_length=context, prediction_length=96, overlap=48)
     parts = windows.split(lengths=lengths)

@@ -1,4 +1,4 @@
-"""Every batch of random windows, orders, ranks and resumes, held against a naive slice of the CSV read by pandas."""
+"""Batches of random windows, orders, ranks and resumes, against slices of the CSV by pandas."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def check_index(windows: tensorcache.Windows, oracle: Oracle) -> None:
 
 
 def check_feed(windows: tensorcache.Windows, oracle: Oracle, data: st.DataObject) -> None:
-    """Any rank of any number, from the start or resumed from any place, serves what the order says."""
+    """Any rank of any number, from the start or resumed anywhere, serves what the order says."""
     numbers = {(place.item, place.start): number for number, place in enumerate(oracle.places)}
     order = data.draw(st.sampled_from(["sequential", "shuffle"]))
     seed = data.draw(st.integers(0, 2**64 - 1))
@@ -156,7 +156,8 @@ def check_feed(windows: tensorcache.Windows, oracle: Oracle, data: st.DataObject
         )
         slots = data.draw(st.sampled_from([0, 3]))
         note(
-            f"{order} seed {seed} epoch {epoch} from {consumed}: rank {rank} of {ranks}, {size} a batch, tail {tail}"
+            f"{order} seed {seed} epoch {epoch} from {consumed}: rank {rank} of {ranks}, {size} a "
+            f"batch, tail {tail}"
         )
         if tail == "drop" and size * ranks > len(sequence):
             with pytest.raises(tensorcache.SpecError):

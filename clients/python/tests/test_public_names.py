@@ -16,7 +16,8 @@ GOLDEN = REPOSITORY / "testdata" / "public" / "python.txt"
 UPDATE = "UPDATE_PUBLIC_NAMES"
 
 NOT_CALLED = {"__getattr__", "__reduce__", "__repr__", "__setstate__"}
-"""Special methods that no caller depends on. ``__init__`` is listed for errors alone: functions make the others."""
+"""Special methods that no caller depends on. ``__init__`` is listed for errors alone: functions
+make the others."""
 
 
 def parsed(obj: object) -> ast.stmt:
@@ -24,10 +25,14 @@ def parsed(obj: object) -> ast.stmt:
 
 
 def described(kind: str, node: ast.FunctionDef) -> list[str]:
-    """What follows a function's name in its lines: the signature, then each argument that is passed by name alone."""
+    """What follows a function's name in its lines.
+
+    The signature, then each argument that is passed by name alone.
+    """
     args = node.args
     named = [
-        f"({a.arg}=): {ast.unparse(a.annotation) if a.annotation else ''}{f' = {ast.unparse(d)}' if d else ''}"
+        f"({a.arg}=): "
+        f"{ast.unparse(a.annotation) if a.annotation else ''}{f' = {ast.unparse(d)}' if d else ''}"
         for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True)
     ]
     args.kwonlyargs, args.kw_defaults = [], []
@@ -44,7 +49,10 @@ def is_public(name: str, cls: type) -> bool:
 
 
 def members(body: list[ast.stmt]) -> Iterator[tuple[str, list[str]]]:
-    """The names that a class defines, with what follows them in their lines. Of a name's entries the first counts."""
+    """The names that a class defines, with what follows them in their lines.
+
+    Of a name's entries the first counts.
+    """
     for node in body:
         if isinstance(node, ast.FunctionDef):
             decorators = [ast.unparse(d) for d in node.decorator_list]
@@ -71,7 +79,8 @@ def members(body: list[ast.stmt]) -> Iterator[tuple[str, list[str]]]:
 
 
 def of_class(name: str, cls: type) -> Iterator[str]:
-    yield f"{name} class({', '.join(base.__name__ for base in cls.__bases__ if not base.__name__.startswith('_'))})"
+    bases = (base.__name__ for base in cls.__bases__ if not base.__name__.startswith("_"))
+    yield f"{name} class({', '.join(bases)})"
     seen: set[str] = set()
     for base in cls.__mro__:
         if base.__module__.partition(".")[0] != "tensorcache":
@@ -114,5 +123,6 @@ def test_public_names_are_in_the_golden_list() -> None:
                 *(f"+ {s}" for s in added),
             ]
         )
-        + f"\nif the change is intended, add a line to CHANGELOG.md and update the file with {UPDATE}=1"
+        + "\nif the change is intended, add a line to CHANGELOG.md and update the file with "
+        f"{UPDATE}=1"
     )

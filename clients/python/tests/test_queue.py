@@ -1,4 +1,4 @@
-"""Descriptors and credits through the ring's memory, beside those over the socket, which other machines use."""
+"""Descriptors and credits through the ring's memory, and over the socket, as other systems do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``reconnect=True``: another daemon takes over in mid-epoch, and no batch is missed or comes twice."""
+"""``reconnect=True``: another daemon takes over in mid-epoch; no batch is missing or repeated."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_another_daemon_goes_on_exactly(
 
     with windows.feed(**options) as feed:
         want = all_of(feed, {})
-    # At the first batch, between passes, and in mid-epoch, each far enough from the last: a trainer has as many batches
-    # as there are slots, of views twice as many, before it misses the daemon.
+    # At the first batch, between passes, and in mid-epoch, each far enough from the last: a trainer
+    # has as many batches as there are slots, of views twice as many, before it misses the daemon.
     with windows.feed(**options, reconnect=True) as feed:
         got = all_of(feed, {0: "killed", -1: "killed", 120: "stopped", 225: "killed"})
         stats = feed.stats()

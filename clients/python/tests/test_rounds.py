@@ -1,4 +1,4 @@
-"""Attaching and leaving a thousand times, too many connections, and data that leaves while it is served."""
+"""Attaching and leaving a thousand times, too many connections, and data evicted while in use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from daemon import wait_until
 ROWS, B = 1000, 32
 ROUNDS, WARM = 1000, 100
 ROOM = 16 << 20
-"""Bytes that a process may have grown by: its allocator's to keep. What a round leaves counts a thousand times."""
+"""Bytes that a process may have grown by: its allocator's to keep. What a round leaves counts a
+thousand times."""
 
 
 @pytest.fixture(scope="module")

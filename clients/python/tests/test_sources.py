@@ -1,4 +1,4 @@
-"""What files may be: dialects of text, compression, folders, and what pandas and pyarrow make of the same."""
+"""Sources: dialects of text, compression, folders, and what pandas and pyarrow read of the same."""
 
 from __future__ import annotations
 

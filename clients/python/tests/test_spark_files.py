@@ -1,4 +1,7 @@
-"""Files that Spark wrote (testdata/spark): what pyarrow reads from them, bit for bit, or a refusal with its remedy."""
+"""Files that Spark wrote (testdata/spark).
+
+What pyarrow reads from them, bit for bit, or a refusal with its remedy.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ FILES = sorted((VECTORS.parent / "spark").glob("*.parquet"))
 
 
 def test_they_are_of_spark_and_differ_in_what_they_should() -> None:
-    """Each way of writing that the script asks for is there: Spark passes over options that it does not know."""
+    """Each way of writing that the script asks for is there.
+
+    Spark passes over options that it does not know.
+    """
     seen = set()
     for path in FILES:
         footer = pq.ParquetFile(path).metadata

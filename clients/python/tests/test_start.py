@@ -113,7 +113,8 @@ def test_who_starts_one_without_the_lock_may_be_first(
 
 def test_stopping_while_others_connect(empty: Path) -> None:
     tensorcache.connect()
-    code = "import tensorcache; tensorcache.connect(); print('ok')"  # the next stop may come right after
+    # The next stop may come right after.
+    code = "import tensorcache; tensorcache.connect(); print('ok')"
     clients = []
     for _ in range(4):
         tensorcache.connect().stop()

@@ -1,4 +1,7 @@
-"""``stop --when-idle``: trainers that reconnect go on with another daemon and binary; others are waited for."""
+"""``stop --when-idle``: trainers that reconnect go on with another daemon and binary.
+
+Others are waited for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Bounds in time as the client reads them, held to the daemon's: in any unit, as text or integers, far out of range."""
+"""Bounds in time as the client reads them, held to the daemon's.
+
+In any unit, as text or integers, far out of range.
+"""
 
 from __future__ import annotations
 

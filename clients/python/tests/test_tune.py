@@ -22,7 +22,7 @@ from tensorcache._tune import Tuner
 def settle(
     share: Callable[[int], float], idle: float, slots: int = 8, most: int = 10**9, looks: int = 30
 ) -> list[int]:
-    """The slots of each second of a trainer that waits a share of it, for a daemon that idles a share of it."""
+    """The slots in each second, for the shares that the trainer waits and the daemon idles."""
     tuner, had, waited, idled = Tuner(), [slots], 0.0, 0.0
     assert not tuner.due(0.9)
     for second in range(1, looks):
@@ -117,7 +117,10 @@ def test_a_ring_that_grows_and_shrinks_misses_nothing(
 def test_a_pause_between_passes_is_no_idleness(
     etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An evaluation leaves the ring full: that the daemon waits then does not say that more slots would help."""
+    """An evaluation leaves the ring full.
+
+    That the daemon waits then does not say that more slots would help.
+    """
     seen: list[tuple[float, float]] = []
 
     def look(

@@ -1,4 +1,4 @@
-"""Every type that Parquet and Arrow offer, through files that pyarrow writes, against what pyarrow reads from them."""
+"""All types of Parquet and Arrow, in files of pyarrow, against what pyarrow reads from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vectors kept in testdata/vectors, which Go checks too, against the daemon and against the loops of the oracle."""
+"""The vectors of testdata/vectors, against the daemon and the loops of the oracle."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def kept(name: str) -> list[dict[str, Any]]:
 
 
 def item_names(hashes: list[int] | None, count: int) -> list[str]:
-    """Names for items; where a vector has hashes, names whose own hashes lie in the same eighth of all."""
+    """Names for items; if a vector has hashes, names whose own hashes lie in the same eighth."""
     if hashes is None:
         return [f"item {code}" for code in range(count)]
     names = []
@@ -38,7 +38,7 @@ def item_names(hashes: list[int] | None, count: int) -> list[str]:
 def put(
     cache: tensorcache.Cache, table: dict[str, Any]
 ) -> tuple[tensorcache.Dataset, list[str], dict[str, list[str]]]:
-    """A table of a vector as a dataset, its item names, and which columns are for context and target."""
+    """A table of a vector as a dataset, its item names, and its context and target columns."""
     offsets = np.asarray(table["offsets"])
     rows = int(offsets[-1])
     names = item_names(table["item_hashes"], len(offsets) - 1)
@@ -115,7 +115,7 @@ def test_shuffle(cache: tensorcache.Cache, vector: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def four_runs(cache: tensorcache.Cache) -> tensorcache.Windows:
-    """Runs of 11 and 3 windows in item 0, none in item 1, 1 in item 2, 20 in item 3, each continuing the one before."""
+    """Runs of 11 and 3 windows in item 0, none in item 1, 1 in item 2, 20 in item 3."""
     rows = [30, 1, 2, 40]
     times = np.concatenate([np.arange(n) for n in rows])
     times[23:30] += 100  # the window at row 22 is none

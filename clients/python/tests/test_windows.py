@@ -259,7 +259,10 @@ def test_pickling(windows: tensorcache.Windows, cache: tensorcache.Cache) -> Non
         val.dataset.digest,
     )
     np.testing.assert_array_equal(again[7].context, val[7].context)
-    code = "import pickle, sys; w, _ = pickle.load(sys.stdin.buffer); print(len(w), float(w[7].context.sum()))"
+    code = (
+        "import pickle, sys; w, _ = pickle.load(sys.stdin.buffer); print(len(w), "
+        "float(w[7].context.sum()))"
+    )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], input=pickled, capture_output=True, check=True
     )

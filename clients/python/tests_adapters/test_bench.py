@@ -1,4 +1,4 @@
-"""The delivery bench runs, and what it would time has the same contents as the recipes it compares with."""
+"""The delivery bench runs, and its batches equal those of the recipes it compares with."""
 
 from __future__ import annotations
 

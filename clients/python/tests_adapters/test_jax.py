@@ -62,7 +62,10 @@ def test_batches_are_the_feeds(windows: tensorcache.Windows) -> None:
 
 
 def test_a_slot_is_never_filled_under_an_array(windows: tensorcache.Windows) -> None:
-    """Keeping every array, every third, and only what was computed of them; over several passes of six slots."""
+    """Keeping every array, every third, and only what was computed of them.
+
+    Over several passes of six slots.
+    """
     double = jax.jit(lambda x: x * 2)
     with tensorcache.jax.loader(windows, batch_size=B, slots=6, shuffle=True) as loader:
         for keep in (1, 3, 40):
@@ -137,7 +140,8 @@ def test_format_dict_keeps_places_whole(
     ) as loader:
         batch = next(iter(loader))
         assert set(batch) == {
-            "context", "target", "item", "start", "time", "mask", "context_missing", "target_missing",
+            "context", "target", "item", "start", "time", "mask", "context_missing",
+            "target_missing",
         }  # fmt: skip
         assert batch["context"].shape == (B, 7, C)
         assert batch["mask"].dtype == jnp.bool_
@@ -199,11 +203,13 @@ def test_batches_over_several_devices(windows: tensorcache.Windows, home: Any) -
         sharding = NamedSharding(Mesh(np.array(jax.devices()), ("batch",)), PartitionSpec("batch"))
         mean = jax.jit(lambda x: x.mean())
         kept = []
-        with windows.feed(batch_size={B}, delivery="slot", tail="drop") as feed, tensorcache.jax.loader(
+        feed = windows.feed(batch_size={B}, delivery="slot", tail="drop")
+        with feed, tensorcache.jax.loader(
             windows, batch_size={B}, device=sharding, drop_last=True, slots=4
         ) as loader:
             for batch, (context, target) in zip(feed, loader, strict=True):
-                assert {{shard.data.shape[0] for shard in context.addressable_shards}} == {{{B} // 2}}
+                rows = {{shard.data.shape[0] for shard in context.addressable_shards}}
+                assert rows == {{{B} // 2}}
                 assert context.sharding == sharding
                 np.testing.assert_allclose(mean(context), batch.context.mean(), rtol=1e-5)
                 kept.append((context, batch.context.copy()))

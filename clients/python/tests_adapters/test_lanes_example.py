@@ -1,4 +1,7 @@
-"""The example of a stateful LSTM: what it shows, and that it would show it if the state were carried wrongly."""
+"""The example of a stateful LSTM.
+
+What it shows, and that it would show it if the state were carried wrongly.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Lightning's Trainer over our loader: every window once an epoch, resumed exactly, shared by processes."""
+"""Lightning's Trainer over our loader.
+
+Every window once an epoch, resumed exactly, shared by processes.
+"""
 
 from __future__ import annotations
 
@@ -171,7 +174,8 @@ DISTRIBUTED = f"""if True:
     train, val, _ = windows.split(lengths=(600, 200, 200))
     model, options = Model(), dict(batch_size={B}, format="dict", seed=3)
     fitting = trainer(max_epochs=2, strategy="ddp", devices=2, num_sanity_val_steps=0)
-    loaders = [tensorcache.torch.loader(train, shuffle=True, **options), tensorcache.torch.loader(val, **options)]
+    loader = tensorcache.torch.loader
+    loaders = [loader(train, shuffle=True, **options), loader(val, **options)]
     fitting.fit(model, *loaders)
     said = json.dumps([model.seen, model.others["val"]])
     pathlib.Path(sys.argv[1], f"rank{{fitting.global_rank}}.json").write_text(said)
@@ -179,7 +183,7 @@ DISTRIBUTED = f"""if True:
 
 
 def test_processes_share_an_epoch(windows: tensorcache.Windows, tmp_path: Path) -> None:
-    """The loaders are made before Lightning joins the processes, one of which it starts by itself."""
+    """The loaders are made before Lightning joins the processes, one of which it starts."""
     script = tmp_path / "train.py"
     script.write_text(DISTRIBUTED)
     environment = {

@@ -64,7 +64,8 @@ def test_format_dict_names_all_parts(
     ) as loader:
         batch = next(iter(loader))
         assert set(batch) == {
-            "context", "target", "item", "start", "time", "mask", "context_missing", "target_missing",
+            "context", "target", "item", "start", "time", "mask", "context_missing",
+            "target_missing",
         }  # fmt: skip
         assert batch["context"].shape == (B, 7, C)
         assert batch["mask"].dtype == torch.bool

@@ -18,7 +18,10 @@ C, P, B = 24, 6, 32
 
 @pytest.fixture(scope="module", params=["columns", "packed"])
 def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcache.Dataset:
-    """Items of 400, 90 and 35 rows; ``a`` to ``c`` are float32, ``m`` misses values, ``k`` is float64."""
+    """Items of 400, 90 and 35 rows.
+
+    ``a`` to ``c`` are float32, ``m`` misses values, ``k`` is float64.
+    """
     rows = [400, 90, 35]
     rng = np.random.default_rng(5)
     columns: dict[str, Any] = {
@@ -60,7 +63,8 @@ def test_any_delivery_gives_the_same_tensors(
         ways += [("sequential", "view"), ("random_start", "view")]
     for order, delivery in ways:
         options: dict[str, Any] = {
-            "batch_size": B, "order": order, "seed": 4, "channels_first": channels_first, "format": form, "mask": True,
+            "batch_size": B, "order": order, "seed": 4, "channels_first": channels_first,
+            "format": form, "mask": True,
         }  # fmt: skip
         with warnings.catch_warnings():
             warnings.simplefilter("error")

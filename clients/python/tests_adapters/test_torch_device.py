@@ -1,7 +1,7 @@
 """Batches on a device, with a CUDA of our own making: no test machine has one.
 
-The fake copies a slot only when its event is waited for or found to be through: whoever lets a slot go before reads
-what the daemon wrote after.
+The fake copies a slot only when its event is waited for or found to be through: whoever lets a slot
+go before reads what the daemon wrote after.
 """
 
 from __future__ import annotations
@@ -217,7 +217,10 @@ def test_devices_without_streams(windows: tensorcache.Windows) -> None:
 
 @pytest.fixture(scope="module", params=["columns", "packed"])
 def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcache.Dataset:
-    """Items of 400, 90 and 35 rows; ``m`` misses values, ``u`` is uint16, ``s`` is constant in an item."""
+    """Items of 400, 90 and 35 rows.
+
+    ``m`` misses values, ``u`` is uint16, ``s`` is constant in an item.
+    """
     rows = [400, 90, 35]
     rng = np.random.default_rng(5)
     columns: dict[str, Any] = {
@@ -239,12 +242,14 @@ def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcach
 SPECS: dict[str, dict[str, Any]] = {
     "plain": {"columns": ["a", "b", "c"]},
     "roles": {
-        "context_columns": ["a"], "target_columns": ["b"], "known_columns": ["c"], "static_columns": ["s"],
+        "context_columns": ["a"], "target_columns": ["b"], "known_columns": ["c"],
+        "static_columns": ["s"],
         "stride": 3, "overlap": 2, "gap": 1,
     },
     "context": {"columns": ["b", "c"], "prediction_length": 0, "dilation": 2},
     "padded": {"columns": ["a", "m"], "min_context": 3, "max_missing": 0.2, "missing_value": -1.0},
-    "bounded": {"columns": ["m", "k"], "min_context": 5, "rows": (10, 80), "max_missing": None, "dilation": 2},
+    "bounded": {"columns": ["m", "k"], "min_context": 5, "rows": (10, 80), "max_missing": None,
+                "dilation": 2},
     "words": {"columns": ["u"], "dtype": None},
 }  # fmt: skip
 
@@ -258,7 +263,8 @@ def test_resident_columns_give_the_same_tensors(
     windows = data.windows(**{"context_length": C, "prediction_length": P, **SPECS[spec]})
     for order, mask in (("shuffle", True), ("sequential", False)):
         options: dict[str, Any] = {
-            "batch_size": B, "order": order, "seed": 4, "channels_first": channels_first, "format": form, "mask": mask,
+            "batch_size": B, "order": order, "seed": 4, "channels_first": channels_first,
+            "format": form, "mask": mask,
         }  # fmt: skip
         one = tensorcache.torch.loader(windows, **options, resident=True, device="cpu")
         other = tensorcache.torch.loader(windows, **options, delivery="slot")

@@ -1,4 +1,4 @@
-"""The window viewer: what it draws is what the daemon says, and what is edited is planned at once."""
+"""The window viewer draws what the daemon says, and plans what is edited at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture(scope="module")
 def meters(cache: Cache) -> Dataset:
-    """Items of which one has too few rows, one a jump in time and one missing values, named as nobody should."""
+    """Items: one with too few rows, one with a jump in time, one with missing values, odd names."""
     names = [
         "<script>alert(1)</script>",
         "MT_001",
@@ -121,7 +121,8 @@ def test_a_click_that_hits_no_window_says_why(
     expect(
         page.get_by_text(
             re.compile(
-                "no window holds row 4,[0-9]{3}: it lies between two windows, which start 8,000 rows"
+                "no window holds row 4,[0-9]{3}: it lies between two windows, which start 8,000 "
+                "rows"
             )
         )
     ).to_be_visible()
@@ -131,7 +132,8 @@ def test_a_click_that_hits_no_window_says_why(
     expect(
         page.get_by_text(
             re.compile(
-                r"no window holds row [23][0-9]: none starts in rows 16 to 39 \(max missing: too many"
+                r"no window holds row [23][0-9]: none starts in rows 16 to 39 \(max missing: too "
+                r"many"
             )
         )
     ).to_be_visible()
@@ -215,7 +217,8 @@ def test_items_are_found_and_say_why_they_have_no_window(
     expect(page.locator(".plot.main")).to_have_attribute(
         "aria-label",
         re.compile(
-            "rejected by max step, .* rejected by max missing|rejected by max missing, .* rejected by max step"
+            "rejected by max step, .* rejected by max missing|rejected by max missing, .* rejected "
+            "by max step"
         ),
     )
     expect(page.get_by_text("MT_001, from row 0")).to_be_visible()

@@ -34,7 +34,8 @@ def run(code: str, *arguments: object, **environment: str) -> str:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script, *map(str, arguments)],
         capture_output=True, text=True, check=False, cwd=Path(__file__).parent,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]), **environment},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+             **environment},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout

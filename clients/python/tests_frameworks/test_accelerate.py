@@ -1,4 +1,4 @@
-"""Accelerate: prepared loaders are not cut again, epochs end where they end, and states are saved."""
+"""Accelerate: prepared loaders are not cut again, epochs end on time, and states are saved."""
 
 from __future__ import annotations
 
@@ -111,7 +111,11 @@ DISTRIBUTED = f"""
         val = tensorcache.accelerate.loader(accelerator, windows, **given)
         train, val = accelerator.prepare(train, val)
         trained = [[s for batch in train for s in batch["start"].tolist()] for _ in range(2)]
-        gathered = [s for batch in val for s in accelerator.gather_for_metrics(batch["start"].clone()).tolist()]
+        gathered = [
+            s
+            for batch in val
+            for s in accelerator.gather_for_metrics(batch["start"].clone()).tolist()
+        ]
         pathlib.Path(folder, f"rank{{rank}}.json").write_text(json.dumps([trained, gathered]))
 
     windows = tensorcache.connect().dataset("etth1").windows(

@@ -1,4 +1,7 @@
-"""Keras 3 over its backends, each in a process of its own: fit, evaluate and predict see what the feed has."""
+"""Keras 3 over its backends, each in a process of its own.
+
+Fit, evaluate and predict see what the feed has.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,18 @@ PROGRAM = f"""
         return pair
 
     def passes(seen, length):
-        return [[start for batch in seen[i : i + length] for start in batch[1:]] for i in range(0, len(seen), length)]
+        passes = [seen[i : i + length] for i in range(0, len(seen), length)]
+        return [[start for batch in batches for start in batch[1:]] for batches in passes]
 
-    training = tensorcache.keras.dataset(train, batch_size={B}, shuffle=True, seed=4, arrange=arrange(seen))
+    training = tensorcache.keras.dataset(
+        train, batch_size={B}, shuffle=True, seed=4, arrange=arrange(seen)
+    )
     validating = tensorcache.keras.dataset(val, batch_size={B}, arrange=arrange(validated))
     model = keras.Sequential([keras.layers.Dense({P} * 7)])
     model.compile("sgd" if keras.backend.backend() != "numpy" else None, "mse")
 
-    def look(seen):  # Keras looks at a batch to build what it lacks; the same batch begins the pass then
+    # Keras reads a batch to build what it lacks; the pass then begins with the same batch.
+    def look(seen):
         assert seen[0] == seen[1]
         del seen[0]
 """
@@ -62,7 +69,8 @@ FIT = """
 
     del seen[:]
     training.set_epoch(1)
-    model.fit(training, epochs=3, steps_per_epoch=n // 2 + 1, verbose=0)  # passes run over the epochs of Keras
+    # Passes run over the epochs of Keras.
+    model.fit(training, epochs=3, steps_per_epoch=n // 2 + 1, verbose=0)
     second = passes(seen, n)
 
     del seen[:]
@@ -70,7 +78,9 @@ FIT = """
     model.fit(training, epochs=1, steps_per_epoch=5, verbose=0)
     state = json.loads(json.dumps(training.state_dict()))
     training.close()
-    again = tensorcache.keras.dataset(train, batch_size=32, shuffle=True, seed=4, arrange=arrange(seen))
+    again = tensorcache.keras.dataset(
+        train, batch_size=32, shuffle=True, seed=4, arrange=arrange(seen)
+    )
     again.load_state_dict(state)
     model = keras.models.clone_model(model)
     model.compile("sgd", "mse")

@@ -50,7 +50,8 @@ def arguments(folder: Path, **options: Any) -> transformers.TrainingArguments:
         "logging_strategy": "no",
     }
     return transformers.TrainingArguments(
-        output_dir=str(folder), per_device_train_batch_size=B, per_device_eval_batch_size=50, data_seed=8,
+        output_dir=str(folder), per_device_train_batch_size=B, per_device_eval_batch_size=50,
+        data_seed=8,
         label_names=["future_values"], **{**quiet, **options},
     )  # fmt: skip
 
@@ -67,7 +68,8 @@ def test_train_evaluate_and_predict(
     model = Model()
     trainer = tensorcache.transformers.trainer_class(names=NAMES)(
         model=model, train_dataset=train, eval_dataset={"val": val},
-        args=arguments(tmp_path, num_train_epochs=2, gradient_accumulation_steps=accumulate, eval_strategy="epoch"),
+        args=arguments(tmp_path, num_train_epochs=2, gradient_accumulation_steps=accumulate,
+                       eval_strategy="epoch"),
     )  # fmt: skip
     done = trainer.train()
     assert model.trained == joined(orders(train, 2, seed=8))
@@ -128,7 +130,8 @@ def test_a_model_of_the_library_and_other_datasets(
     windows: tensorcache.Windows, tmp_path: Path
 ) -> None:
     config = transformers.PatchTSTConfig(
-        num_input_channels=7, context_length=C, prediction_length=P, patch_length=8, patch_stride=8, d_model=16,
+        num_input_channels=7, context_length=C, prediction_length=P, patch_length=8, patch_stride=8,
+        d_model=16,
         num_attention_heads=2, num_hidden_layers=1, ffn_dim=16,
     )  # fmt: skip
     kind = tensorcache.transformers.trainer_class()

@@ -16,7 +16,10 @@ os.environ.setdefault("KERAS_BACKEND", "torch")
 
 
 def peer(name: str) -> Any:
-    """A module of another library; its tests are skipped where it does not import. Its warnings are not ours."""
+    """A module of another library; its tests are skipped where it does not import.
+
+    Its warnings are not ours.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

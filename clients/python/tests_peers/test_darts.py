@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.mark.parametrize("seed", range(20))
 def test_sequential_dataset(cache: tensorcache.Cache, seed: int) -> None:
-    """input_chunk_length, output_chunk_length, output_chunk_shift, and a stride that counts from the end."""
+    """Darts' input_chunk_length, output_chunk_length, output_chunk_shift and end-based stride."""
     rng = np.random.default_rng(seed)
     context, horizon, shift, stride = (
         int(rng.integers(low, high)) for low, high in ((1, 9), (1, 6), (0, 4), (1, 5))
@@ -48,7 +48,10 @@ def test_sequential_dataset(cache: tensorcache.Cache, seed: int) -> None:
 
 
 def test_unequal_series_are_cycled(cache: tensorcache.Cache) -> None:
-    """darts#1123, known wrong: the short series' windows are repeated until it has as many as the longest."""
+    """darts#1123, known wrong.
+
+    The short series' windows are repeated until it has as many as the longest.
+    """
     rng = np.random.default_rng(0)
     series = [rng.normal(size=n) for n in (50, 100)]
     theirs = data.SequentialTorchTrainingDataset(

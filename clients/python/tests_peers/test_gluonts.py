@@ -35,7 +35,8 @@ def test_instance_splitter(cache: tensorcache.Cache, seed: int) -> None:
         splitter([{"start": START, "target": values} for values in series], is_train=True)
     )
     ours = windows_of(
-        put(cache, *series), context_length=past, prediction_length=future, gap=lead, min_context=least
+        put(cache, *series), context_length=past, prediction_length=future, gap=lead,
+        min_context=least
     )  # fmt: skip
     if ours is None:
         assert not theirs
@@ -59,7 +60,10 @@ def target_of(sample: tensorcache.Sample) -> Any:
 def test_rolling_windows_are_backtest_folds(
     cache: tensorcache.Cache, folds: int, length: int, distance: int
 ) -> None:
-    """generate_instances(windows=, distance=) from an offset: label k of each series is the target of fold k."""
+    """generate_instances(windows=, distance=) from an offset.
+
+    Label k of each series is the target of fold k.
+    """
     rng = np.random.default_rng(folds)
     series = [rng.normal(size=n) for n in (100, 50)]
     offset = -(length + (folds - 1) * distance)

@@ -1,4 +1,4 @@
-"""Keras' timeseries_dataset_from_array (its Grain path, which needs no TensorFlow), run beside ours."""
+"""Keras' timeseries_dataset_from_array (its Grain path, without TensorFlow), run beside ours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def test_windows_and_batches(cache: tensorcache.Cache, seed: int) -> None:
     length, rate, stride, size = (int(rng.integers(1, high)) for high in (9, 4, 5, 7))
     values = rng.normal(size=int(rng.integers((length - 1) * rate + 1, 80)))
     theirs = dataset(
-        values, None, sequence_length=length, sampling_rate=rate, sequence_stride=stride, batch_size=size
+        values, None, sequence_length=length, sampling_rate=rate, sequence_stride=stride,
+        batch_size=size
     )  # fmt: skip
     windows = put(cache, values).windows(
         context_length=length, dilation=rate, stride=stride, dtype="float64"
@@ -44,7 +45,10 @@ def test_windows_and_batches(cache: tensorcache.Cache, seed: int) -> None:
 
 
 def test_the_docstrings_second_example_loses_windows(cache: tensorcache.Cache) -> None:
-    """keras#21305, known wrong: data[:-offset] and data[offset:] serve 81 of the 90 windows that exist."""
+    """keras#21305, known wrong.
+
+    data[:-offset] and data[offset:] serve 81 of the 90 windows that exist.
+    """
     offset, values = 10, np.arange(100.0)
     theirs = dataset(values[:-offset], values[offset:], sequence_length=offset, batch_size=1)
     windows = put(cache, values).windows(context_length=offset, prediction_length=1)

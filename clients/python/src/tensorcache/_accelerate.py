@@ -15,19 +15,20 @@ from ._windows import Windows
 
 
 class NoNumbers:
-    """Stands where Accelerate looks for the numbers of each batch's windows, which only the daemon knows."""
+    """Stands for the batch sampler that Accelerate looks for; only the daemon knows the numbers."""
 
     def __iter__(self) -> Iterator[Any]:
         raise FeedError(
             "skip_first_batches is for a DataLoader, and cannot skip batches of this loader",
             type="cannot_skip",
-            hint="loader.load_state_dict(state) goes on in the middle of an epoch, as load_state() does after "
+            hint="loader.load_state_dict(state) goes on in the middle of an epoch, as load_state() "
+            "does after "
             "accelerator.register_for_checkpointing(loader)",
         )
 
 
 class Accelerated(torch.Loader, DataLoaderStateMixin):
-    """A torch loader that keeps Accelerate's gradient state told of where it is, as Accelerate's own loaders do."""
+    """A torch loader that updates Accelerate's gradient state, as Accelerate's own loaders do."""
 
     batch_sampler = NoNumbers()
 

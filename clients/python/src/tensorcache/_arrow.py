@@ -12,7 +12,10 @@ from ._errors import SourceError
 
 
 def is_table(columns: Any) -> bool:
-    """Whether ``columns`` speaks Arrow's PyCapsule interface and is no mapping: tables, readers, DuckDB's relations."""
+    """Whether ``columns`` speaks Arrow's PyCapsule interface and is no mapping.
+
+    Tables, readers, DuckDB's relations.
+    """
     return not callable(getattr(columns, "items", None)) and (
         hasattr(columns, "__arrow_c_stream__") or hasattr(columns, "__arrow_c_array__")
     )

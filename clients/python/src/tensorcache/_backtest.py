@@ -1,4 +1,7 @@
-"""Rolling-origin evaluation: pairs of train and test windows, as cuts of rows counted from each item's end."""
+"""Rolling-origin evaluation.
+
+Pairs of train and test windows, as cuts of rows counted from each item's end.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,10 @@ if TYPE_CHECKING:
 def backtest(windows: Windows, folds: Any, horizon: Any, step: Any, train_rows: Any) -> list[Split]:
     """The folds, each a :class:`Split` of ``train`` and ``test``.
 
-    With e = (folds - 1 - k) * step, test k has the windows whose prediction rows lie in the ``horizon`` rows that end e
-    rows before each item's end: rows (-horizon - e, -e). Train k has those whose prediction rows lie before them: rows
-    (None, -horizon - e), or the last ``train_rows`` of these.
+    With e = (folds - 1 - k) * step, test k has the windows whose prediction rows lie in the
+    ``horizon`` rows that end e rows before each item's end: rows (-horizon - e, -e). Train k has
+    those whose prediction rows lie before them: rows (None, -horizon - e), or the last
+    ``train_rows`` of these.
 
     Raises:
         SpecError: a number cannot be, or a fold has no windows; ``field`` names the number.
@@ -35,7 +39,8 @@ def backtest(windows: Windows, folds: Any, horizon: Any, step: Any, train_rows: 
     if folds > 1 and (folds - 1) * step + horizon >= longest(windows):
         raise SpecError(
             f"folds: got {folds} with horizon {horizon} and step {step}, which test the last "
-            f"{(folds - 1) * step + horizon:,} rows; want fewer than the {longest(windows):,} of the longest item",
+            f"{(folds - 1) * step + horizon:,} rows; want fewer than the {longest(windows):,} of "
+            "the longest item",
             field="folds",
         )
     made = []
@@ -85,6 +90,7 @@ def nothing_left(windows: Windows, what: str, part: Windows) -> SpecError:
         f"folds: {what} has no window; {why}",
         type="no_windows",
         field="folds",
-        hint=f"folds count rows from each item's end, and the longest has {longest(windows):,}; take fewer folds, or a "
+        hint=f"folds count rows from each item's end, and the longest has {longest(windows):,}; "
+        "take fewer folds, or a "
         "smaller step or context_length",
     )

@@ -17,14 +17,18 @@ Array = npt.NDArray[Any]
 Memory = npt.NDArray[np.uint8]
 
 PARTS = (
-    "context", "target", "known", "static", "item", "start", "time", "mask", "context_missing", "target_missing",
+    "context", "target", "known", "static", "item", "start", "time", "mask", "context_missing",
+    "target_missing",
     "reset",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Part:
-    """Where a part lies in a slot: ``shape`` without the leading batch axis, ``offset`` in bytes."""
+    """Where a part lies in a slot.
+
+    ``shape`` without the leading batch axis, ``offset`` in bytes.
+    """
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -71,11 +75,11 @@ class Layout:
 class Batch:
     """Consecutive windows of an epoch's order, in shared memory.
 
-    By ``delivery="slot"`` arrays are dense and writable: a piece of the feed's ring, which is yours until you drop the
-    batch and every array, view or tensor made from it; then it goes back to the daemon and is filled anew. By
-    ``"view"`` they are read-only strides over the mapped columns; by ``"local"`` dense, in this process's own memory;
-    by ``"starts"`` there is only where the windows are. :meth:`copy` gives a batch of its own. Parts that the spec does
-    not ask for are None.
+    By ``delivery="slot"`` arrays are dense and writable: a piece of the feed's ring, which is yours
+    until you drop the batch and every array, view or tensor made from it; then it goes back to the
+    daemon and is filled anew. By ``"view"`` they are read-only strides over the mapped columns; by
+    ``"local"`` dense, in this process's own memory; by ``"starts"`` there is only where the windows
+    are. :meth:`copy` gives a batch of its own. Parts that the spec does not ask for are None.
 
     Attributes:
         context: ``[B, C, F]``, or ``[B, F, C]`` with ``channels_first``.
@@ -84,10 +88,10 @@ class Batch:
         static: ``[B, F]``, the values that are constant in an item.
         item: int64 ``[B]``; ``data.items[code]`` is the item's value.
         start: int64 ``[B]``, row of the first context row in the item; negative where it is padded.
-        row: int64 ``[B]``, that row in the dataset: ``data.items.row_offset[item] + start``, so ``data["OT"][row]`` is
-            the first context value where nothing is padded.
-        time: ``[B]``, datetime64 or int64, the time of that row, or where it is padded of the item's first; looked up
-            in the mapped time column when asked for. None without one.
+        row: int64 ``[B]``, that row in the dataset: ``data.items.row_offset[item] + start``, so
+            ``data["OT"][row]`` is the first context value where nothing is padded.
+        time: ``[B]``, datetime64 or int64, the time of that row, or where it is padded of the
+            item's first; looked up in the mapped time column when asked for. None without one.
         mask: bool ``[B, C]``, True = real row.
         context_missing: bool, the shape of ``context``, True = missing.
         target_missing: bool, the shape of ``target``.
@@ -130,7 +134,7 @@ class Batch:
         return self.rows
 
     def copy(self) -> Batch:
-        """The same batch in memory of its own, dense and writable, to keep for as long as you like."""
+        """The same batch in memory of its own, dense and writable, which no slot depends on."""
         return rebuild({name: own(getattr(self, name)) for name in LATE}, self.rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -138,11 +142,15 @@ class Batch:
 
     def __repr__(self) -> str:
         parts = ((name, getattr(self, name)) for name in PARTS)
-        return f"<Batch {', '.join(f'{name} {list(array.shape)}' for name, array in parts if array is not None)}>"
+        shapes = (f"{name} {list(array.shape)}" for name, array in parts if array is not None)
+        return f"<Batch {', '.join(shapes)}>"
 
 
 class Run(Batch):
-    """A batch of windows that start a stride apart in one item: the first one's row tells all places."""
+    """A batch of windows that start a stride apart in one item.
+
+    The first one's row tells all places.
+    """
 
     __slots__ = ("_row",)
 

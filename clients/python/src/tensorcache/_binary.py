@@ -17,8 +17,8 @@ NAME = "tensorcache"
 def find_binary() -> str:
     """The path of the ``tensorcache`` binary.
 
-    ``$TENSORCACHE_BIN`` decides when it is set; else the places where pip and uv put a wheel's scripts are tried,
-    then ``$PATH``.
+    ``$TENSORCACHE_BIN`` decides when it is set; else the places where pip and uv put a wheel's
+    scripts are tried, then ``$PATH``.
 
     Raises:
         DaemonError: there is none; the message says where was looked.

@@ -59,7 +59,10 @@ class Cache:
         self._feed_path = address.feed
 
     def _find_again(self, closed: Callable[[], bool]) -> None:
-        """Use the daemon that serves the directory now; start one where none does, or wait if none may be."""
+        """Use the daemon that serves the directory now.
+
+        Start one where none does, or wait if none may be.
+        """
 
         def given_up() -> bool:
             return closed() or not threading.main_thread().is_alive()
@@ -108,54 +111,68 @@ class Cache:
 
         The files are of CSV, Parquet, Arrow, NumPy or TFRecord.
 
-        The same files, unchanged, with the same options are a hit: nothing is read. Interrupting the call cancels
-        the load, unless other clients wait for the same one.
+        The same files, unchanged, with the same options are a hit: nothing is read. Interrupting
+        the call cancels the load, unless other clients wait for the same one.
 
         Args:
             name: the dataset's name: 1 to 100 of ``A-Z a-z 0-9 . _ -``.
-            sources: a file, or several with the same columns, in order; a pattern like ``"data/*.csv"``, or a folder:
-                all files of one kind in it, by path. The columns of folders ``key=value`` in that one are added.
+            sources: a file, or several with the same columns, in order; a pattern like
+                ``"data/*.csv"``, or a folder: all files of one kind in it, by path. The columns of
+                folders ``key=value`` in that one are added.
             columns: names to load; None is all.
             item_id: the column, or columns, whose values name the series of a row.
             time: the column that orders the rows of an item.
-            dtype: store floats as this, such as ``"float32"``, or columns as those of a mapping, such as
-                ``{"a": "float32", "b": "int16", "*": "float32"}``; ``"text"`` takes a text file's cells as words. What
-                floats lose stands in ``data.manifest`` as ``dtype_error``; integers are kept exactly or refused.
+            dtype: store floats as this, such as ``"float32"``, or columns as those of a mapping,
+                such as ``{"a": "float32", "b": "int16", "*": "float32"}``; ``"text"`` takes a text
+                file's cells as words. What floats lose stands in ``data.manifest`` as
+                ``dtype_error``; integers are kept exactly or refused.
             layout: ``"columns"``, each contiguous; ``"packed"``, interleaved row by row.
-            melt: every column but the time (or those in ``columns``) is a series: its name becomes its ``item``, its
-                values those of the one column ``value``.
-            fill: missing cells: a number, ``"mean"``, ``"forward"``, ``"backward"`` or ``"linear"``. This and the next
-                four are done in this order, to every value column of numbers, or as ``{"OT": "linear", "*": 0}`` says.
+            melt: every column but the time (or those in ``columns``) is a series: its name becomes
+                its ``item``, its values those of the one column ``value``.
+            fill: missing cells: a number, ``"mean"``, ``"forward"``, ``"backward"`` or
+                ``"linear"``. This and the next four are done in this order, to every value column
+                of numbers, or as ``{"OT": "linear", "*": 0}`` says.
             clip: ``(low, high)`` that values are kept within; None is open.
             log1p: columns of which log(1 + value) is taken; True is all.
-            diff: columns of which differences from row to row are taken, the first of an item missing; True is all.
-            scale: ``"standard"``, ``"minmax"``, ``"robust"`` or ``"maxabs"``; :meth:`Dataset.inverse` undoes it.
+            diff: columns of which differences from row to row are taken, the first of an item
+                missing; True is all.
+            scale: ``"standard"``, ``"minmax"``, ``"robust"`` or ``"maxabs"``;
+                :meth:`Dataset.inverse` undoes it.
             scale_per: fit scalings and means for each ``"column"`` or each ``"item"`` of it.
             fit_rows: rows of each item that the fit may see, half-open; None is all.
             fit_before: the fit may see rows before this time only.
             fit_fraction: the fit may see this share of each item's rows only, from its start.
             fit_sample: fit on so many of these rows, drawn at random.
             fit_seed: the seed of that draw; None is 0.
-            calendar: features of the time as further columns: ``"hour"``, ``"month_sincos"`` and so on.
+            calendar: features of the time as further columns: ``"hour"``, ``"month_sincos"`` and so
+                on.
             recipe: more of these options, as a dict or the path of a JSON or TOML file.
-            where: keep only the rows with a time in these bounds, half-open: ``(a, b)`` or ``{"time": (a, b)}``.
-            items: keep only these items, each a value, or a list of values where several columns name an item.
-            item_bucket: keep only the items of one bucket, as ``"3/16"``: the fourth of sixteen, by a hash of names.
+            where: keep only the rows with a time in these bounds, half-open: ``(a, b)`` or
+                ``{"time": (a, b)}``.
+            items: keep only these items, each a value, or a list of values where several columns
+                name an item.
+            item_bucket: keep only the items of one bucket, as ``"3/16"``: the fourth of sixteen, by
+                a hash of names.
             sort: sort the rows by item and time; else unsorted rows are an error.
-            duplicates: of several rows with one item and time keep the ``"first"``, the ``"last"`` or their ``"mean"``;
-                None refuses them.
-            regrid: insert the rows that are missing on a grid of this step from each item's first time on, such as
-                ``"1h"``, a timedelta or an integer.
-            delimiter: the sign between the cells of text files; None is a tab in ``.tsv`` files and a comma in others.
+            duplicates: of several rows with one item and time keep the ``"first"``, the ``"last"``
+                or their ``"mean"``; None refuses them.
+            regrid: insert the rows that are missing on a grid of this step from each item's first
+                time on, such as ``"1h"``, a timedelta or an integer.
+            delimiter: the sign between the cells of text files; None is a tab in ``.tsv`` files and
+                a comma in others.
             no_header: text files begin with values; their columns are ``c0``, ``c1`` and so on.
             decimal: the decimal sign of text files, ``"."`` or ``","``; None is ``"."``.
-            na: words of text files that stand for no value, beside the empty cell, NA, NaN, nan, null and None.
-            time_format: how text files write the time column, as in :meth:`datetime.datetime.strptime`:
-                ``"%d/%m/%Y %H:%M"``; ``"%s"`` is seconds since 1970. None is ISO 8601.
-            hash_sources: tell by their content, instead of by size and time of change, whether the files are the same,
-                and keep their hashes for the next load. Every file is read for it.
-            progress: called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``, ``bytes_total``,
-                ``progress`` from 0 to 1, ``eta_s`` in seconds or None) whenever it moved, and once at its end.
+            na: words of text files that stand for no value, beside the empty cell, NA, NaN, nan,
+                null and None.
+            time_format: how text files write the time column, as in
+                :meth:`datetime.datetime.strptime`: ``"%d/%m/%Y %H:%M"``; ``"%s"`` is seconds since
+                1970. None is ISO 8601.
+            hash_sources: tell by their content, instead of by size and time of change, whether the
+                files are the same, and keep their hashes for the next load. Every file is read for
+                it.
+            progress: called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``,
+                ``bytes_total``, ``progress`` from 0 to 1, ``eta_s`` in seconds or None) whenever it
+                moved, and once at its end.
 
         Raises:
             SourceError: a file cannot be read; the message says file, row and column.
@@ -207,9 +224,10 @@ class Cache:
 
         Args:
             name: the dataset's name.
-            columns: name to values: numpy arrays of shape ``[rows]`` or ``[rows, n]``, pandas or Polars series, lists;
-                numbers, bool, datetime64 or text. A data frame of either will do, or a dataset (its texts stay texts),
-                or, where pyarrow is installed, what speaks Arrow: a pyarrow table or reader, a relation of DuckDB.
+            columns: name to values: numpy arrays of shape ``[rows]`` or ``[rows, n]``, pandas or
+                Polars series, lists; numbers, bool, datetime64 or text. A data frame of either will
+                do, or a dataset (its texts stay texts), or, where pyarrow is installed, what speaks
+                Arrow: a pyarrow table or reader, a relation of DuckDB.
             item_id: as for :meth:`load`, and so are the others.
             time: the column that orders the rows of an item.
             dtype: store floats, or named columns, as this.
@@ -236,7 +254,8 @@ class Cache:
             regrid: the step of a regular grid.
 
         Raises:
-            SourceError: an array is of a kind that cannot be stored, or its length is not that of the others.
+            SourceError: an array is of a kind that cannot be stored, or its length is not that of
+                the others.
             SpecError: an option cannot be.
         """
         options = load_options(None, item_id, time, dtype, layout, melt)
@@ -255,22 +274,23 @@ class Cache:
     ) -> Dataset:
         """Put newer rows behind those of a dataset, as its next generation, and open that one.
 
-        The rows that are there are copied, not read again, and keep their items and numbers; the new ones go to the end
-        of their items, and new items behind all others. They are read with the options of the first load, and scaled
-        and filled with what was fitted then. Their times must be after the last one of their item. Files that the
-        dataset has already are passed over: appending the same twice is a hit. Feeds go on with the generation that
-        they have.
+        The rows that are there are copied, not read again, and keep their items and numbers; the
+        new ones go to the end of their items, and new items behind all others. They are read with
+        the options of the first load, and scaled and filled with what was fitted then. Their times
+        must be after the last one of their item. Files that the dataset has already are passed
+        over: appending the same twice is a hit. Feeds go on with the generation that they have.
 
         Args:
             name: the dataset's name.
             rows: files, as :meth:`load` takes them, or arrays by column, as :meth:`put` does.
-            hash_sources: tell by their content whether the dataset has the files, and keep their hashes.
+            hash_sources: tell by their content whether the dataset has the files, and keep their
+                hashes.
             progress: called with the job as for :meth:`load`; not for arrays.
 
         Raises:
             NotFoundError: there is no dataset of the name.
-            SourceError: a file or array cannot be read, has other columns or types than the dataset, or rows that are
-                not newer; the message says file, row and column.
+            SourceError: a file or array cannot be read, has other columns or types than the
+                dataset, or rows that are not newer; the message says file, row and column.
             StaleError: another client made a new generation while arrays were sent.
             ResourceError: the disk or memory does not suffice.
         """
@@ -302,7 +322,10 @@ class Cache:
         return Dataset(self, name, _spec.whole("generation", generation))
 
     def datasets(self) -> list[dict[str, Any]]:
-        """All datasets, each at its newest: ``dataset``, ``generation``, ``rows``, ``items``, ``bytes`` and more."""
+        """All datasets, each at its newest.
+
+        ``dataset``, ``generation``, ``rows``, ``items``, ``bytes`` and more.
+        """
         return self._control.pages("/v1/datasets", "datasets")
 
     def remove(self, name: str) -> list[int]:
@@ -315,15 +338,20 @@ class Cache:
         return [int(generation) for generation in said["removed"]]
 
     def feeds(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
-        """The feeds of all trainers: ``feed``, ``dataset``, ``pid``, ``batches``, ``verdict`` and more."""
+        """The feeds of all trainers.
+
+        ``feed``, ``dataset``, ``pid``, ``batches``, ``verdict`` and more.
+        """
         return self._control.pages("/v1/feeds", "feeds", timeout)
 
     def health(self) -> dict[str, Any]:
-        """How the daemon is: ``status``, ``version``, ``protocol``, ``pid``, ``dir``, ``uptime_s``."""
+        """The daemon's ``status``, ``version``, ``protocol``, ``pid``, ``dir`` and ``uptime_s``."""
         return self._control.get("/v1/health")
 
     def stop(self) -> None:
-        """Stop the daemon and return when it has left. What is in the cache stays there for the next one.
+        """Stop the daemon and return when it has left.
+
+        What is in the cache stays there for the next one.
 
         Raises:
             DaemonError: none runs, or it does not leave.
@@ -336,7 +364,8 @@ class Cache:
             if now is not None and (
                 now.pid != pid or (before and before.pid == pid and now.started != before.started)
             ):
-                # Who goes on has started the next one, which has the same pid where it is the first in its container.
+                # Who goes on has started the next one, which has the same pid where it is the first
+                # in its container.
                 break
             if clock.monotonic() > deadline:
                 raise DaemonError(

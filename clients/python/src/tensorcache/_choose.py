@@ -11,8 +11,8 @@ clock = time.perf_counter
 ticks = _cores.ticks
 
 LEGS = ("slot", "local", "local", "slot") * 4
-"""The deliveries in turn. Each two legs are a pair; every other pair begins with the other one, so that a machine whose
-pace drifts favours neither, and half of the changes are saved."""
+"""The deliveries in turn. Each two legs are a pair; every other pair begins with the other one, so
+that a machine whose pace drifts favours neither, and half of the changes are saved."""
 WARM = 32
 """Steps after a change that do not count: the ring is being filled, memory is cold."""
 STEPS = 96
@@ -20,29 +20,34 @@ STEPS = 96
 MOST_STEPS = len(LEGS) * (STEPS + WARM + 1)
 """After so many it has chosen."""
 OUTLIERS, FAR = STEPS // 8, 50.0
-"""So many of the slowest do not, if they took so many times the median: a checkpoint, an evaluation.
+"""So many of the slowest do not, if they took so many times the median: a checkpoint, an
+evaluation.
 
-No others: the daemon gathers in bursts, so what it takes from a trainer that keeps all cores busy, or lets one wait
-that is faster than it, is in a few slow steps of many. Leaving the two slowest out hid half of it.
+No others: the daemon gathers in bursts, so what it takes from a trainer that keeps all cores busy,
+or lets one wait that is faster than it, is in a few slow steps of many. Leaving the two slowest out
+hid half of it.
 """
 LEAD = 4
-"""It is decided when so many more pairs say one thing than say the other, at the soonest after as many pairs: a
-sequential sign test, for what a pair says scatters by a third where others use the machine."""
+"""It is decided when so many more pairs say one thing than say the other, at the soonest after as
+many pairs: a sequential sign test, for what a pair says scatters by a third where others use the
+machine."""
 GAIN, TIE = 0.99, 1.02
-"""The client's gather is taken where its steps take less than this share of the daemon's: a little less where a core
-is free, which the daemon may as well use, and as much where none is and others would want it too."""
+"""The client's gather is taken where its steps take less than this share of the daemon's: a little
+less where a core is free, which the daemon may as well use, and as much where none is and others
+would want it too."""
 FREE = 0.5
 """Cores that were idle under the daemon's gather, from which on one is free."""
 
 
 class Chooser:
-    """Tries the daemon's gather and the client's own, and keeps the one with which steps take less time.
+    """Tries the daemon's gather and the client's own, and keeps the one whose steps are shorter.
 
-    The daemon's gather costs the trainer nothing where a core is free; where training keeps every core busy, each wake
-    of the daemon takes one away (research: a small step became 1.1 to 1.2 times as long), and gathering in the trainer
-    itself is cheaper. Neither side can know which holds, so the steps are asked: a step is the time from one batch
-    to the next. Each leg is compared with the one beside it, so that both had the machine as it was then. Most of
-    these ratios decide, or where they disagree their median; where they are nearly 1, idle cores do.
+    The daemon's gather costs the trainer nothing where a core is free; where training keeps every
+    core busy, each wake of the daemon takes one away (research: a small step became 1.1 to 1.2
+    times as long), and gathering in the trainer itself is cheaper. Neither side can know which
+    holds, so the steps are asked: a step is the time from one batch to the next. Each leg is
+    compared with the one beside it, so that both had the machine as it was then. Most of these
+    ratios decide, or where they disagree their median; where they are nearly 1, idle cores do.
 
     Attributes:
         delivery: the one to use now.

@@ -13,8 +13,8 @@ from ._items import Texts
 class Codes(np.ndarray[Any, np.dtype[np.int32]]):
     """The codes of a text column, int32, with the words that they stand for; -1 is no word.
 
-    Rows taken out of it are of this kind, so that :meth:`Cache.put` stores words again. What is computed from codes
-    is plain numbers, and so is ``np.asarray(codes)``.
+    Rows taken out of it are of this kind, so that :meth:`Cache.put` stores words again. What is
+    computed from codes is plain numbers, and so is ``np.asarray(codes)``.
     """
 
     words: Texts | None = None

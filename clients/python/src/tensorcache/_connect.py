@@ -17,14 +17,19 @@ from ._home import Address, check_protocol, read_address
 from ._http import Control
 
 START_SECONDS = 60.0
-"""How long a daemon is waited for: one that starts, one that leaves, and where none may be started the next one."""
+"""How long a daemon is waited for: one that starts, one that leaves, and where none may be started
+the next one."""
 
 OTHERS_FIRST_SECONDS = 0.5
-"""How long who had a daemon leaves it to a service manager to start the next: systemd takes 0.1 s after a failure."""
+"""How long who had a daemon leaves it to a service manager to start the next: systemd takes 0.1 s
+after a failure."""
 
 
 class Daemon(subprocess.Popen[bytes]):
-    """A daemon that this process started; it outlives us on purpose, so dropping it warns of nothing."""
+    """A daemon that this process started.
+
+    It outlives us on purpose, so dropping it warns of nothing.
+    """
 
     def __del__(self, *_: object) -> None:
         pass
@@ -60,14 +65,16 @@ def find_or_start(
 ) -> Address:
     """The daemon of ``directory``, started when none runs and ``autostart`` allows it.
 
-    Many clients may do this at once: ``start.lock`` lets one of them start, the others then find its daemon. So does a
-    client that was slower than somebody who starts one without that lock, as a service manager does. Where none may be
-    started, one is waited for as many seconds as ``patience`` says; else ``OTHERS_FIRST_SECONDS`` of those.
-    ``closed`` tells whether the feed that waits was closed meanwhile, or its process ends.
+    Many clients may do this at once: ``start.lock`` lets one of them start, the others then find
+    its daemon. So does a client that was slower than somebody who starts one without that lock, as
+    a service manager does. Where none may be started, one is waited for as many seconds as
+    ``patience`` says; else ``OTHERS_FIRST_SECONDS`` of those. ``closed`` tells whether the feed
+    that waits was closed meanwhile, or its process ends.
 
     Raises:
         FeedError: it was.
-        DaemonError: none runs and it may not be started, or it cannot be; the message ends with its log.
+        DaemonError: none runs and it may not be started, or it cannot be; the message ends with its
+            log.
     """
     reap()
     address = wait_for_another(directory, 0.0 if autostart else patience, closed)
@@ -77,7 +84,8 @@ def find_or_start(
         raise DaemonError(
             f'no daemon runs for "{directory}", and it may not be started from here',
             type="not_running",
-            hint="start one with tensorcache serve, or allow it: autostart=True, TENSORCACHE_AUTOSTART=1",
+            hint="start one with tensorcache serve, or allow it: autostart=True, "
+            "TENSORCACHE_AUTOSTART=1",
         )
     binary = find_binary()
     make_directory(directory)
@@ -134,7 +142,8 @@ def wait_for_another(directory: str, seconds: float, closed: Callable[[], bool])
 def wait_for_holder(directory: str, deadline: float) -> Address | None:
     """The daemon that holds the directory, once it listens; None when nobody holds it.
 
-    One that is about to leave is waited for, and so is one that was started by hand and does not listen yet.
+    One that is about to leave is waited for, and so is one that was started by hand and does not
+    listen yet.
 
     Raises:
         DaemonError: it neither listens nor leaves, by the deadline; the message ends with its log.
@@ -145,7 +154,8 @@ def wait_for_holder(directory: str, deadline: float) -> Address | None:
             return address
         if time.monotonic() > deadline:
             raise DaemonError(
-                f'a daemon holds "{directory}" but neither listens nor leaves after {START_SECONDS:.0f} s\n'
+                f'a daemon holds "{directory}" but neither listens nor leaves after '
+                f"{START_SECONDS:.0f} s\n"
                 f"{log_tail(directory)}",
                 type="start_failed",
             )
@@ -185,7 +195,8 @@ def start(binary: str, directory: str) -> None:
     """Run the daemon in a session of its own and return once it listens.
 
     Raises:
-        DaemonError: it ended, or does not listen after ``START_SECONDS``; the message ends with its log.
+        DaemonError: it ended, or does not listen after ``START_SECONDS``; the message ends with its
+            log.
     """
     ready, ready_for_child = os.pipe()
     try:
@@ -234,7 +245,8 @@ def wait_until_ready(ready: int, directory: str) -> None:
         readable, _, _ = select.select([ready], [], [], max(0.0, deadline - time.monotonic()))
         if not readable:
             raise DaemonError(
-                f'the daemon of "{directory}" does not listen after {START_SECONDS:.0f} s\n{log_tail(directory)}',
+                f'the daemon of "{directory}" does not listen after {START_SECONDS:.0f} '
+                f"s\n{log_tail(directory)}",
                 type="start_failed",
             )
         more = os.read(ready, 64)
@@ -259,7 +271,7 @@ def log_tail(directory: str, size: int = 2000) -> str:
 
 
 def reap(seconds: float = 0.0) -> None:
-    """Collect the exit status of daemons that this process started and that have ended, waiting so long for each."""
+    """Collect the exit status of ended daemons of this process, waiting so long for each."""
     for daemon in list(_started):
         with contextlib.suppress(subprocess.TimeoutExpired):
             daemon.wait(seconds)

@@ -7,11 +7,15 @@ import os
 from pathlib import Path
 
 IDLE = slice(4, 6)
-"""The fields of a core's line in /proc/stat that say how long nothing ran on it: idle, and waiting for a disk."""
+"""The fields of a core's line in /proc/stat that say how long nothing ran on it: idle, and waiting
+for a disk."""
 
 
 def ticks() -> tuple[int, int] | None:
-    """How many ticks the cores were idle so far, and how many have passed; None where the system does not say."""
+    """How many ticks the cores were idle so far, and how many have passed.
+
+    None where the system does not say.
+    """
     idle = passed = 0
     with (
         contextlib.suppress(OSError, ValueError, AttributeError),

@@ -11,7 +11,8 @@ from ._items import show
 from ._orders import traits
 
 Place = tuple[int, int]
-"""An epoch, and how many of its windows were consumed, over all ranks; in an order of blocks how many batches."""
+"""An epoch, and how many of its windows were consumed, over all ranks; in an order of blocks how
+many batches."""
 
 
 def place(state: Mapping[str, Any], ours: Mapping[str, Any]) -> Place:
@@ -41,7 +42,7 @@ def place(state: Mapping[str, Any], ours: Mapping[str, Any]) -> Place:
 
 
 def counted(cursor: Mapping[str, Any], consumed: int, windows: Sized = ()) -> str:
-    """What of a cursor's order was consumed, in words, and of how many windows, where that is what it counts."""
+    """What a cursor counts as consumed, in words; of how many windows, if it counts them."""
     if traits(str(cursor.get("order"))).blocks:
         return f"{consumed:,} batches"
     return f"{consumed:,} of {len(windows):,} windows" if windows else f"{consumed:,} windows"

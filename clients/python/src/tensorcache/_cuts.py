@@ -60,7 +60,8 @@ def split_request(
         split["items"] = _spec.part_items("items", items)
     if len(split) != 1:
         raise SpecError(
-            f"split: got {', '.join(split) or 'nothing'}, want one of lengths, fractions, at_times, items",
+            f"split: got {', '.join(split) or 'nothing'}, want one of lengths, fractions, "
+            "at_times, items",
             field="split",
         )
     if _spec.whole("purge", purge):

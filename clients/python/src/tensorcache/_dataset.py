@@ -28,12 +28,15 @@ if TYPE_CHECKING:
 
 
 class Dataset:
-    """One generation of a dataset, mapped read-only; every process that opens it shares the same pages.
+    """One generation of a dataset, mapped read-only.
 
-    ``data["OT"]`` is a column as a numpy array: read-only, no copy, valid as long as somebody holds it, even after
-    :meth:`close`. Its first axis is rows. Timestamps are ``datetime64``, text is int32 codes into :meth:`vocab`. They
-    know their words: ``cache.put(name, {**data, "x": f(data["OT"])})`` stores texts again; of ``np.asarray(codes)``,
-    and of all that is computed from them, numbers. ``len(data)`` counts rows; ``in`` and iteration are over columns.
+    Every process that opens it shares the same pages.
+
+    ``data["OT"]`` is a column as a numpy array: read-only, no copy, valid as long as somebody holds
+    it, even after :meth:`close`. Its first axis is rows. Timestamps are ``datetime64``, text is
+    int32 codes into :meth:`vocab`. They know their words: ``cache.put(name, {**data, "x":
+    f(data["OT"])})`` stores texts again; of ``np.asarray(codes)``, and of all that is computed from
+    them, numbers. ``len(data)`` counts rows; ``in`` and iteration are over columns.
 
     Handles stay on the generation they opened and keep it in the cache until closed or dropped.
 
@@ -102,7 +105,9 @@ class Dataset:
         return array
 
     def vocab(self, name: str) -> Texts:
-        """The words of a text column: ``data.vocab("symbol")[code]``, ``.decode(codes)`` for arrays.
+        """The words of a text column.
+
+        ``data.vocab("symbol")[code]``, ``.decode(codes)`` for arrays.
 
         Raises:
             NotFoundError: no column has the name.
@@ -121,12 +126,15 @@ class Dataset:
         return texts
 
     def describe(self) -> dict[str, dict[str, Any]]:
-        """Statistics of the numeric value columns, as they are stored, computed while they were loaded.
+        """Statistics of the numeric value columns as stored, computed while they were loaded.
 
         Returns:
-            By column ``count`` (values that are not missing), ``missing`` and, as floats, ``min``, ``max``, ``mean``,
-            ``std`` (ddof 0) and ``quantiles``, a dict from 0.01 to 0.99: approximate, of a t-digest of some thousand
-            values drawn at random. The features of a column ``[rows, n]`` are taken together; None stands for what is
+            By column ``count`` (values that are not missing), ``missing`` and, as floats, ``min``,
+            ``max``, ``mean``,
+            ``std`` (ddof 0) and ``quantiles``, a dict from 0.01 to 0.99: approximate, of a t-digest
+            of some thousand
+            values drawn at random. The features of a column ``[rows, n]`` are taken together; None
+            stands for what is
             not finite.
         """
 
@@ -162,22 +170,26 @@ class Dataset:
     ) -> npt.NDArray[Any]:
         """Undo the steps of a column, in float64, as a new array of the same shape.
 
-        ``stored * scale + shift``; then, for ``diff``, sums along the rows; then, for ``log1p``, ``expm1``. What was
-        filled stays filled, and what was clipped clipped.
+        ``stored * scale + shift``; then, for ``diff``, sums along the rows; then, for ``log1p``,
+        ``expm1``. What was filled stays filled, and what was clipped clipped.
 
         Args:
-            columns: a column's name, or several: then the last axis of ``values`` holds their features side by
-                side, as ``batch.target`` does. A column without steps comes back as it is.
-            values: stored values of any shape; for a column ``[rows, n]`` the last axis is n. Rows run along the
-                last axis of a single column ``[rows]``, else along the one before the last.
-            item: for a scaling fitted per item: an item's value, or an integer array of item codes (``batch.item``)
-                along the first axis of ``values``.
-            initial: for ``diff``: the undone values of the rows before the first, in the shape of ``values`` without
-                the axis of rows. None: ``values`` begin with the first rows of items.
+            columns: a column's name, or several: then the last axis of ``values`` holds their
+                features side by side, as ``batch.target`` does. A column without steps comes back
+                as it is.
+            values: stored values of any shape; for a column ``[rows, n]`` the last axis is n. Rows
+                run along the last axis of a single column ``[rows]``, else along the one before the
+                last.
+            item: for a scaling fitted per item: an item's value, or an integer array of item codes
+                (``batch.item``) along the first axis of ``values``.
+            initial: for ``diff``: the undone values of the rows before the first, in the shape of
+                ``values`` without the axis of rows. None: ``values`` begin with the first rows of
+                items.
 
         Raises:
             NotFoundError: no column or item has the name.
-            SpecError: the scaling is per item and no item is given, differences begin nowhere, or a shape does not fit.
+            SpecError: the scaling is per item and no item is given, differences begin nowhere, or a
+                shape does not fit.
         """
         listed = [columns] if isinstance(columns, str) else list(columns)
         found = [self._column(name) for name in listed]
@@ -226,7 +238,8 @@ class Dataset:
             columns: names for context and target both; None is every numeric value column.
             context_columns: names for the context.
             target_columns: names for the target.
-            known_columns: names known in advance, delivered for all rows of the window; none of ``target_columns``.
+            known_columns: names known in advance, delivered for all rows of the window; none of
+                ``target_columns``.
             static_columns: names constant in an item, delivered once a window; none of the others.
             dtype: what the parts are delivered in; None is as stored.
             missing_value: what stands in for missing values that are admitted; None is NaN.
@@ -255,7 +268,10 @@ class Dataset:
             _wire.close_all(fds)
 
     def close(self) -> None:
-        """Give the generation back: it may now leave the cache. Arrays handed out stay valid; calling twice is fine."""
+        """Give the generation back: it may now leave the cache.
+
+        Arrays handed out stay valid; calling twice is fine.
+        """
         self._lease()
 
     def __enter__(self) -> Dataset:
@@ -268,7 +284,8 @@ class Dataset:
         column = self._manifest.columns.get(name)
         if column is None:
             raise NotFoundError(
-                f'no column of dataset "{self.name}" is named {show(name)}{near(str(name), self.columns)}',
+                f'no column of dataset "{self.name}" is named '
+                f"{show(name)}{near(str(name), self.columns)}",
                 type="column_not_found",
                 field=str(name),
                 hint=f"its columns: {', '.join(self.columns[:20])}",
@@ -276,7 +293,10 @@ class Dataset:
         return column
 
     def _before_fill(self, column: Column) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The rows with cells that were missing before they were filled, as stretches: their first rows and ends."""
+        """The rows with cells that were missing before they were filled, as stretches.
+
+        Their first rows and ends.
+        """
         return missing_stretches(bytes(self._maps[column.prepared.before]))
 
     def _post(
@@ -317,7 +337,8 @@ class Dataset:
     def __repr__(self) -> str:
         return (
             f'<Dataset "{self.name}" generation {self.generation}: {len(self):,} rows, '
-            f"{len(self.items):,} item{'' if len(self.items) == 1 else 's'}, {', '.join(self.columns[:8])}"
+            f"{len(self.items):,} item{'' if len(self.items) == 1 else 's'}, "
+            f"{', '.join(self.columns[:8])}"
             f"{', …' if len(self.columns) > 8 else ''}>"
         )
 
@@ -376,7 +397,8 @@ def reopen(directory: str, name: str, generation: int, digest: str) -> Dataset:
         data = cache.dataset(name)
     if data.digest != digest:
         raise StaleError(
-            f'dataset "{name}" of digest {digest} has left the cache; generation {data.generation} is {data.digest}',
+            f'dataset "{name}" of digest {digest} has left the cache; generation {data.generation} '
+            f"is {data.digest}",
             hint="load the same files again, or make the windows anew from cache.dataset(name)",
         )
     _reopened[key] = data

@@ -1,7 +1,7 @@
 """How a descriptor becomes a batch of numpy arrays: one maker for each delivery.
 
-A maker is asked once for each attachment, and what it makes is called for every batch: with what its
-descriptor says: slot, number of windows, flags, and the row at which a run begins.
+A maker is asked once for each attachment, and what it makes is called for every batch: with what
+its descriptor says: slot, number of windows, flags, and the row at which a run begins.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ Deliver: TypeAlias = Callable[[int, int, int, int], Any]
 Makers: TypeAlias = "Mapping[str, Callable[[Stream, Source], Deliver]]"
 
 FEW = 8
-"""Fewer columns that lie apart are gathered one after the other: two in 0.4 of the time, four in 0.65, seven in 0.9.
+"""Fewer columns that lie apart are gathered one after the other: two in 0.4 of the time, four in
+0.65, seven in 0.9.
 
-Eight and more write each line of memory too often: 1.05 of the time, sixteen 1.4 (measured, windows of 120 rows).
-torch's ``index_select`` is left as it is: it would gain 0.6, 0.75, 0.85 of its time, and nothing from eight on.
+Eight and more write each line of memory too often: 1.05 of the time, sixteen 1.4 (measured, windows
+of 120 rows). torch's ``index_select`` is left as it is: it would gain 0.6, 0.75, 0.85 of its time,
+and nothing from eight on.
 """
 
 
@@ -62,7 +64,10 @@ def slot(stream: Stream, source: Source) -> Deliver:
 
 
 def cubes(ring: Ring, layout: Layout, name: str) -> list[Array]:
-    """A part of a full batch in each slot, with an axis of one in front: ``[0]`` of it is soonest made."""
+    """A part of a full batch in each slot, with an axis of one in front.
+
+    ``[0]`` of it is soonest made.
+    """
     part = layout.parts[name]
     return [
         np.ndarray((1, layout.rows, *part.shape), part.dtype, block, part.offset)
@@ -100,10 +105,11 @@ def local(stream: Stream, source: Source) -> Deliver:
 
 
 def gathered(every: Array, rows: Array) -> Array:
-    """Windows out of those that start at each row, ``[rows, ...]``, in memory of their own and dense.
+    """The windows that start at given rows, out of ``[rows, ...]``, as a dense copy.
 
-    Indexing copies whole windows in the order in which values lie in memory, so that columns that lie apart have to be
-    turned around after, in a second pass. ``np.take`` would first copy all windows that could be.
+    Indexing copies whole windows in the order in which values lie in memory, so that columns that
+    lie apart have to be turned around after, in a second pass. ``np.take`` would first copy all
+    windows that could be.
     """
     if every.strides[1] >= every.strides[2] or every.shape[2] >= FEW:
         return np.ascontiguousarray(every[rows])
@@ -114,7 +120,10 @@ def gathered(every: Array, rows: Array) -> Array:
 
 
 def view(stream: Stream, source: Source) -> Deliver:
-    """Batches that are strides over the mapped columns; one that runs over an item's end is gathered instead."""
+    """Batches that are strides over the mapped columns.
+
+    One that runs over an item's end is gathered instead.
+    """
     layout, elsewhere, full = stream.layout, local(stream, source), stream.layout.rows
     stride, put = source.stride, stream.ring.freed.append
     new, run = Run.__new__, Run
@@ -149,7 +158,9 @@ def view(stream: Stream, source: Source) -> Deliver:
 
 
 def runs(every: Array, rows: int, stride: int) -> Array:
-    """Out of the windows that start at each row the runs of ``rows`` windows a stride apart: ``runs[row]`` is a view.
+    """Out of the windows that start at each row the runs of ``rows`` windows a stride apart.
+
+    ``runs[row]`` is a view.
 
     It is made in less time than a slice.
     """

@@ -1,19 +1,20 @@
 """Everything tensorcache raises.
 
-TensorcacheError                what the daemon or the client refused; catches all of them
-├── DaemonError                 no daemon, it cannot be started, it went away     (also ConnectionError)
-│   └── ProtocolError           it speaks another version, or not this protocol
-├── NotFoundError               no such dataset, column, item, job                (also KeyError)
-│   └── StaleError              a generation or handle that is gone: open it again
-├── SpecError                   a window spec, option or name that cannot be      (also ValueError)
-├── SourceError                 a file or array that cannot be loaded             (also ValueError)
-│   └── CancelledError          a load that was cancelled
-├── ResourceError               not enough disk or memory; says need and have     (also OSError)
-├── LeakageError                a scaling saw rows that a model is judged by      (also ValueError)
-├── CursorError                 a state made for another dataset, spec or order   (also ValueError)
-└── FeedError                   a feed that is closed, or was crossed by a fork   (also RuntimeError)
+TensorcacheError                what the daemon or the client refused; catches all of them ├──
+DaemonError                 no daemon, it cannot be started, it went away     (also ConnectionError)
+│   └── ProtocolError           it speaks another version, or not this protocol ├── NotFoundError
+no such dataset, column, item, job                (also KeyError) │   └── StaleError              a
+generation or handle that is gone: open it again ├── SpecError                   a window spec,
+option or name that cannot be      (also ValueError) ├── SourceError                 a file or array
+that cannot be loaded             (also ValueError) │   └── CancelledError          a load that was
+cancelled ├── ResourceError               not enough disk or memory; says need and have     (also
+OSError) ├── LeakageError                a scaling saw rows that a model is judged by      (also
+ValueError) ├── CursorError                 a state made for another dataset, spec or order   (also
+ValueError) └── FeedError                   a feed that is closed, or was crossed by a fork   (also
+RuntimeError)
 
-LeakageWarning                  what check_leakage() would raise, from split() and backtest()  (a UserWarning)
+LeakageWarning                  what check_leakage() would raise, from split() and backtest()  (a
+UserWarning)
 """
 
 from __future__ import annotations
@@ -74,13 +75,19 @@ class StaleError(NotFoundError):
 
 
 class SpecError(TensorcacheError, ValueError):
-    """A window spec, option or name is impossible; ``field`` names it, the message says what is allowed."""
+    """A window spec, option or name is impossible.
+
+    ``field`` names it, the message says what is allowed.
+    """
 
     default_type = "invalid_spec"
 
 
 class SourceError(TensorcacheError, ValueError):
-    """A file or array cannot be loaded; the message names file, row and column where there is one."""
+    """A file or array cannot be loaded.
+
+    The message names file, row and column where there is one.
+    """
 
     default_type = "source_error"
 
@@ -92,13 +99,19 @@ class CancelledError(SourceError):
 
 
 class ResourceError(TensorcacheError, OSError):
-    """The disk or the memory does not suffice; the message says what is needed and what there is."""
+    """The disk or the memory does not suffice.
+
+    The message says what is needed and what there is.
+    """
 
     default_type = "memory"
 
 
 class LeakageError(TensorcacheError, ValueError):
-    """A scaling was fitted on rows that windows to be judged by predict; the message names columns, items and rows."""
+    """A scaling was fitted on rows that windows to be judged by predict.
+
+    The message names columns, items and rows.
+    """
 
     default_type = "leakage"
 
@@ -108,7 +121,10 @@ class LeakageWarning(UserWarning):
 
 
 class CursorError(TensorcacheError, ValueError):
-    """A state was saved from another dataset, spec, seed or order; the message says what differs."""
+    """A state was saved from another dataset, spec, seed or order.
+
+    The message says what differs.
+    """
 
     default_type = "cursor_mismatch"
 
@@ -144,7 +160,8 @@ CLASSES: dict[str, type[TensorcacheError]] = {
     "busy": DaemonError,
     "timeout": DaemonError,
 }
-"""The daemon's problem types that have a class of their own; the others are a plain TensorcacheError."""
+"""The daemon's problem types that have a class of their own; the others are a plain
+TensorcacheError."""
 
 
 def from_problem(problem: dict[str, Any]) -> TensorcacheError:

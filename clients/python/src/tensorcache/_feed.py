@@ -24,35 +24,39 @@ if TYPE_CHECKING:
     from ._windows import Windows
 
 ATTEMPTS = 5
-"""How often a feed looks for another daemon before it gives up; each time it waits for one that is about to leave."""
+"""How often a feed looks for another daemon before it gives up; each time it waits for one that is
+about to leave."""
 
 ANSWER_SECONDS = 5.0
 """How long statistics wait for a daemon, which may be stuck, or late on a machine that is busy."""
 
 
 class Feed:
-    """One trainer's stream of batches, prepared ahead by the daemon in shared memory; a context manager.
+    """One trainer's stream of batches, prepared ahead by the daemon in shared memory.
 
-    Each ``for batch in feed`` is one epoch, and the next loop is the next epoch: a pass counts when it ends, and when
-    it delivered a batch and was left; one that an error of the feed ended goes on at the same place. ``len(feed)`` is
-    this rank's batches in an epoch (in ``random_start`` of the epoch that is under way, else of the next). A batch's
-    memory is reused once nothing refers to it any more; who keeps many batches gets copies instead of a standstill
-    (``stats()["copied"]``).
+    A context manager.
 
-    A feed belongs to the process that made it: after a fork the child's batches stay as they are, and its feed raises
-    FeedError. Pickle the windows instead and make a feed there.
+    Each ``for batch in feed`` is one epoch, and the next loop is the next epoch: a pass counts when
+    it ends, and when it delivered a batch and was left; one that an error of the feed ended goes on
+    at the same place. ``len(feed)`` is this rank's batches in an epoch (in ``random_start`` of the
+    epoch that is under way, else of the next). A batch's memory is reused once nothing refers to it
+    any more; who keeps many batches gets copies instead of a standstill (``stats()["copied"]``).
+
+    A feed belongs to the process that made it: after a fork the child's batches stay as they are,
+    and its feed raises FeedError. Pickle the windows instead and make a feed there.
 
     Attributes:
         windows: what it serves.
-        delivery: ``"slot"``, ``"view"``, ``"local"`` or ``"starts"``; for ``"auto"`` what is used now.
-        path: how a context gets to the trainer: ``"memcpy"``, ``"transpose"``, ``"view"``; "" where the daemon has no
-            part in it.
+        delivery: ``"slot"``, ``"view"``, ``"local"`` or ``"starts"``; for ``"auto"`` what is used
+            now.
+        path: how a context gets to the trainer: ``"memcpy"``, ``"transpose"``, ``"view"``; "" where
+            the daemon has no part in it.
 
     Raises, while it is iterated:
-        DaemonError: the daemon went away; :meth:`state_dict` still says where to go on. With ``reconnect=True`` only if
-            none can be found or started again.
-        FeedError: the feed was closed, here or through the control API (type ``feed_closed``, also with
-            ``reconnect=True``), or another pass over it began.
+        DaemonError: the daemon went away; :meth:`state_dict` still says where to go on. With
+            ``reconnect=True`` only if none can be found or started again.
+        FeedError: the feed was closed, here or through the control API (type ``feed_closed``, also
+            with ``reconnect=True``), or another pass over it began.
     """
 
     def __init__(
@@ -110,8 +114,8 @@ class Feed:
                             return
                         batch = deliver(slot, rows, flags, row)
                         self._batches_served += 1
-                        # Last thing before the yield: no signal handler runs between them, so what the cursor counts
-                        # is what the loop got.
+                        # Last thing before the yield: no signal handler runs between them, so what
+                        # the cursor counts is what the loop got.
                         self._last = descriptor
                         yield batch
                         del batch
@@ -160,13 +164,17 @@ class Feed:
         raise FeedError(
             "a feed cannot be pickled or copied: its batches come over a socket of this process",
             type="not_picklable",
-            hint="pass its windows and state_dict() on; a feed that is made of them there goes on at the same place",
+            hint="pass its windows and state_dict() on; a feed that is made of them there goes on "
+            "at the same place",
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loop is: a few integers, ready for JSON. The batch that the loop has now counts as consumed.
+        """Where the loop is: a few integers, ready for JSON.
 
-        After the last batch of an epoch it is the start of the next. Any rank's state resumes any number of ranks.
+        The batch that the loop has now counts as consumed.
+
+        After the last batch of an epoch it is the start of the next. Any rank's state resumes any
+        number of ranks.
         """
         epoch, consumed = self._place()
         return {**self._cursor, "epoch": epoch, "consumed": consumed}
@@ -175,21 +183,23 @@ class Feed:
         """Have the next pass go on exactly where :meth:`state_dict` was called.
 
         Raises:
-            CursorError: the state is of another dataset, spec, seed or order; the message says what differs.
+            CursorError: the state is of another dataset, spec, seed or order; the message says what
+                differs.
         """
         self._target = _cursor.place(state, self._cursor)
 
     def stats(self) -> dict[str, Any]:
         """What the feed did so far, and who waited for whom.
 
-        ``batches`` handed to the loop; ``seconds`` inside passes; ``wait_s``, those of them in which the loop waited
-        for data, and ``wait_share``, their share; ``wait_trainer_s`` and ``wait_trainer_share``, how long the daemon
-        waited for the trainer, by its own clock, and the share of that in the time since the feed was attached;
-        ``verdict``, the daemon's one line on what limits the feed and what to try (these three are None while no
-        daemon serves the feed); ``reconnects``, how often another daemon took over; ``copied``, batches copied out
-        because the loop kept nearly all slots; ``held``, slots of the ring that it keeps now; its ``slots`` and
-        ``slot_bytes``; ``delivery``, and ``path``, how a context gets to the trainer; ``step_s``, the mean seconds of
-        a step by each delivery that ``"auto"`` tried.
+        ``batches`` handed to the loop; ``seconds`` inside passes; ``wait_s``, those of them in
+        which the loop waited for data, and ``wait_share``, their share; ``wait_trainer_s`` and
+        ``wait_trainer_share``, how long the daemon waited for the trainer, by its own clock, and
+        the share of that in the time since the feed was attached; ``verdict``, the daemon's one
+        line on what limits the feed and what to try (these three are None while no daemon serves
+        the feed); ``reconnects``, how often another daemon took over; ``copied``, batches copied
+        out because the loop kept nearly all slots; ``held``, slots of the ring that it keeps now;
+        its ``slots`` and ``slot_bytes``; ``delivery``, and ``path``, how a context gets to the
+        trainer; ``step_s``, the mean seconds of a step by each delivery that ``"auto"`` tried.
         """
         control = self.windows.dataset._cache._control
         theirs: dict[str, Any] = {}
@@ -222,7 +232,10 @@ class Feed:
         }
 
     def close(self) -> None:
-        """End the feed; the daemon frees its ring. Batches that were kept stay valid; calling twice is fine."""
+        """End the feed; the daemon frees its ring.
+
+        Batches that were kept stay valid; calling twice is fine.
+        """
         self._closed = True
         self._token += 1
         self._pause()
@@ -301,9 +314,10 @@ class Feed:
     def _exchange(self, stream: Stream, slots: int = 0) -> Stream:
         """Go on where the loop is with the chooser's delivery, or with other slots.
 
-        The stream that serves is let go last, and stays where no better one can be had: others may have the memory, the
-        generation of a closed dataset leaves the cache with its last feed, descriptors end, the daemon is gone, or
-        somebody has closed the feed, of which the loop is to be told.
+        The stream that serves is let go last, and stays where no better one can be had: others may
+        have the memory, the generation of a closed dataset leaves the cache with its last feed,
+        descriptors end, the daemon is gone, or somebody has closed the feed, of which the loop is
+        to be told.
         """
         was = self._options
         if slots:
@@ -369,7 +383,10 @@ class Feed:
         return (epoch + 1, 0) if flags & LAST else (epoch, consumed)
 
     def _next_place(self) -> Place:
-        """Where the next pass begins when nobody says otherwise: the next epoch, if this one delivered anything."""
+        """Where the next pass begins when nobody says otherwise.
+
+        The next epoch, if this one delivered anything.
+        """
         return self._start if self._last is None else (self._last[4] + 1, 0)
 
     def _over(self) -> FeedError:
@@ -391,8 +408,10 @@ class Feed:
         return DaemonError(
             f"the feed ended in epoch {epoch}, after {counted}: {error.detail}",
             type=error.type,
-            hint="state = feed.state_dict() has the place: tensorcache.connect() again, make the feed anew, and "
-            "load_state_dict(state) goes on exactly there; feeds made with reconnect=True do so by themselves",
+            hint="state = feed.state_dict() has the place: tensorcache.connect() again, make the "
+            "feed anew, and "
+            "load_state_dict(state) goes on exactly there; feeds made with reconnect=True do so by "
+            "themselves",
         )
 
     def _drop(self, stream: Stream) -> None:
@@ -411,6 +430,7 @@ class Feed:
     def __repr__(self) -> str:
         epoch, consumed = self._place()
         return (
-            f'<Feed of "{self.windows.dataset.name}": {len(self):,} batches an epoch, at epoch {epoch} after '
+            f'<Feed of "{self.windows.dataset.name}": {len(self):,} batches an epoch, at epoch '
+            f"{epoch} after "
             f"{_cursor.counted(self._cursor, consumed)}{', closed' if self._closed else ''}>"
         )

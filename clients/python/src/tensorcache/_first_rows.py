@@ -48,7 +48,10 @@ class FirstRows:
         return np.asarray([self.of(int(item)) for item in unique], np.int64)[back]
 
     def times(self, items: Int64s, starts: Int64s) -> npt.NDArray[Any] | None:
-        """The time of the row each window starts at, or of the item's first row; None without a time column."""
+        """The time of the row each window starts at, or of the item's first row.
+
+        None without a time column.
+        """
         if self._data.time is None:
             return None
         rows = np.maximum(starts, self.of_each(items)) if self.padded else starts
@@ -69,7 +72,8 @@ NANOSECONDS = {"D": 86_400 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 
 def moment(bound: str | int, times: npt.NDArray[Any]) -> int:
     """A bound of a spec as the first integer of the time column that is not before it.
 
-    In whole numbers of any size, since numpy compares what does not fit the column's unit wrongly and says nothing.
+    In whole numbers of any size, since numpy compares what does not fit the column's unit wrongly
+    and says nothing.
 
     Args:
         bound: RFC 3339, a date, or an integer in the column's unit.

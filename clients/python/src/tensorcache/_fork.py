@@ -1,4 +1,7 @@
-"""What happens to live feeds when the process forks: the child's batches stay as they are, its feeds end."""
+"""What happens to live feeds when the process forks.
+
+The child's batches stay as they are, its feeds end.
+"""
 
 from __future__ import annotations
 

@@ -65,5 +65,6 @@ def check_protocol(protocol: object, version: object, directory: str) -> None:
         f'the daemon of "{directory}" speaks protocol {protocol} (tensorcache {version}), '
         f"this client protocol {PROTOCOL} (tensorcache {__version__})",
         type="protocol_mismatch",
-        hint="install the same version on both sides; when nobody uses that daemon any more, tensorcache stop ends it",
+        hint="install the same version on both sides; when nobody uses that daemon any more, "
+        "tensorcache stop ends it",
     )

@@ -34,7 +34,9 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Control:
-    """The daemon's control API; one connection a request, so threads and forks share it without care.
+    """The daemon's control API.
+
+    One connection a request, so threads and forks share it without care.
 
     Raises, from every method:
         DaemonError: of type ``daemon`` when nobody listens or the connection broke.
@@ -84,7 +86,8 @@ class Control:
             said = None
         if not isinstance(said, dict):
             raise ProtocolError(
-                f"the daemon answered {method} {route} with {answer[:80]!r}, which is no JSON object"
+                f"the daemon answered {method} {route} with {answer[:80]!r}, which is no JSON "
+                "object"
             )
         return said
 
@@ -119,7 +122,8 @@ class Control:
             yield connection
         except TimeoutError as error:
             raise DaemonError(
-                f'the daemon of "{self._directory}" did not answer {method} {route} within {timeout:.0f} s',
+                f'the daemon of "{self._directory}" did not answer {method} {route} within '
+                f"{timeout:.0f} s",
                 type="timeout",
             ) from error
         except OSError as error:

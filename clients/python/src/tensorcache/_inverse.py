@@ -22,11 +22,13 @@ def inverse(
     items: Items,
     single: bool,
 ) -> npt.NDArray[np.float64]:
-    """``values * scale + shift``, summed up from ``initial`` and ``expm1`` of it where the steps say so, in float64.
+    """``values * scale + shift``, summed up from ``initial``, and ``expm1`` of it, in float64.
 
-    With one column of shape ``[rows]`` (``single``) values may have any shape; else the last axis of ``values`` is the
-    columns' features side by side. ``item`` is an item's value, an integer array of codes along the first axis, or
-    None.
+    Sums and ``expm1`` apply if the column's steps have them.
+
+    With one column of shape ``[rows]`` (``single``) values may have any shape; else the last axis
+    of ``values`` is the columns' features side by side. ``item`` is an item's value, an integer
+    array of codes along the first axis, or None.
     """
     array = numbers(values, "values")
     plain = single and len(columns[0].shape) == 1
@@ -82,12 +84,16 @@ def unprepared(
     initial: npt.NDArray[Any] | None,
     plain: bool,
 ) -> npt.NDArray[np.float64]:
-    """The values of one column before differences and logarithms; rows run along the last axis, or the one before."""
+    """The values of one column before differences and logarithms.
+
+    Rows run along the last axis, or the one before.
+    """
     if column.prepared.diff:
         axis = -1 if plain else -2
         if values.ndim < -axis:
             raise SpecError(
-                f"values: got shape {list(values.shape)}, want an axis of rows to sum differences of "
+                f"values: got shape {list(values.shape)}, want an axis of rows to sum differences "
+                "of "
                 f'"{column.name}" along',
                 field="values",
             )
@@ -123,7 +129,8 @@ def summed(
         start = np.broadcast_to(start, rows.shape[1:])
     except ValueError:
         raise SpecError(
-            f"initial: got shape {list(start.shape)}, want one that spreads over {list(rows.shape[1:])}",
+            f"initial: got shape {list(start.shape)}, want one that spreads over "
+            f"{list(rows.shape[1:])}",
             field="initial",
         ) from None
     return np.moveaxis(np.cumsum(rows, axis=0) + start, 0, axis)
@@ -170,7 +177,10 @@ def from_first(
 def per_item(
     column: Column, codes: int | npt.NDArray[np.int64] | None, neutral: float
 ) -> npt.NDArray[np.float64]:
-    """A column's shift (``neutral`` 0) or scale (1): of shape ``[width]``, or ``[codes, width]``."""
+    """A column's shift (``neutral`` 0) or scale (1).
+
+    Of shape ``[width]``, or ``[codes, width]``.
+    """
     rows = () if codes is None or isinstance(codes, int) else (len(codes),)
     fitted = column.scale
     if fitted is None:
@@ -198,7 +208,8 @@ def item_codes(
         raise SpecError(
             f'item: column "{by_item[0]}" was scaled per item'
             if by_item
-            else f'item: column "{summed[0]}" holds differences, which begin at each item\'s first value',
+            else f'item: column "{summed[0]}" holds differences, which begin at each item\'s first '
+            "value",
             field="item",
             hint="give the item's value, or batch.item for a batch",
         )
@@ -213,7 +224,8 @@ def item_codes(
     codes = item.astype(np.int64)
     if codes.ndim != 1 or array.ndim == 0 or len(codes) != len(array):
         raise SpecError(
-            f"item: got codes of shape {list(item.shape)} for values of shape {list(array.shape)}, want one along the "
+            f"item: got codes of shape {list(item.shape)} for values of shape {list(array.shape)}, "
+            "want one along the "
             "first axis",
             field="item",
         )

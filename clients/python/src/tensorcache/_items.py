@@ -1,4 +1,4 @@
-"""The items of a dataset and the words of its text columns, read from the mapped files one at a time."""
+"""The items of a dataset and the words of its text columns, read from mapped files on demand."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ class Texts(Sequence[str]):
         return self._bytes[self._offsets[i] : self._offsets[i + 1]].tobytes().decode()
 
     def decode(self, codes: npt.ArrayLike) -> npt.NDArray[np.object_]:
-        """The strings of an array of codes, as an object array of the same shape; None for a negative code, no text."""
+        """The strings of an array of codes, as an object array of the same shape.
+
+        None for a negative code, no text.
+        """
         array = np.asarray(codes)
         unique, inverse = np.unique(array, return_inverse=True)
         words = np.empty(len(unique), object)
@@ -77,8 +80,8 @@ class Texts(Sequence[str]):
 class Items(Sequence[ItemValue]):
     """The items of a dataset in the order of their first rows; ``items[code]`` is an item's value.
 
-    A value is a ``str`` or ``int``, a tuple of them where several columns name the item, and None where none does.
-    No Python object is made until it is asked for.
+    A value is a ``str`` or ``int``, a tuple of them where several columns name the item, and None
+    where none does. No Python object is made until it is asked for.
 
     Attributes:
         row_offset: int64 ``[items]``, each item's first row in the dataset.

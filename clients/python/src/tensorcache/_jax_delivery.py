@@ -1,7 +1,8 @@
 """How a descriptor becomes jax arrays.
 
-``jax.device_put`` of an aligned numpy array makes an array over the same memory on the CPU, and keeps the numpy array
-until nothing of it is in use; for other devices until it is copied. The numpy array keeps its slot: see :mod:`._ring`.
+``jax.device_put`` of an aligned numpy array makes an array over the same memory on the CPU, and
+keeps the numpy array until nothing of it is in use; for other devices until it is copied. The numpy
+array keeps its slot: see :mod:`._ring`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def makers(form: str, device: Any) -> Makers:
                 raise SpecError(
                     f"{name}: its dtype is {part.dtype}, which JAX would cut to 32 bits",
                     field="dtype",
-                    hint='data.windows(..., dtype="float32"), or jax.config.update("jax_enable_x64", True)',
+                    hint='data.windows(..., dtype="float32"), or '
+                    'jax.config.update("jax_enable_x64", True)',
                 )
 
         def pairs(slot: int, rows: int, flags: int, row: int) -> tuple[jax.Array, ...]:

@@ -18,7 +18,8 @@ WAIT_MS_WITH_PROGRESS = 100
 def wait_for(control: Control, job: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
     """The job when it is done.
 
-    An exception on the way, Ctrl-C or one of ``progress``, cancels the job, unless other clients wait for it too.
+    An exception on the way, Ctrl-C or one of ``progress``, cancels the job, unless other clients
+    wait for it too.
 
     Raises:
         TensorcacheError: what made the job fail.

@@ -45,9 +45,12 @@ class WindowsDataset(keras.utils.PyDataset):
 
     @property
     def num_batches(self) -> int:
-        """The batches of a pass. Keras asks for it whenever a pass begins, and so the next batch begins one.
+        """The batches of a pass.
 
-        A pass that was not finished is begun anew: that is how Keras looks at a first batch to build a model.
+        Keras asks for it whenever a pass begins, and so the next batch begins one.
+
+        A pass that was not finished is begun anew: that is how Keras looks at a first batch to
+        build a model.
         """
         self._passing = None
         return len(self._loader)

@@ -34,7 +34,8 @@ class Leak:
     """What a fit or a fill saw of one part.
 
     Attributes:
-        how: what saw it: ``"scaling"``, ``"mean fill"``, or ``"backward fill"`` or ``"linear fill"``, looking ahead.
+        how: what saw it: ``"scaling"``, ``"mean fill"``, or ``"backward fill"`` or ``"linear
+            fill"``, looking ahead.
         part: the part's name.
         columns: the columns that the part's windows use and that it was done to.
         item: the first item whose prediction rows were seen.
@@ -57,7 +58,10 @@ class Leak:
 
 
 def leaks_of(parts: Iterable[tuple[str, Windows]]) -> list[Leak]:
-    """What the steps of a dataset's load saw of each part; parts of which they saw nothing are left out."""
+    """What the steps of a dataset's load saw of each part.
+
+    Parts of which they saw nothing are left out.
+    """
     return [leak for name, windows in parts for leak in leaks_of_part(name, windows)]
 
 
@@ -147,7 +151,7 @@ class Predicted:
 
 
 def looked_at(data: Dataset, column: Column, begins: Int64s) -> tuple[Int64s, Int64s]:
-    """The rows of each item, half-open, that filling cells before its row ``begins`` looked ahead to.
+    """The rows of each item, half-open, that filling cells before row ``begins`` looked ahead to.
 
     Only a gap that lies across that row does.
     """
@@ -177,7 +181,7 @@ def looked_at(data: Dataset, column: Column, begins: Int64s) -> tuple[Int64s, In
 def touched(
     first: Int64s, count: Int64s, stride: int, offsets: Int64s, low: Int64s, high: Int64s
 ) -> npt.NDArray[np.bool_]:
-    """For each run, whether one of the rows first + k · stride + offset, k below count, is in [low, high)."""
+    """For each run, whether a row first + k · stride + offset, k below count, is in [low, high)."""
     found = np.zeros(len(first), np.bool_)
     for offset in offsets:
         least = np.maximum(-((first + offset - low) // stride), 0)
@@ -196,7 +200,10 @@ def columns_used(windows: Windows) -> list[Column]:
 
 
 def fitted_rows(data: Dataset) -> tuple[Int64s, Int64s]:
-    """The rows of each item that a fit could see, half-open: int64 ``[items]`` each; all where nothing is said."""
+    """The rows of each item that a fit could see, half-open: int64 ``[items]`` each.
+
+    All where nothing is said.
+    """
     recipe: Mapping[str, Any] = data.manifest["recipe"]
     rows = data.items.rows
     low, high = np.zeros(len(rows), np.int64), rows.copy()
@@ -217,7 +224,10 @@ def fitted_rows(data: Dataset) -> tuple[Int64s, Int64s]:
 
 
 def clamped(bound: int, rows: Int64s) -> Int64s:
-    """A bound of each item's rows as a Python slice takes it: negative from its end, clamped to it."""
+    """A bound of each item's rows as a Python slice takes it.
+
+    Negative from its end, clamped to it.
+    """
     clamped: Int64s = np.clip(bound + rows if bound < 0 else np.full_like(rows, bound), 0, rows)
     return clamped
 
@@ -240,7 +250,8 @@ def described(windows: Windows, leaks: list[Leak]) -> tuple[str, str, str]:
         parts = "; ".join(str(leak) for leak in own[:NAMED]) + ("; …" if len(own) > NAMED else "")
         seen = fitted if how in FITTED else "to fill cells before them"
         details.append(
-            f"the {how} of {', '.join(columns[:NAMED])}{', …' if len(columns) > NAMED else ''} saw rows that are "
+            f"the {how} of {', '.join(columns[:NAMED])}{', …' if len(columns) > NAMED else ''} saw "
+            "rows that are "
             f"predicted ({seen}): {parts}"
         )
     fits = [leak for leak in leaks if leak.how in FITTED]

@@ -18,7 +18,8 @@ else:
 TRAINING = ("shuffle", "order", "seed", "generator", "drop_last", "tail", "weights")
 """Options that are the training part's alone."""
 ORDERING = ("shuffle", "order", "generator", "weights")
-"""Those that Lightning's ``overfit_batches`` is without: it wants the same batches in every epoch."""
+"""Those that Lightning's ``overfit_batches`` is without: it wants the same batches in every epoch.
+"""
 
 
 class WindowsModule(LightningDataModule):

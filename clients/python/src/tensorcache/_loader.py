@@ -1,4 +1,7 @@
-"""What the loaders of all frameworks have in common: a feed that is made where and when it is iterated."""
+"""What the loaders of all frameworks have in common.
+
+A feed that is made where and when it is iterated.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +103,8 @@ def settings(
         raise SpecError("rank: give rank and num_replicas together, or neither", field="rank")
     given = None if weights is None else item_weights(weights, windows.dataset.items)
     return Settings(
-        windows, between("batch_size", batch_size, 1), order or "sequential", seed, tail, given, rank, num_replicas,
+        windows, between("batch_size", batch_size, 1), order or "sequential", seed, tail, given,
+        rank, num_replicas,
         delivery, slots, channels_first, mask, reconnect, more,
     )  # fmt: skip
 
@@ -120,11 +124,14 @@ def check_windows(windows: Any) -> None:
 
 
 class Loader:
-    """Batches of a framework's arrays; each pass is one epoch, ``len`` counts this rank's batches in it.
+    """Batches of a framework's arrays.
 
-    A loader can be pickled, copied and carried over a fork: there it makes a feed of its own, which begins where the
-    next pass of the first would have begun. Where rank and number of trainers were not given, they are looked up
-    whenever a pass begins, so a loader may be made before the processes are joined.
+    Each pass is one epoch, ``len`` counts this rank's batches in it.
+
+    A loader can be pickled, copied and carried over a fork: there it makes a feed of its own, which
+    begins where the next pass of the first would have begun. Where rank and number of trainers were
+    not given, they are looked up whenever a pass begins, so a loader may be made before the
+    processes are joined.
 
     Attributes:
         dataset: the windows.
@@ -202,8 +209,8 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """Have the next pass be the given epoch, from its start.
 
-        Where a state in the middle of that epoch was loaded and not begun, or an error of the feed ended a pass there,
-        it goes on there: trainers load a state, and then set its epoch.
+        Where a state in the middle of that epoch was loaded and not begun, or an error of the feed
+        ended a pass there, it goes on there: trainers load a state, and then set its epoch.
         """
         feed = self.feed
         if feed._target is None or feed._target[0] != epoch:

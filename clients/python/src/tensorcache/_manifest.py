@@ -55,9 +55,9 @@ class Scale:
 class Prepared:
     """What a load did to values before scaling them, in this order: fill, clip, log1p, diff.
 
-    ``first`` is float64 of shape ``[items, width]``: what an item's first difference is above, after log1p. None where
-    nothing was differenced, or of too many items. ``before`` is the file that lists the cells that were missing before
-    the fill; "" where none was.
+    ``first`` is float64 of shape ``[items, width]``: what an item's first difference is above,
+    after log1p. None where nothing was differenced, or of too many items. ``before`` is the file
+    that lists the cells that were missing before the fill; "" where none was.
     """
 
     fill: str = ""
@@ -90,7 +90,7 @@ class Column:
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
-        """The dtype users see: a timestamp is ``datetime64`` and a duration ``timedelta64`` in its unit."""
+        """The dtype users see: ``datetime64`` for timestamps, ``timedelta64`` for durations."""
         if self.dtype in TIMES:
             return np.dtype(f"{TIMES[self.dtype]}[{self.unit}]")
         return DTYPES[self.dtype]
@@ -124,7 +124,8 @@ class Manifest:
         self.raw = said
         if said.get("format") not in FORMATS:
             raise ProtocolError(
-                f"the dataset is of format {said.get('format')!r}, this client reads {FORMATS[0]} to {FORMATS[-1]}",
+                f"the dataset is of format {said.get('format')!r}, this client reads {FORMATS[0]} "
+                f"to {FORMATS[-1]}",
                 type="format",
                 hint="install the daemon's version of the client",
             )

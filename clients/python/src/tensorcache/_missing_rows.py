@@ -7,7 +7,9 @@ import numpy.typing as npt
 
 
 def missing_stretches(encoded: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Stretches of neighbouring rows that lack cells: their first rows and their ends, int64 each, ascending.
+    """Stretches of neighbouring rows that lack cells.
+
+    Their first rows and their ends, int64 each, ascending.
 
     Three unsigned LEB128 varints a run: rows since the end of the run before, rows - 1, cells - 1.
     """

@@ -1,4 +1,7 @@
-"""Values that numpy has no type of, or none that says what is missing: Python's objects, series of Polars."""
+"""Values that numpy has no type of, or none that says what is missing.
+
+Python's objects, series of Polars.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ def masked(values: Any, gone: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
 
 
 def of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Decimals as the nearest float64, dates, times and their differences as numpy has them; all else as it is."""
+    """Decimals as the nearest float64, dates, times and their differences as numpy has them.
+
+    All else as it is.
+    """
     first = next((value for value in array if not is_missing(value)), None)
     if isinstance(first, (bool, int, float, np.number, np.bool_)):
         return of_numbers(array)

@@ -1,4 +1,7 @@
-"""The orders of an epoch, as far as this client behaves differently for them; the daemon has their formulas."""
+"""The orders of an epoch, as far as this client behaves differently for them.
+
+The daemon has their formulas.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ class Traits(NamedTuple):
     Attributes:
         ascending: every epoch visits all windows from the first to the last.
         blocks: a position is a whole batch, so that a cursor counts batches and not windows.
-        batches: the number of this rank's batches of an epoch, for a feed's options; None if all epochs have as many.
+        batches: the number of this rank's batches of an epoch, for a feed's options; None if all
+            epochs have as many.
     """
 
     ascending: bool = False

@@ -29,7 +29,7 @@ def absolute(sources: Source | Sequence[Source]) -> list[str]:
 
 
 def matches(source: Source) -> list[str]:
-    """The absolute path, or where it is a pattern and no file's name, those of the files and folders it matches."""
+    """The absolute path, or the files and folders that match a pattern that is no file's name."""
     path = str(Path(source).absolute())
     if not glob.has_magic(os.fspath(source)) or os.path.lexists(path):
         return [path]

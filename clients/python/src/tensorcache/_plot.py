@@ -1,4 +1,7 @@
-"""Drawings of windows and parts; matplotlib is imported here and nowhere else, when something is drawn."""
+"""Drawings of windows and parts.
+
+Matplotlib is imported here and nowhere else, when something is drawn.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ MOST_FEATURES = 6
 
 
 def plot_parts(parts: Mapping[str, Windows], items: Sequence[Any] | None, ax: Any) -> Any:
-    """For each item a bar a part (dark: prediction rows, light: context), and below it the rejected positions."""
+    """Draw for each item one bar a part, and below it the rejected positions.
+
+    Prediction rows are dark, context rows are light.
+    """
     first = next(iter(parts.values()))
     data = first.dataset
     codes = (
@@ -77,7 +83,10 @@ def plot_parts(parts: Mapping[str, Windows], items: Sequence[Any] | None, ax: An
 
 
 def plot_window(windows: Windows, index: int, ax: Any) -> Any:
-    """A window over the values of its item: context, gap, overlap, prediction rows, padding and missing values."""
+    """A window over the values of its item.
+
+    Context, gap, overlap, prediction rows, padding and missing values.
+    """
     sample = windows[index]
     data, spec = windows.dataset, windows.spec
     ax = ax or axes(4.0)

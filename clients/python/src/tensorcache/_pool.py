@@ -15,14 +15,15 @@ from ._ring import COUNTED
 Made = TypeVar("Made")
 
 MOST = 64
-"""How many blocks are looked at for one that nobody uses. The block of a batch that is kept longer goes with it."""
+"""How many blocks are looked at for one that nobody uses. The block of a batch that is kept longer
+goes with it."""
 
 
 class Pool(Generic[Made]):
-    """As many blocks of one size as batches are held at once, and one more, but the latest ``MOST`` at most.
+    """Blocks of memory of one size, for the batches in use at once and one more, ``MOST`` at most.
 
-    A block is in use as long as it is referred to more often than when it was made, as a slot of the ring is (see
-    :mod:`._ring`); it is private memory, so a forked child has its own.
+    A block is in use as long as it is referred to more often than when it was made, as a slot of
+    the ring is (see :mod:`._ring`); it is private memory, so a forked child has its own.
     """
 
     def __init__(self, size: int, make: Callable[[Memory], Made]) -> None:
@@ -33,7 +34,10 @@ class Pool(Generic[Made]):
         self._idle = 0
 
     def take(self) -> Made:
-        """What was made of a block that nobody uses, at a multiple of 64; of the same one again and again."""
+        """What was made of a block that nobody uses, at a multiple of 64.
+
+        Of the same one again and again.
+        """
         blocks, idle = self._blocks, self._idle
         for i in range(len(blocks)):
             if sys.getrefcount(blocks[i]) <= idle:

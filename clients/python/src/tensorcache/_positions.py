@@ -21,8 +21,8 @@ REASONS = ("bounds", "item_end", "max_step", "max_missing", "split")
 class Positions:
     """The positions of items under a spec without cuts.
 
-    Which windows exist is the daemon's answer: to the spec, and to the spec with all missing values admitted. Where the
-    positions lie is computed here.
+    Which windows exist is the daemon's answer: to the spec, and to the spec with all missing values
+    admitted. Where the positions lie is computed here.
     """
 
     def __init__(self, windows: Windows) -> None:
@@ -43,7 +43,10 @@ class Positions:
         ) * self._dilation
 
     def of(self, code: int) -> tuple[Int64s, npt.NDArray[np.int8]]:
-        """The starts of an item's positions, ascending, and for each -1 for a window, else the number of its reason."""
+        """The starts of an item's positions, ascending, and -1 or the reason's number for each.
+
+        -1 stands for a window.
+        """
         n = int(self._data.items.rows[code])
         first, end = self.admitted(code)
         low = -self._last - 1

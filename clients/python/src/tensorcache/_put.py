@@ -54,7 +54,9 @@ class Column:
 
 
 def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> dict[str, Any]:
-    """Send arrays, or a table, as a dataset's next generation, without options behind its rows; the daemon's answer.
+    """Send arrays, or a table, as a dataset's next generation, without options behind its rows.
+
+    The daemon's answer.
 
     Raises:
         SourceError: an array cannot be stored, or its length is not that of the others.
@@ -122,7 +124,8 @@ def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
             yield name, columns.get_column(name)
     else:
         raise SourceError(
-            f"columns: got {type(columns).__name__}, want a mapping of names to arrays, a frame or a table",
+            f"columns: got {type(columns).__name__}, want a mapping of names to arrays, a frame or "
+            "a table",
             field="columns",
         )
 
@@ -144,7 +147,8 @@ def column_of(name: str, value: Any) -> Column:
     code = array.dtype.str[1:]
     if code not in NAMES:
         raise SourceError(
-            f'column "{name}" is {array.dtype}, want numbers of at most 64 bits, bool, datetime64, timedelta64 or text',
+            f'column "{name}" is {array.dtype}, want numbers of at most 64 bits, bool, datetime64, '
+            "timedelta64 or text",
             field=name,
         )
     stored = np.dtype(f"<{code}")
@@ -227,7 +231,8 @@ def time_column(name: str, array: npt.NDArray[Any]) -> Column:
         if len(wrong):
             value = array.view(np.int64)[tuple(wrong[0])]
             raise SourceError(
-                f'row {wrong[0][0] + 1:,}, column "{name}": {value} in {array.dtype} does not fit 64 bits of {unit}',
+                f'row {wrong[0][0] + 1:,}, column "{name}": {value} in {array.dtype} does not fit '
+                f"64 bits of {unit}",
                 field=name,
                 hint="leave such rows out",
             )
@@ -238,7 +243,10 @@ def time_column(name: str, array: npt.NDArray[Any]) -> Column:
 
 
 def text_column(name: str, array: npt.NDArray[Any]) -> Column:
-    """A column of texts, as offsets and bytes; an offset ``-o - 1`` says that the text before it is missing."""
+    """A column of texts, as offsets and bytes.
+
+    An offset ``-o - 1`` says that the text before it is missing.
+    """
     if array.ndim != 1:
         raise SourceError(
             f'column "{name}" is text of shape {list(array.shape)}, want [rows]', field=name
@@ -275,21 +283,23 @@ def encoded(name: str, row: int, text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise SourceError(
-            f'row {row + 1:,}, column "{name}": {text!a} is not Unicode: it holds half of a surrogate pair',
+            f'row {row + 1:,}, column "{name}": {text!a} is not Unicode: it holds half of a '
+            "surrogate pair",
             field=name,
             hint='text.encode("utf-8", "replace").decode() puts a question mark there',
         ) from error
 
 
 def codes_column(name: str, codes: Codes) -> Column:
-    """A column of the words that codes stand for, as :func:`text_column` sends texts, a few MiB at a time."""
+    """A column of the words that codes stand for, as :func:`text_column`, in pieces of MiBs."""
     assert codes.words is not None
     words = [word.encode() for word in codes.words]
     numbers: npt.NDArray[np.int32] = plain(codes)
     wrong = np.flatnonzero((numbers < -1) | (numbers >= len(words)))
     if len(wrong):
         raise SourceError(
-            f'row {wrong[0] + 1:,}, column "{name}": {numbers[wrong[0]]} is no code of {len(words):,} words',
+            f'row {wrong[0] + 1:,}, column "{name}": {numbers[wrong[0]]} is no code of '
+            f"{len(words):,} words",
             field=name,
             hint="take codes out of the column as they are, or give the words as texts",
         )

@@ -1,8 +1,8 @@
 """The end of a feed's ring by which descriptors come and credits go without a system call.
 
-Both sides write what they count after what they have counted. On amd64 other processes see stores in their order, and
-loads are not moved before loads: that is enough, and all that there is, since Python has no fences. Elsewhere
-descriptors and credits go over the socket.
+Both sides write what they count after what they have counted. On amd64 other processes see stores
+in their order, and loads are not moved before loads: that is enough, and all that there is, since
+Python has no fences. Elsewhere descriptors and credits go over the socket.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 from ._errors import ProtocolError
 
 SENT, ASLEEP, GIVEN, READ, FIRST = 0, 1, 8, 9, 16
-"""Words: descriptors sent, whether the daemon sleeps, credits given, descriptors read; and where descriptors begin."""
+"""Words: descriptors sent, whether the daemon sleeps, credits given, descriptors read; and where
+descriptors begin."""
 
 
 def usable() -> bool:
@@ -64,8 +65,9 @@ class Queue:
     def give(self, slots: Sequence[int]) -> bool:
         """Give slots back; whether the daemon has to be woken to see it.
 
-        That takes us 10 µs and the daemon more, so it may sleep on until much of the ring is free. One that falls
-        asleep at this moment may be overlooked: it is woken by a later credit, or where we wait.
+        That takes us 10 µs and the daemon more, so it may sleep on until much of the ring is free.
+        One that falls asleep at this moment may be overlooked: it is woken by a later credit, or
+        where we wait.
         """
         given, ring, n, words = self._given, self._credits, self._slots, self._words
         for slot in slots:

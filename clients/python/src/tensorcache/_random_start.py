@@ -57,14 +57,20 @@ def batches(
 
 
 def blocks(counts: npt.NDArray[np.int64], batch_size: int, seed: int, epoch: int) -> int:
-    """The blocks of all runs: a first one of a drawn length, then blocks of ``batch_size``, the last one shorter."""
+    """The blocks of all runs.
+
+    A first one of a drawn length, then blocks of ``batch_size``, the last one shorter.
+    """
     first = lengths(draw(draw(draw(0, seed), epoch), PHASES), len(counts), batch_size)
     rest = np.maximum(counts - first, 0)
     return len(counts) + int((-(-rest // batch_size)).sum())
 
 
 def lengths(key: int, runs: int, batch_size: int) -> npt.NDArray[np.int64]:
-    """The length of each run's first block: below(draw(key, run), batch_size), or batch_size where that is 0."""
+    """The length of each run's first block.
+
+    below(draw(key, run), batch_size), or batch_size where that is 0.
+    """
     if batch_size >= 1 << 32:
         exact = [(draw(key, run) * batch_size) >> 64 for run in range(runs)]
         return np.asarray([drawn or batch_size for drawn in exact], np.int64)

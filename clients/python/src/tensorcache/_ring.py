@@ -1,10 +1,13 @@
-"""The feed's ring in this process: which slots the trainer holds, which go back, and what a fork does.
+"""The feed's ring in this process.
 
-A slot belongs to the trainer while any array over it lives. That is known from the references to one array a slot, its
-block, which is the base of everything made from it: a plain ndarray over the map (``np.frombuffer``), because numpy
-shortens chains of bases down to the last plain ndarray and no further. Nobody can come by a new reference to a block
-that has only those it had when nothing of it was lent. Looking takes a tenth of what a weak reference a batch takes,
-and arrays of a batch's shape over the block can be made in advance.
+Which slots the trainer holds, which go back, and what a fork does.
+
+A slot belongs to the trainer while any array over it lives. That is known from the references to
+one array a slot, its block, which is the base of everything made from it: a plain ndarray over the
+map (``np.frombuffer``), because numpy shortens chains of bases down to the last plain ndarray and
+no further. Nobody can come by a new reference to a block that has only those it had when nothing of
+it was lent. Looking takes a tenth of what a weak reference a batch takes, and arrays of a batch's
+shape over the block can be made in advance.
 """
 
 from __future__ import annotations
@@ -26,8 +29,8 @@ MAP_FIXED = 0x10  # the same on Linux and macOS; Python's mmap has no name for i
 COUNTED = sys.implementation.name == "cpython" and bool(
     getattr(sys, "_is_gil_enabled", lambda: True)()
 )
-"""Whether counts of references can be trusted. Other interpreters have none; without a lock, one may be read while a
-reference goes from thread to thread. There batches are copied out."""
+"""Whether counts of references can be trusted. Other interpreters have none; without a lock, one
+may be read while a reference goes from thread to thread. There batches are copied out."""
 
 
 class Ring:
@@ -35,7 +38,8 @@ class Ring:
 
     Attributes:
         blocks: the memory of each slot.
-        taken: the slots whose memory was handed out and was not given back, whether or not it is still in use.
+        taken: the slots whose memory was handed out and was not given back, whether or not it is
+            still in use.
         freed: other slots to give back.
         most_held: more are not lent: batches are copied out.
         copied: batches that were copied out.
@@ -60,7 +64,10 @@ class Ring:
         self.freed: list[int] = []
 
     def ready(self) -> None:
-        """A block that is referred to as often as now is not in use: by what makes batches, while the ring lives."""
+        """A block that is referred to as often as now is not in use.
+
+        By what makes batches, while the ring lives.
+        """
         if COUNTED:
             blocks, count = self.blocks, sys.getrefcount
             self._idle = min(count(blocks[slot]) for slot in range(len(blocks)))
@@ -135,7 +142,10 @@ class Ring:
         return memory
 
     def before_fork(self) -> None:
-        """Remember the held slots as they are now: the daemon may refill them before the child has its own."""
+        """Remember the held slots as they are now.
+
+        The daemon may refill them before the child has its own.
+        """
         self._saved = {slot: self.blocks[slot].tobytes() for slot in self._in_use()}
 
     def after_fork_in_parent(self) -> None:
@@ -143,7 +153,7 @@ class Ring:
         self._saved = {}
 
     def after_fork_in_child(self) -> None:
-        """Put private memory in the ring's place, at the same addresses, with the held slots as they were."""
+        """Map private memory in the ring's place, at the same addresses, with the saved slots."""
         ring = np.frombuffer(self._map, np.uint8)
         address = ring.__array_interface__["data"][0]
         libc = ctypes.CDLL(None, use_errno=True)

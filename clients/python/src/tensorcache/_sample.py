@@ -24,8 +24,8 @@ Int64s = npt.NDArray[np.int64]
 class Sample:
     """One window, or several of them along a leading axis B.
 
-    All arrays are read-only; where layout, dtype and padding allow it they are views of the mapped columns.
-    What the spec does not ask for is None.
+    All arrays are read-only; where layout, dtype and padding allow it they are views of the mapped
+    columns. What the spec does not ask for is None.
 
     Attributes:
         context: ``[C, F]``, the rows looked back over.
@@ -34,7 +34,8 @@ class Sample:
         static: ``[F]``, the values that are constant in the item.
         item: int64 code; ``data.items[code]`` is the item's value.
         start: int64 row of the first context row in the item; negative where it is padded.
-        time: the time of that row, or where it is padded of the item's first; None without a time column.
+        time: the time of that row, or where it is padded of the item's first; None without a time
+            column.
         mask: bool ``[C]``, True = real row; where the spec admits padding.
         context_missing: bool ``[C, F]``, True = missing; where the spec admits missing values.
         target_missing: bool ``[L + P, F]``.
@@ -78,7 +79,7 @@ class Part:
         self._matrix = one_matrix(data, columns) if stored == self._dtype else None
 
     def matrix(self, memory: mmap.mmap | None = None) -> Array | None:
-        """All rows as a view ``[rows, features]`` of what a window delivers, or None where there is no such view.
+        """All rows as a view ``[rows, features]`` of what windows deliver, or None.
 
         Args:
             memory: another map of the same file.
@@ -102,7 +103,10 @@ class Part:
         )
 
     def take(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> Array:
-        """Copies of rows, of shape ``[*rows.shape, features]``; those that are not ``real`` are 0."""
+        """Copies of rows, of shape ``[*rows.shape, features]``.
+
+        Those that are not ``real`` are 0.
+        """
         out = np.empty((*rows.shape, self._width), self._dtype)
         at = 0
         for array in self._arrays:
@@ -241,7 +245,10 @@ class Cutter:
 
 
 def columns_of(data: Dataset, features: list[str]) -> list[Column]:
-    """The columns that a list of features comes from: a column of shape ``[rows, n]`` gives n in a row."""
+    """The columns that a list of features comes from.
+
+    A column of shape ``[rows, n]`` gives n in a row.
+    """
     columns: list[Column] = []
     at = 0
     known = data._manifest.columns
@@ -260,9 +267,10 @@ def columns_of(data: Dataset, features: list[str]) -> list[Column]:
 def one_matrix(
     data: Dataset, columns: list[Column], memory: mmap.mmap | None = None
 ) -> Array | None:
-    """All columns as one strided ``[rows, features]`` over the file, where their features lie evenly apart.
+    """All columns as one strided ``[rows, features]`` over the file, if features are evenly spaced.
 
-    That is so in layout ``packed`` for neighbours, and in layout ``columns`` for columns that follow each other.
+    That is so in layout ``packed`` for neighbours, and in layout ``columns`` for columns that
+    follow each other.
     """
     if (
         not columns

@@ -1,7 +1,7 @@
 """How the system is to read a map of the columns while feeds read windows here and there.
 
-The daemon asks for the pages of coming batches. Around a page that is missing all the same, the system would read what
-lies beside it, up to MiBs, which pushes out of memory what was asked for.
+The daemon asks for the pages of coming batches. Around a page that is missing all the same, the
+system would read what lies beside it, up to MiBs, which pushes out of memory what was asked for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What a feed's batches are cut from: the mapped columns, as strides over all windows that could be."""
+"""What a feed's batches are cut from.
+
+The mapped columns, as strides over all windows that could be.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ class Source:
         return frozenset(named)
 
     def part(self, name: str, items: Array, starts: Array) -> Array | None:
-        """A part of a batch, cut out of the mapped columns as a copy; None where the windows have none."""
+        """A part of a batch, cut out of the mapped columns as a copy.
+
+        None where the windows have none.
+        """
         if name == "row":
             rows: Array = self._offsets[items] + starts
             return rows
@@ -78,7 +84,7 @@ class Source:
         return memory
 
     def scattered(self) -> None:
-        """Say that windows here and there are read from the dataset's map, as long as this lives."""
+        """Advise the kernel of random reads of the dataset's map, as long as this object lives."""
         if not self._counted:
             self._counted = True
             self._data._scattered.add(self)
@@ -88,15 +94,16 @@ class Source:
         return self._cutter.has(name)
 
     def gathers(self) -> bool:
-        """Whether all windows can be gathered as they lie, without a conversion or a look at each."""
+        """Whether all windows can be gathered as stored, without converting or checking values."""
         return all(self.every(name) is not None for name in ("context", "target") if self.has(name))
 
     def every(self, name: str, memory: mmap.mmap | None = None) -> Array | None:
-        """A part of the windows that start at each row of the dataset, ``[rows, C, F]``, or ``[rows, F, C]``.
+        """The windows that start at each row of the dataset: ``[rows, C, F]``, or ``[rows, F, C]``.
 
-        It overlaps itself, and is read-only if it is over the dataset's own map. ``every[row]`` is the part of the
-        window whose first context row is ``row``, whether or not such a window exists. None where padding, a
-        conversion, a replaced value or the places of the columns in the file forbid it.
+        It overlaps itself, and is read-only if it is over the dataset's own map. ``every[row]`` is
+        the part of the window whose first context row is ``row``, whether or not such a window
+        exists. None where padding, a conversion, a replaced value or the places of the columns in
+        the file forbid it.
 
         Args:
             name: context, target or known; there must be such a part.

@@ -1,4 +1,6 @@
-"""What users write, as the JSON that the daemon reads: whole numbers, bounds, times, lists of names.
+"""What users write, as the JSON that the daemon reads.
+
+Whole numbers, bounds, times, lists of names.
 
 Only what JSON cannot carry is refused here; whether a value is allowed is the daemon's to say.
 """
@@ -132,7 +134,7 @@ def step(field: str, value: Any) -> int | str:
 
 
 def item_value(field: str, value: Any) -> Any:
-    """An item's value: text or a whole number, or a list of them where several columns name the item."""
+    """An item's value: text or a whole number, or a list of them if several columns name it."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, (tuple, list)):
@@ -194,7 +196,8 @@ def dataset_name(value: Any) -> str:
     """A dataset's name."""
     if not isinstance(value, str) or not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,99}", value):
         raise SpecError(
-            f"name: got {show(value)}, want 1 to 100 of A-Z a-z 0-9 . _ -, the first a letter or digit",
+            f"name: got {show(value)}, want 1 to 100 of A-Z a-z 0-9 . _ -, the first a letter or "
+            "digit",
             type="invalid_name",
             field="dataset",
         )

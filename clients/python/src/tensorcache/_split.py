@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 class Split:
     """The parts of a split, in order and by name.
 
-    ``train, val, test = windows.split(...)`` unpacks them; ``split[1]`` and ``split["val"]`` are the same part.
-    ``keys()``, ``values()`` and ``items()`` are those of a dict; iteration is over the parts, not over their names.
+    ``train, val, test = windows.split(...)`` unpacks them; ``split[1]`` and ``split["val"]`` are
+    the same part. ``keys()``, ``values()`` and ``items()`` are those of a dict; iteration is over
+    the parts, not over their names.
     """
 
     def __init__(self, parts: dict[str, Windows]) -> None:
@@ -53,7 +54,7 @@ class Split:
         return self._parts.items()
 
     def check_leakage(self) -> None:
-        """Check that the dataset's scaling was fitted on no prediction rows of a later part than the first.
+        """Check that the scaling was fitted on no prediction rows of a later part than the first.
 
         ``split`` and ``backtest`` warn of the same.
 
@@ -63,7 +64,7 @@ class Split:
         _leakage.check(self[0], self._later())
 
     def plot(self, *, items: Sequence[Any] | None = None, ax: Any = None) -> Any:
-        """Draw which rows each part predicts and looks back over, and which positions are in none and why.
+        """Draw each part's prediction and context rows, and the positions in no part and why.
 
         Needs matplotlib (``pip install tensorcache[plot]``).
 

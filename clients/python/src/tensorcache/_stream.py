@@ -1,4 +1,7 @@
-"""One attachment to the daemon: the socket that descriptors come from and credits go to, and the ring."""
+"""One attachment to the daemon.
+
+The socket that descriptors come from and credits go to, and the ring.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ WAIT = struct.Struct("<IIQ")
 WAKE = _wire.HEADER.pack(0, _wire.CREDIT)
 """A credit of no slot: there are some in the queue."""
 HEARINGS = 20
-"""How often the daemon is asked about a feed until it has heard what it was told of it just before."""
+"""How often the daemon is asked about a feed until it has heard what it was told of it just before.
+"""
 TICK_SECONDS = 0.5
 """How often a wait looks up whether the process still wants the batch."""
 
@@ -43,8 +47,8 @@ class Stream:
 
     Attributes:
         said: the daemon's REPLY.
-        pending: descriptors that are here and were not handed out, of as many batches as are delivered before slots
-            go back.
+        pending: descriptors that are here and were not handed out, of as many batches as are
+            delivered before slots go back.
         meter: counts the seconds that are spent blocked for descriptors.
         deliver: makes a batch of a slot, a number of windows and flags.
     """
@@ -83,8 +87,9 @@ class Stream:
         self._began = (
             time.perf_counter() - meter.seconds()
         )  # on a clock that stands still inside passes
-        # A credit wakes the daemon, which takes the trainer 10 µs; what is left must last until it has answered.
-        # Through the queue a credit wakes nobody as a rule, and the daemon shall see it soon.
+        # A credit wakes the daemon, which takes the trainer 10 µs; what is left must last until it
+        # has answered. Through the queue a credit wakes nobody as a rule, and the daemon shall see
+        # it soon.
         self._bulk = max(
             1, self.slots * 5 // 16 if self._queue is not None else self.slots * 5 // 8
         )
@@ -103,7 +108,8 @@ class Stream:
     def receive(self) -> Iterator[Descriptor]:
         """More of what the daemon sent, or at least some bytes of it: perhaps no descriptor yet.
 
-        Slots are given back before this blocks, so the daemon always has what the trainer does not hold.
+        Slots are given back before this blocks, so the daemon always has what the trainer does not
+        hold.
 
         Raises:
             TensorcacheError: the daemon sent ERROR, or went away.
@@ -154,7 +160,7 @@ class Stream:
         return taken
 
     def give_back(self, least: int = 1) -> None:
-        """Send the freed slots, if there are so many, as one CREDIT, and now and then what the meter says."""
+        """Send the freed slots as one CREDIT, if ``least`` or more, and a due meter frame."""
         ring = self.ring
         freed = ring.freed
         if ring.taken:
@@ -183,12 +189,15 @@ class Stream:
             self._send(self.meter.frame(always=True))
 
     def heard(self, control: Control, patience: float, hearings: int = HEARINGS) -> dict[str, Any]:
-        """What the daemon says of the feed once it has heard our meter; nothing where it does not answer.
+        """What the daemon says of the feed once it has heard our meter.
+
+        Nothing where it does not answer.
 
         Args:
             control: to ask it by.
             patience: seconds to wait for an answer.
-            hearings: how often it is asked until it has heard; then what it says is told with our own meter.
+            hearings: how often it is asked until it has heard; then what it says is told with our
+                own meter.
         """
         self.report()
         told, said = self.meter.told, {}
@@ -239,7 +248,10 @@ class Stream:
         self.ring.after_fork_in_parent()
 
     def after_fork_in_child(self) -> None:
-        """Leave the feed to the parent: close our copy of its socket without a word, keep our batches as they are."""
+        """Leave the feed to the parent.
+
+        Close our copy of its socket without a word, keep our batches as they are.
+        """
         self._forked, self._failed = True, forked()
         deque(chain(self.pending, self._more), 0)  # none of them is handed out
         self._finalize()

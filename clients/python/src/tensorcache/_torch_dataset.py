@@ -28,7 +28,7 @@ class Cut(Dataset[Any]):
         return len(self.windows)
 
     def __getitem__(self, index: int | Sequence[int]) -> Any:
-        """One window, or for a list of numbers, as a sampler of batches gives them, several along a leading axis."""
+        """One window, or several along a leading axis for the list of a batch sampler."""
         return self._tensors(self.windows[index])
 
     def __getitems__(self, indices: Sequence[int]) -> Many:
@@ -37,7 +37,7 @@ class Cut(Dataset[Any]):
 
     @staticmethod
     def collate(samples: Sequence[Any]) -> Any:
-        """A batch of samples: as they were cut together, else stacked by torch's ``default_collate``."""
+        """A batch of samples: as they were cut together, else by torch's ``default_collate``."""
         return samples.together if isinstance(samples, Many) else default_collate(list(samples))
 
     def _tensors(self, sample: Sample) -> Any:

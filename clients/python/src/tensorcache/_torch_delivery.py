@@ -55,9 +55,10 @@ def slot_pairs(stream: Stream, source: Source) -> Deliver:
 def view_pairs(stream: Stream, source: Source) -> Deliver:
     """Tensors that are strides over a copy-on-write map of the columns.
 
-    torch knows no read-only tensors: writing into a read-only map would end the process. Writing into this one would be
-    seen in the neighbouring windows, so it is found out, by torch's own count of what was done in place to a tensor and
-    its views, and refused; the map, with what was written, goes.
+    torch knows no read-only tensors: writing into a read-only map would end the process. Writing
+    into this one would be seen in the neighbouring windows, so it is found out, by torch's own
+    count of what was done in place to a tensor and its views, and refused; the map, with what was
+    written, goes.
     """
     gathered, memory = local_pairs(stream, source), source.private()
     stride, full, put = source.stride, stream.layout.rows, stream.ring.freed.append
@@ -74,7 +75,8 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
             raise FeedError(
                 "a batch that is a view of the dataset was changed in place",
                 type="view_changed",
-                hint='delivery="slot" gives batches to change; the next pass has the values as they were',
+                hint='delivery="slot" gives batches to change; the next pass has the values as '
+                "they were",
             )
         if not flags & RUN:
             scattered: Pair = gathered(slot, rows, flags, row)
@@ -93,7 +95,10 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
 
 
 def runs_of(every: torch.Tensor, rows: int, stride: int) -> torch.Tensor:
-    """As :func:`._deliver.runs`, a view of the tensor: they share the count of what is done in place."""
+    """As :func:`._deliver.runs`, a view of the tensor.
+
+    They share the count of what is done in place.
+    """
     shape = (max(0, len(every) - (rows - 1) * stride), rows, *every.shape[1:])
     first, *rest = every.stride()
     return every.as_strided(shape, (first, first * stride, *rest))
@@ -135,7 +140,7 @@ def local_pairs(stream: Stream, source: Source) -> Deliver:
 
 
 def gathered_from(source: Source) -> list[Array] | None:
-    """The parts of the windows that start at each row, or None where torch cannot gather from them."""
+    """The parts of the windows that start at each row, or None if torch cannot gather from them."""
     every = [source.every(name) for name in WINDOWS if source.has(name)]
     known = [
         array
@@ -146,7 +151,10 @@ def gathered_from(source: Source) -> list[Array] | None:
 
 
 def readable(array: Array) -> torch.Tensor:
-    """A tensor over a read-only array, for reading alone: torch warns of those that are handed on."""
+    """A tensor over a read-only array, for reading alone.
+
+    Torch warns of those that are handed on.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return torch.from_numpy(array)
@@ -218,7 +226,10 @@ def named(batch: Batch, made: dict[str, torch.Tensor]) -> dict[str, torch.Tensor
 
 
 def pinned(makers: Makers) -> Makers:
-    """Makers whose tensors lie in pinned memory, where there is a CUDA device: torch's own, safe to copy from."""
+    """Makers whose tensors lie in pinned memory, where there is a CUDA device.
+
+    Torch's own, safe to copy from.
+    """
     return (
         {name: pinned_by(maker) for name, maker in makers.items()}
         if torch.cuda.is_available()

@@ -1,7 +1,10 @@
-"""Batches of the ring on a device: copied on a stream of their own, each slot held until its copy is through.
+"""Batches of the ring on a device.
 
-torch does not do that by itself: for memory that it did not allocate it drops the event that would tell when a copy is
-done, so a pinned slot that is let go after ``.to(non_blocking=True)`` may be filled anew while it is being read.
+Copied on a stream of their own, each slot held until its copy is through.
+
+torch does not do that by itself: for memory that it did not allocate it drops the event that would
+tell when a copy is done, so a pinned slot that is let go after ``.to(non_blocking=True)`` may be
+filled anew while it is being read.
 """
 
 from __future__ import annotations
@@ -156,7 +159,8 @@ class SideStream:
 def pin(ring: Any, cuda: Any, device: torch.device) -> str:
     """Pin the ring's memory: "yes", or why that cannot be.
 
-    CUDA remembers what failed, and torch asks it for that after the next kernel, whose fault it is not: so here is one.
+    CUDA remembers what failed, and torch asks it for that after the next kernel, whose fault it is
+    not: so here is one.
     """
     try:
         code = int(cuda.cudart().cudaHostRegister(ring.ctypes.data, ring.nbytes, PORTABLE))
@@ -170,7 +174,10 @@ def pin(ring: Any, cuda: Any, device: torch.device) -> str:
 
 
 def let_go(side: SideStream, ring: Any, cuda: Any, pinned: bool, pid: int) -> None:
-    """Before the ring is unmapped: wait for the last copy, and unpin. In a forked child CUDA cannot be used."""
+    """Before the ring is unmapped: wait for the last copy, and unpin.
+
+    In a forked child CUDA cannot be used.
+    """
     if os.getpid() != pid:
         return
     while side.held:

@@ -1,4 +1,7 @@
-"""Columns that stay on a device: batches are gathered there, from rows that are told by the daemon."""
+"""Columns that stay on a device.
+
+Batches are gathered there, from rows that are told by the daemon.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,10 @@ _columns: weakref.WeakValueDictionary[tuple[Any, ...], torch.Tensor] = weakref.W
 
 
 def resident_makers(form: str, device: str | None) -> Makers:
-    """What gathers tensors on a device; its columns are shared by all loaders over the same features."""
+    """What gathers tensors on a device.
+
+    Its columns are shared by all loaders over the same features.
+    """
 
     def make(stream: Stream, source: Source) -> Deliver:
         return gather(stream, source, form, torch.device(device or "cpu"))
@@ -85,7 +91,8 @@ def gather(stream: Stream, source: Source, form: str, device: torch.device) -> D
 
 
 Gather = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
-"""Of ``row``, ``start``, ``first`` (the first row that is no padding) and ``item``, int64 ``[B]`` on the device."""
+"""Of ``row``, ``start``, ``first`` (the first row that is no padding) and ``item``, int64 ``[B]``
+on the device."""
 
 
 def cube(source: Source, name: str, device: torch.device) -> Gather:
@@ -172,7 +179,8 @@ def columns(source: Source, name: str, missing: bool, device: torch.device) -> t
     except torch.cuda.OutOfMemoryError as error:
         need = shape[0] * shape[1] * first.element_size()
         raise ResourceError(
-            f"resident: the columns of {name} need {need:,} bytes on {device}, which has no room for them",
+            f"resident: the columns of {name} need {need:,} bytes on {device}, which has no room "
+            "for them",
             field="resident",
             hint="leave out resident=True: batches then travel one by one",
         ) from error

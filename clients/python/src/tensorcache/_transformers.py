@@ -19,7 +19,10 @@ TRAINING = ("order", "tail", "weights")
 
 
 class Epoch(IterableDataset[Any]):
-    """A loader's batches as a dataset: what Accelerate skips batches of, when training is resumed."""
+    """A loader's batches as a dataset.
+
+    What Accelerate skips batches of, when training is resumed.
+    """
 
     def __init__(self, loader: Renamed) -> None:
         self._loader = loader

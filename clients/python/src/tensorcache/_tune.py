@@ -1,4 +1,7 @@
-"""How many slots a feed's ring shall have: more only where waiting says that they would help, and did."""
+"""How many slots a feed's ring shall have.
+
+More only where waiting says that they would help, and did.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,19 @@ ANSWER_SECONDS = INTERVAL / 4
 LITTLE = 0.02
 """A trainer that waits a smaller share of its time has slots enough."""
 IDLE = 0.2
-"""Where the daemon waits a smaller share for the trainer it is busy: more slots would be filled no sooner."""
+"""Where the daemon waits a smaller share for the trainer it is busy: more slots would be filled no
+sooner."""
 HELPED = 0.9
 """More slots helped where less than this share of the waiting is left."""
 MOST = 512
 
 
 class Tuner:
-    """Doubles the slots while both sides wait, each at other times, and goes back by one step when that brought little.
+    """Doubles the slots while both sides wait in turn, and undoes a step that did not help.
 
-    After tf.data's autotuning (Murray et al., 2021), which changes one parameter at a time by what it measures; here
-    there is one, and its cost is memory, so that the fewest slots that do are kept.
+    After tf.data's autotuning (Murray et al., 2021), which changes one parameter at a time by what
+    it measures; here there is one, and its cost is memory, so that the fewest slots that do are
+    kept.
 
     Attributes:
         settled: whether nothing is tried any more.
@@ -46,8 +51,8 @@ class Tuner:
         Args:
             seconds: inside passes, in all.
             waited: those of them in which the trainer waited for data.
-            idle: asks how many seconds inside passes the daemon waited for the trainer, since the ring was made;
-                None: it is silent.
+            idle: asks how many seconds inside passes the daemon waited for the trainer, since the
+                ring was made; None: it is silent.
             slots: that the ring has.
         """
         span, share = seconds - self._seconds, (waited - self._waited) / (seconds - self._seconds)
@@ -70,7 +75,10 @@ class Tuner:
         return 2 * slots
 
     def made(self, slots: int) -> None:
-        """The ring was made anew, with so many slots; fewer than were wanted where memory did not allow more."""
+        """The ring was made anew, with so many slots.
+
+        Fewer than were wanted where memory did not allow more.
+        """
         self._idle = 0.0
         if self._before is not None and slots <= self._before[0]:
             self._before, self.settled = None, True

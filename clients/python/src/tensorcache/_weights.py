@@ -19,7 +19,8 @@ def weights(given: Weights, items: Items) -> list[float]:
     """A weight for each item, by its number.
 
     Args:
-        given: item values to weights, for all items; or the weights alone, in the order of ``data.items``.
+        given: item values to weights, for all items; or the weights alone, in the order of
+            ``data.items``.
         items: the dataset's.
 
     Raises:
@@ -32,7 +33,8 @@ def weights(given: Weights, items: Items) -> list[float]:
         for value in items:
             if value not in given:
                 raise SpecError(
-                    f"weights: item {show(value)} has none, want one for each of {len(items):,} items",
+                    f"weights: item {show(value)} has none, want one for each of {len(items):,} "
+                    "items",
                     field="weights",
                 )
             listed.append(given[value])
@@ -43,7 +45,8 @@ def weights(given: Weights, items: Items) -> list[float]:
         listed = _spec.listed("weights", given)
         if len(listed) != len(items):
             raise SpecError(
-                f"weights: got {len(listed):,}, want one for each of {len(items):,} items, or a mapping",
+                f"weights: got {len(listed):,}, want one for each of {len(items):,} items, or a "
+                "mapping",
                 field="weights",
             )
     for code, weight in enumerate(listed):

@@ -31,7 +31,8 @@ FIELDS: dict[str, Callable[[str, Any], Any]] = {
 }
 NULL_MEANS_SOMETHING = ("max_missing", "dtype")
 DEFAULTS = {
-    "prediction_length": 0, "gap": 0, "overlap": 0, "stride": 1, "dilation": 1, "anchor": "start", "max_missing": 0.0,
+    "prediction_length": 0, "gap": 0, "overlap": 0, "stride": 1, "dilation": 1, "anchor": "start",
+    "max_missing": 0.0,
     "count_filled": False, "dtype": "float32",
 }  # fmt: skip
 

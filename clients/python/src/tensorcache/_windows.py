@@ -41,10 +41,11 @@ class Counts:
 class Windows:
     """The windows of a dataset that a spec admits; immutable, picklable, cheap to cut further.
 
-    ``len(windows)`` counts them. ``windows[i]`` is one of them as a read-only :class:`Sample`, with ``context`` of
-    shape ``[context_length, features]`` and ``target`` of shape ``[overlap + prediction_length, features]``, cut out of
-    the mapped columns here, without the daemon, and without a copy where the layout allows it. Slices and lists of
-    numbers give several along a leading axis.
+    ``len(windows)`` counts them. ``windows[i]`` is one of them as a read-only :class:`Sample`, with
+    ``context`` of shape ``[context_length, features]`` and ``target`` of shape ``[overlap +
+    prediction_length, features]``, cut out of the mapped columns here, without the daemon, and
+    without a copy where the layout allows it. Slices and lists of numbers give several along a
+    leading axis.
 
     Attributes:
         dataset: where they come from.
@@ -119,11 +120,16 @@ class Windows:
         return (self[i] for i in range(len(self)))
 
     def __getitems__(self, indices: Sequence[int]) -> list[Sample]:
-        """Several windows as a list, one :class:`Sample` each: what torch's ``DataLoader`` asks a dataset for."""
+        """Several windows as a list, one :class:`Sample` each.
+
+        What torch's ``DataLoader`` asks a dataset for.
+        """
         return [self[i] for i in indices]
 
     def starts(self, item: Any = None) -> npt.NDArray[np.int64]:
-        """The start rows of an item's windows in the item, ascending; negative where they are padded.
+        """The start rows of an item's windows in the item, ascending.
+
+        Negative where they are padded.
 
         Args:
             item: the item's value; may be left out when there is one item.
@@ -147,10 +153,12 @@ class Windows:
         weights: Weights | None = None,
         channels_first: bool = False,
     ) -> dict[str, Any]:
-        """What would be served, exactly: counts, rejections, first and last window, the gather's path.
+        """What would be served, exactly.
 
-        With ``batch_size`` also ``batches``, ``last_batch``, ``batch_bytes`` and ``ranks``. The keys are those of
-        ``tensorcache plan --json``.
+        Counts, rejections, first and last window, the gather's path.
+
+        With ``batch_size`` also ``batches``, ``last_batch``, ``batch_bytes`` and ``ranks``. The
+        keys are those of ``tensorcache plan --json``.
         """
         more: dict[str, Any] = {"channels_first": _spec.flag("channels_first", channels_first)}
         if batch_size is not None:
@@ -168,7 +176,9 @@ class Windows:
         items: Iterable[Any] | None = None,
         context_before_split: bool = True,
     ) -> Windows:
-        """The windows whose prediction rows all lie inside: rows or times of each item, or the named items.
+        """The windows whose prediction rows all lie inside.
+
+        Rows or times of each item, or the named items.
 
         ``context_before_split`` lets their context reach back before the bound.
         """
@@ -190,7 +200,8 @@ class Windows:
 
         Args:
             lengths: rows of each part per item, from its start; None takes the rest.
-            fractions: shares of each item's rows; a part given as None, else the last, takes the rest.
+            fractions: shares of each item's rows; a part given as None, else the last, takes the
+                rest.
             at_times: k bounds for k + 1 parts.
             items: lists of items, or shares of them (by a fixed hash of the item).
             purge: rows left out before each later part.
@@ -201,8 +212,8 @@ class Windows:
             The parts in order; they unpack, and go by number and by name.
 
         Raises:
-            SpecError: a value cannot be, or a part has no window of any item; the message names the part and counts
-                what its positions were lost to.
+            SpecError: a value cannot be, or a part has no window of any item; the message names the
+                part and counts what its positions were lost to.
             NotFoundError: ``items`` names one that is not there.
         """
         split = split_request(
@@ -220,12 +231,16 @@ class Windows:
         return made
 
     def latest(self) -> Windows:
-        """For every item the one window whose context ends at its last row with a target value: what to forecast from.
+        """For every item the one window whose context ends at its last row with a target value.
 
-        Its ``target`` is None; ``known`` has the rows after the context too. Nothing can be cut out of it further.
+        What to forecast from.
+
+        Its ``target`` is None; ``known`` has the rows after the context too. Nothing can be cut out
+        of it further.
 
         Raises:
-            SpecError: ``known_columns`` lack rows after an item's last target value; the message names the item.
+            SpecError: ``known_columns`` lack rows after an item's last target value; the message
+                names the item.
         """
         return Windows(self.dataset, self._spec, (*self._cuts, {"latest": True}))
 
@@ -236,20 +251,23 @@ class Windows:
 
             for train, test in windows.backtest(folds=5, horizon=96, step=96): ...
 
-        Test k has the windows whose prediction rows lie in the ``horizon`` rows that end (folds - 1 - k) * ``step``
-        rows before each item's end; train k has those whose prediction rows lie before them.
+        Test k has the windows whose prediction rows lie in the ``horizon`` rows that end (folds - 1
+        - k) * ``step`` rows before each item's end; train k has those whose prediction rows lie
+        before them.
 
         Args:
             folds: how many.
             horizon: rows of each item that a fold tests.
-            step: rows between the ends of neighbouring folds; None is ``horizon``: tests that touch.
+            step: rows between the ends of neighbouring folds; None is ``horizon``: tests that
+                touch.
             train_rows: train on the last so many rows before the test; None on all (expanding).
 
         Returns:
             The folds, the earliest first; each unpacks into train and test.
 
         Raises:
-            SpecError: a number cannot be, or a fold has no windows; the message counts what they were lost to.
+            SpecError: a number cannot be, or a fold has no windows; the message counts what they
+                were lost to.
         """
         made = backtest(self, folds, horizon, step, train_rows)
         tests = ((f"test of fold {k}", fold["test"]) for k, fold in enumerate(made))
@@ -257,7 +275,9 @@ class Windows:
         return made
 
     def check_leakage(self) -> None:
-        """Check that the dataset's scaling was fitted on no prediction rows of these windows: ask it of test windows.
+        """Check that the dataset's scaling was fitted on no prediction rows of these windows.
+
+        Ask it of test windows.
 
         Raises:
             LeakageError: it was; the message names the columns, items and rows.
@@ -265,14 +285,19 @@ class Windows:
         _leakage.check(self, [("these windows", self)])
 
     def per_item(self) -> npt.NDArray[np.int64]:
-        """How many windows each item has, by its number: int64 ``[items]``, in the order of ``data.items``."""
+        """How many windows each item has, by its number.
+
+        Int64 ``[items]``, in the order of ``data.items``.
+        """
         item, _, count = self._index().runs
         counts = np.zeros(len(self.dataset.items), np.int64)
         np.add.at(counts, item, count)
         return counts
 
     def plot(self, index: int, *, ax: Any = None) -> Any:
-        """Draw window ``index`` over its item's values: context, gap, prediction rows, padding, missing values.
+        """Draw window ``index`` over its item's values.
+
+        Context, gap, prediction rows, padding, missing values.
 
         Needs matplotlib (``pip install tensorcache[plot]``).
 
@@ -290,7 +315,8 @@ class Windows:
     def plot_splits(self, *, items: Sequence[Any] | None = None, ax: Any = None) -> Any:
         """Draw, item by item, where the windows are, and which positions are none of them and why.
 
-        ``windows.split(...).plot()`` draws the parts of a split. Needs matplotlib (``pip install tensorcache[plot]``).
+        ``windows.split(...).plot()`` draws the parts of a split. Needs matplotlib (``pip install
+        tensorcache[plot]``).
 
         Args:
             items: item values to draw; None draws the first few.
@@ -323,28 +349,32 @@ class Windows:
 
         Args:
             batch_size: windows a batch.
-            order: ``"sequential"``, ``"shuffle"``, ``"bootstrap"`` (with replacement, see ``weights``),
-                ``"random_start"`` (blocks of neighbouring windows) or ``"lanes"`` (for stateful recurrent models, with
-                ``batch.reset``; needs ``stride=context_length``); docs/WINDOWS.md has their formulas.
+            order: ``"sequential"``, ``"shuffle"``, ``"bootstrap"`` (with replacement, see
+                ``weights``), ``"random_start"`` (blocks of neighbouring windows) or ``"lanes"``
+                (for stateful recurrent models, with ``batch.reset``; needs
+                ``stride=context_length``); docs/WINDOWS.md has their formulas.
             seed: of the order; with the epoch it fixes the order exactly.
             rank: which of the trainers this is.
             num_replicas: how many trainers share an epoch.
-            tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``; None is short for one
-                trainer, wrap for several.
-            weights: of items, for ``"bootstrap"``: a mapping of all item values to weights, or one weight an item in
-                the order of ``data.items``. None draws all windows evenly.
-            delivery: how batches come. ``"slot"``: gathered by the daemon into a piece of the feed's ring, dense and
-                writable. ``"view"``: read-only strides over the mapped columns, without a copy, for the orders
-                ``"sequential"`` and ``"random_start"``, where neither padding nor a conversion stands in the way (in
-                ``"sequential"`` a batch that runs over an item's end is gathered). ``"local"``: gathered by this
-                process, which costs the daemon nothing but the order. ``"starts"``: only ``item``, ``start`` and
-                ``row``. ``"auto"``: views where nearly all batches can be, else slots or local, whichever makes the
-                first steps shorter.
-            slots: batches in flight; 0 lets the daemon choose, and tunes them by what both sides wait; 3 to 16,384.
+            tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``;
+                None is short for one trainer, wrap for several.
+            weights: of items, for ``"bootstrap"``: a mapping of all item values to weights, or one
+                weight an item in the order of ``data.items``. None draws all windows evenly.
+            delivery: how batches come. ``"slot"``: gathered by the daemon into a piece of the
+                feed's ring, dense and writable. ``"view"``: read-only strides over the mapped
+                columns, without a copy, for the orders ``"sequential"`` and ``"random_start"``,
+                where neither padding nor a conversion stands in the way (in ``"sequential"`` a
+                batch that runs over an item's end is gathered). ``"local"``: gathered by this
+                process, which costs the daemon nothing but the order. ``"starts"``: only ``item``,
+                ``start`` and ``row``. ``"auto"``: views where nearly all batches can be, else slots
+                or local, whichever makes the first steps shorter.
+            slots: batches in flight; 0 lets the daemon choose, and tunes them by what both sides
+                wait; 3 to 16,384.
             channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
             mask: deliver ``mask`` even where nothing is padded.
-            reconnect: when the daemon goes away, find or start another and go on with the next batch, exactly. Where
-                none may be started (``TENSORCACHE_AUTOSTART=0``) the next one is waited for, up to a minute.
+            reconnect: when the daemon goes away, find or start another and go on with the next
+                batch, exactly. Where none may be started (``TENSORCACHE_AUTOSTART=0``) the next one
+                is waited for, up to a minute.
 
         Raises:
             SpecError: an option cannot be; ``field`` names it.
@@ -410,7 +440,8 @@ class Windows:
 
     def __repr__(self) -> str:
         return (
-            f'<Windows of "{self.dataset.name}" generation {self.dataset.generation}: {len(self):,}, '
+            f'<Windows of "{self.dataset.name}" generation {self.dataset.generation}: '
+            f"{len(self):,}, "
             f"{', '.join(f'{field} {value}' for field, value in self._spec.items())}>"
         )
 

@@ -1,4 +1,7 @@
-"""Frames on the feed socket: an 8-byte header, a payload, and descriptors that ride on the first byte."""
+"""Frames on the feed socket.
+
+An 8-byte header, a payload, and descriptors that ride on the first byte.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ REQUEST, CREDIT, SEEK, DONE, WAIT = 1, 2, 3, 4, 6
 REPLY, BATCHES, ERROR = 101, 102, 103
 
 NO_SLOT, LAST, RUN = 0xFFFFFFFF, 1, 2
-"""Of a descriptor: no slot, and the flags: the last of an epoch, and windows that start a stride apart in one item."""
+"""Of a descriptor: no slot, and the flags: the last of an epoch, and windows that start a stride
+apart in one item."""
 
 HEADER = struct.Struct("<II")
 MAX_JSON = 64 << 20
@@ -56,7 +60,10 @@ def send(sock: socket.socket, data: bytes | bytearray | memoryview) -> None:
 
 
 def last_words(sock: socket.socket, error: OSError) -> TensorcacheError:
-    """Why the daemon closed the connection: its ERROR frame where it left one, else that it is gone."""
+    """Why the daemon closed the connection.
+
+    Its ERROR frame where it left one, else that it is gone.
+    """
     with contextlib.suppress(OSError, TensorcacheError):
         while True:
             kind, payload = receive_frame(sock)
@@ -119,7 +126,10 @@ def receive_reply(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
 
 
 def receive_with_descriptors(sock: socket.socket, size: int, fds: list[int]) -> bytes:
-    """Receive ``size`` bytes; descriptors that ride on them are appended to ``fds``, closed on exec."""
+    """Receive ``size`` bytes.
+
+    Descriptors that ride on them are appended to ``fds``, closed on exec.
+    """
     data = b""
     while len(data) < size:
         try:

@@ -1,7 +1,8 @@
 """Hugging Face Accelerate: a torch loader that each process reads its own share of.
 
-``accelerator.prepare`` hands it back as it is: Accelerate would cut a ``DataLoader`` into shards, or have one process
-read for all; this one is cut already. accelerate is imported by :func:`loader`, not before.
+``accelerator.prepare`` hands it back as it is: Accelerate would cut a ``DataLoader`` into shards,
+or have one process read for all; this one is cut already. accelerate is imported by :func:`loader`,
+not before.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ def loader(accelerator: Any, windows: Windows, **options: Any) -> torch.Loader:
     Args:
         accelerator: the ``accelerate.Accelerator``.
         windows: what to load.
-        options: as for :func:`tensorcache.torch.loader`. ``batch_size`` is each process'; ``device``, ``rank`` and
-            ``num_replicas`` are the accelerator's.
+        options: as for :func:`tensorcache.torch.loader`. ``batch_size`` is each process';
+            ``device``, ``rank`` and ``num_replicas`` are the accelerator's.
 
     Raises:
         SpecError: an option cannot be.

@@ -1,8 +1,8 @@
 """JAX: a loader of jax arrays.
 
-On the CPU an array is the slot of shared memory itself, without a copy; JAX holds it until the array is gone, and only
-then is it filled anew. For another device a slot is held until it was copied there. jax is imported by :func:`loader`,
-not before.
+On the CPU an array is the slot of shared memory itself, without a copy; JAX holds it until the
+array is gone, and only then is it filled anew. For another device a slot is held until it was
+copied there. jax is imported by :func:`loader`, not before.
 """
 
 from __future__ import annotations
@@ -47,29 +47,32 @@ def loader(
         shuffle: short for ``order="shuffle"``; False for ``"sequential"``.
         order: the order of an epoch, as for :meth:`Windows.feed`.
         seed: of the order.
-        drop_last: short for ``tail="drop"``: all batches have one shape, and nothing is compiled twice.
+        drop_last: short for ``tail="drop"``: all batches have one shape, and nothing is compiled
+            twice.
         tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``.
         weights: of items, for ``order="bootstrap"``, as for :meth:`Windows.feed`.
         rank: which of the trainers this is; None is ``jax.process_index()``.
         num_replicas: how many there are; None is ``jax.process_count()``.
-        format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` where nothing is predicted; ``"dict"``
-            yields all parts by name. ``item``, ``start`` and ``time`` are numpy arrays: by default JAX has no 64-bit
-            integers.
-        device: a ``jax.Device``, or a ``jax.sharding.Sharding`` of the batch: then each process gives its part of the
-            global array. None is JAX's default device.
+        format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` where nothing is
+            predicted; ``"dict"`` yields all parts by name. ``item``, ``start`` and ``time`` are
+            numpy arrays: by default JAX has no 64-bit integers.
+        device: a ``jax.Device``, or a ``jax.sharding.Sharding`` of the batch: then each process
+            gives its part of the global array. None is JAX's default device.
         slots: batches in flight; 0 lets the daemon choose.
         channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
         mask: deliver ``mask`` even where nothing is padded.
         reconnect: when the daemon goes away, go on with another, as for :meth:`Windows.feed`.
 
     Raises:
-        SpecError: options contradict each other, or one cannot be; or windows have 64 bits without ``jax_enable_x64``.
+        SpecError: options contradict each other, or one cannot be; or windows have 64 bits without
+            ``jax_enable_x64``.
     """
     if format not in ("tuple", "dict"):
         raise SpecError(f'format: got "{format}", want "tuple" or "dict"', field="format")
     jax_delivery().check_device(device)  # first: whoever has no jax is told so
     given = settings(
-        windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas, "slot", slots,
+        windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas,
+        "slot", slots,
         channels_first, mask, reconnect, format, device,
     )  # fmt: skip
     made = Loader(given)

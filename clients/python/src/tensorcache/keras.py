@@ -1,4 +1,4 @@
-"""Keras 3: windows as a ``PyDataset`` for ``fit``, ``evaluate`` and ``predict``, whatever the backend.
+"""Keras 3: windows as a ``PyDataset`` for ``fit``, ``evaluate`` and ``predict``, on any backend.
 
 keras is imported by :func:`dataset`, not before.
 """
@@ -35,12 +35,13 @@ def dataset(
     mask: bool = False,
     reconnect: bool = False,
 ) -> Any:
-    """A ``keras.utils.PyDataset`` of batches ``(context, target)``, or ``(context,)`` where nothing is predicted.
+    """A ``keras.utils.PyDataset`` of ``(context, target)``, or ``(context,)`` without targets.
 
-    Each pass of Keras is one epoch, in the order of the feed: that Keras' ``fit`` shuffles the numbers of batches, as
-    it does by default, changes nothing, since ``dataset[i]`` is the next batch of the pass, whatever i is. The batch
-    that Keras looks at to build a model is not lost. ``len`` counts batches; ``set_epoch``, ``state_dict``,
-    ``load_state_dict``, ``stats`` and ``close`` are as a loader has them.
+    Each pass of Keras is one epoch, in the order of the feed: that Keras' ``fit`` shuffles the
+    numbers of batches, as it does by default, changes nothing, since ``dataset[i]`` is the next
+    batch of the pass, whatever i is. The batch that Keras looks at to build a model is not lost.
+    ``len`` counts batches; ``set_epoch``, ``state_dict``, ``load_state_dict``, ``stats`` and
+    ``close`` are as a loader has them.
 
     Args:
         windows: what to load.
@@ -53,8 +54,8 @@ def dataset(
         weights: of items, for ``order="bootstrap"``, as for :meth:`Windows.feed`.
         rank: which of the trainers this is.
         num_replicas: how many there are.
-        arrange: makes of a :class:`Batch` what Keras gets: ``(inputs, targets)`` or ``(inputs, targets,
-            sample_weights)``, of arrays or of dicts of arrays.
+        arrange: makes of a :class:`Batch` what Keras gets: ``(inputs, targets)`` or ``(inputs,
+            targets, sample_weights)``, of arrays or of dicts of arrays.
         slots: batches in flight; 0 lets the daemon choose.
         channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
         mask: deliver ``mask`` even where nothing is padded.
@@ -78,7 +79,8 @@ def dataset(
             hint="arrange=lambda batch: (batch.context, batch.target) is what it does without",
         )
     given = settings(
-        windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas, "slot", slots,
+        windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas,
+        "slot", slots,
         channels_first, mask, reconnect,
     )  # fmt: skip
     return _keras.WindowsDataset(_keras.ArrayLoader(given), arrange or _keras.pair)

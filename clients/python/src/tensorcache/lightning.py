@@ -1,8 +1,11 @@
-"""Lightning: the torch loader works with ``Trainer.fit`` as it is; this is a data module over parts of windows.
+"""Lightning: the torch loader works with ``Trainer.fit`` as it is.
 
-Under a distributed strategy each process loads its share, told by ``torch.distributed``; Lightning puts no sampler in,
-since the loader is no ``DataLoader``. A checkpoint has the loader's place, also in the middle of an epoch.
-``overfit_batches`` takes loaders in sequential order. lightning is imported by :func:`datamodule`, not before.
+This is a data module over parts of windows.
+
+Under a distributed strategy each process loads its share, told by ``torch.distributed``; Lightning
+puts no sampler in, since the loader is no ``DataLoader``. A checkpoint has the loader's place, also
+in the middle of an epoch. ``overfit_batches`` takes loaders in sequential order. lightning is
+imported by :func:`datamodule`, not before.
 """
 
 from __future__ import annotations
@@ -36,8 +39,8 @@ def datamodule(
         batch_size: windows a batch, of each process.
         shuffle: whether training visits its windows in a random order.
         eval_batch_size: windows a batch of the other parts; None is ``batch_size``.
-        options: of the loaders: ``format``, ``channels_first`` and the like for all parts; ``order``, ``seed``,
-            ``drop_last``, ``tail`` and ``weights`` for training.
+        options: of the loaders: ``format``, ``channels_first`` and the like for all parts;
+            ``order``, ``seed``, ``drop_last``, ``tail`` and ``weights`` for training.
 
     Raises:
         SpecError: when a loader is made: an option cannot be.

@@ -1,8 +1,9 @@
 """PyTorch: a loader whose tensors lie in memory that is used again, and a map-style dataset.
 
-``tensorcache.torch.loader(train, batch_size=32, shuffle=True)`` stands where a ``DataLoader`` stands. It is none: no
-workers, no collate, no pickling; the daemon has the batches ready. ``tensorcache.torch.dataset(train)`` is for a
-``DataLoader``. torch is imported by these two, not before.
+``tensorcache.torch.loader(train, batch_size=32, shuffle=True)`` stands where a ``DataLoader``
+stands. It is none: no workers, no collate, no pickling; the daemon has the batches ready.
+``tensorcache.torch.dataset(train)`` is for a ``DataLoader``. torch is imported by these two, not
+before.
 """
 
 from __future__ import annotations
@@ -64,23 +65,28 @@ def loader(
         drop_last: short for ``tail="drop"``.
         tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``.
         weights: of items, for ``order="bootstrap"``, as for :meth:`Windows.feed`.
-        rank: which of the trainers this is. None asks whenever a pass begins: ``torch.distributed`` where it is
-            initialised, else ``RANK`` and ``WORLD_SIZE`` of the environment, as torchrun sets them, else 0 of 1.
+        rank: which of the trainers this is. None asks whenever a pass begins: ``torch.distributed``
+            where it is initialised, else ``RANK`` and ``WORLD_SIZE`` of the environment, as
+            torchrun sets them, else 0 of 1.
         num_replicas: how many there are; None likewise.
-        format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` where nothing is predicted; ``"dict"``
-            yields all parts by name.
-        device: where the tensors shall be. On a CUDA device the ring is pinned if that can be, batches are copied
-            on a stream of their own while the device computes, and a slot is filled anew only after its copy.
+        format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` where nothing is
+            predicted; ``"dict"`` yields all parts by name.
+        device: where the tensors shall be. On a CUDA device the ring is pinned if that can be,
+            batches are copied on a stream of their own while the device computes, and a slot is
+            filled anew only after its copy.
         resident: keep the columns on the device and gather there: only items and start rows travel.
-        pin_memory: copy each batch into pinned memory, as a ``DataLoader`` does, where there is a CUDA device; for
-            loops that call ``.to(device, non_blocking=True)`` themselves. ``device=`` saves the copy.
+        pin_memory: copy each batch into pinned memory, as a ``DataLoader`` does, where there is a
+            CUDA device; for loops that call ``.to(device, non_blocking=True)`` themselves.
+            ``device=`` saves the copy.
         num_workers: 0: there are none.
-        delivery: as for :meth:`Windows.feed`, but that ``"auto"`` never gives views, and chooses between ``"slot"`` and
-            ``"local"`` by trying both on the first 900 to 2,000 steps, where torch can gather the windows well: the
-            daemon's gather where a core is free, the trainer's own where training keeps all of them busy. ``stats()``
-            tells the choice. By ``"view"``, tensors are strides over a private map of the dataset: changing one in
-            place is an error at the next batch, and copying one to a GPU moves more than a dense one would. By
-            ``"starts"`` a tuple is ``(item, start)``. For a device it is ``"slot"``, or with ``resident`` ``"starts"``.
+        delivery: as for :meth:`Windows.feed`, but that ``"auto"`` never gives views, and chooses
+            between ``"slot"`` and ``"local"`` by trying both on the first 900 to 2,000 steps, where
+            torch can gather the windows well: the daemon's gather where a core is free, the
+            trainer's own where training keeps all of them busy. ``stats()`` tells the choice. By
+            ``"view"``, tensors are strides over a private map of the dataset: changing one in place
+            is an error at the next batch, and copying one to a GPU moves more than a dense one
+            would. By ``"starts"`` a tuple is ``(item, start)``. For a device it is ``"slot"``, or
+            with ``resident`` ``"starts"``.
         slots: batches in flight; 0 lets the daemon choose.
         channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
         mask: deliver ``mask`` even where nothing is padded.
@@ -94,7 +100,8 @@ def loader(
         raise SpecError(f'format: got "{format}", want "tuple" or "dict"', field="format")
     if num_workers != 0:
         raise SpecError(
-            f"num_workers: got {num_workers!r}, want 0: the daemon prepares the batches, in any number",
+            f"num_workers: got {num_workers!r}, want 0: the daemon prepares the batches, in any "
+            "number",
             field="num_workers",
             hint="leave it out; torch.dataset(windows) is for a DataLoader with workers",
         )
@@ -102,7 +109,8 @@ def loader(
     seed = seed_of(seed, generator)
     on = placed(device, delivery, flag("resident", resident), flag("pin_memory", pin_memory))
     given = settings(
-        windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas, on[1], slots,
+        windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas,
+        on[1], slots,
         channels_first, mask, reconnect, format, on[0], resident, pin_memory,
     )  # fmt: skip
     made = Loader(given)
@@ -113,11 +121,12 @@ def loader(
 class Loader(AnyLoader):
     """Batches of torch tensors; each pass is one epoch, ``len`` counts this rank's batches in it.
 
-    Tensors are writable (but by ``delivery="view"``); their memory is reused once nothing refers to it, so keep what
-    you like, or ``clone()`` it. Attributes and methods are those that trainers look for in a ``DataLoader``:
-    ``dataset``, ``sampler`` (see there), ``batch_sampler`` (None), ``batch_size``,
-    ``drop_last``, ``num_workers``, ``pin_memory``, and ``state_dict`` and ``load_state_dict`` as torchdata's
-    StatefulDataLoader has them. It can be pickled, and used after a fork: see :class:`tensorcache._loader.Loader`.
+    Tensors are writable (but by ``delivery="view"``); their memory is reused once nothing refers to
+    it, so keep what you like, or ``clone()`` it. Attributes and methods are those that trainers
+    look for in a ``DataLoader``: ``dataset``, ``sampler`` (see there), ``batch_sampler`` (None),
+    ``batch_size``, ``drop_last``, ``num_workers``, ``pin_memory``, and ``state_dict`` and
+    ``load_state_dict`` as torchdata's StatefulDataLoader has them. It can be pickled, and used
+    after a fork: see :class:`tensorcache._loader.Loader`.
     """
 
     batch_sampler: Any = None
@@ -128,7 +137,9 @@ class Loader(AnyLoader):
 
     @property
     def sampler(self) -> Any:
-        """The loader itself, for its ``set_epoch``; in ascending order a ``SequentialSampler`` of torch that has it.
+        """The loader itself, for its ``set_epoch``.
+
+        In ascending order a ``SequentialSampler`` of torch that has it.
 
         Lightning's ``overfit_batches`` takes no other: it wants the same batches in every epoch.
         """
@@ -178,7 +189,10 @@ class Loader(AnyLoader):
         return Feed(given.windows, options, makers, chooser, given.reconnect)
 
     def stats(self) -> dict[str, Any]:
-        """What the feed did so far, see :meth:`Feed.stats`; with ``device`` also ``pinned``: "yes", or why not."""
+        """What the feed did so far, see :meth:`Feed.stats`.
+
+        With ``device`` also ``pinned``: "yes", or why not.
+        """
         return {
             **super().stats(),
             **({} if self._pinned is None else {"pinned": self._pinned.pinned}),
@@ -186,12 +200,13 @@ class Loader(AnyLoader):
 
 
 def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> Any:  # noqa: A002
-    """A map-style ``torch.utils.data.Dataset`` of windows, for a ``DataLoader`` with its own samplers and workers.
+    """A map-style ``torch.utils.data.Dataset`` of windows, for a ``DataLoader``.
 
-    ``dataset[i]`` is ``(context, target)`` of window i, or ``(context,)``, or all parts by name: tensors of their own,
-    cut out of the mapped columns in the calling process. It can be pickled, so workers may be started in any way. A
-    ``DataLoader`` asks for a batch at once; with ``collate_fn=dataset.collate`` it is handed on as it was cut, instead
-    of being taken apart and stacked again.
+    ``dataset[i]`` is ``(context, target)`` of window i, or ``(context,)``, or all parts by name:
+    tensors of their own, cut out of the mapped columns in the calling process. It can be pickled,
+    so workers may be started in any way. A ``DataLoader`` asks for a batch at once; with
+    ``collate_fn=dataset.collate`` it is handed on as it was cut, instead of being taken apart and
+    stacked again.
 
     Args:
         windows: what to load.
@@ -240,7 +255,7 @@ def seed_of(seed: int, generator: Any) -> int:
 
 
 def placed(device: Any, delivery: str, resident: bool, pin_memory: bool) -> tuple[str | None, str]:
-    """The device by its name, None for the CPU's ordinary memory, and the delivery that suits it."""
+    """The device's name, None for the CPU's pageable memory, and the delivery that suits it."""
     import torch
 
     try:
@@ -274,7 +289,9 @@ def placed(device: Any, delivery: str, resident: bool, pin_memory: bool) -> tupl
 
 
 def share() -> tuple[int, int]:
-    """This process' rank and the number of trainers: of ``torch.distributed``, else of the environment, else 0 of 1.
+    """This process' rank and the number of trainers.
+
+    Of ``torch.distributed``, else of the environment, else 0 of 1.
 
     Raises:
         SpecError: it is a worker of a ``DataLoader``, each of which would load everything.
