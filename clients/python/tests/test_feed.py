@@ -1,4 +1,4 @@
-"""Feeds: passes and epochs, cursors, and whose memory a batch is."""
+"""Feeds: passes and epochs, cursors, closing, ranks."""
 
 from __future__ import annotations
 
@@ -210,86 +210,6 @@ def test_a_state_of_other_windows_is_refused_with_what_differs(
         feed.load_state_dict(state)
     with windows.feed(batch_size=7, order="shuffle", seed=1, num_replicas=2) as feed:
         feed.load_state_dict(state)  # another batch size and number of ranks is no other order
-
-
-def test_kept_batches_stay_as_they_are(
-    windows: tensorcache.Windows, whole: np.ndarray[Any, Any]
-) -> None:
-    with windows.feed(batch_size=B, delivery="slot", slots=4) as feed:
-        batches = list(feed)
-        assert feed.stats()["copied"] == 31 - 2
-        later = list(feed)
-        for kept in (batches, later):
-            assert [start for batch in kept for start in check(batch, whole)] == list(range(971))
-        assert feed.stats()["held"] == 2
-        del batches, later, kept
-        gc.collect()
-        assert feed.stats()["held"] == 0
-
-
-def test_a_loop_that_keeps_one_or_two_copies_nothing(windows: tensorcache.Windows) -> None:
-    for slots in (3, 8):
-        with windows.feed(batch_size=B, delivery="slot", slots=slots) as feed:
-            before = None
-            for batch in feed:
-                before = batch.context
-            assert feed.stats()["copied"] == 0
-            del batch, before
-
-
-def test_any_view_holds_the_slot(windows: tensorcache.Windows) -> None:
-    with windows.feed(batch_size=B, delivery="slot", slots=8) as feed:
-        batch = next(iter(feed))
-        assert feed.stats()["held"] == 1
-        corner = batch.context[0][1:2]
-        want = corner.copy()
-        del batch
-        assert feed.stats()["held"] == 1
-        memory = memoryview(corner)
-        del corner
-        assert feed.stats()["held"] == 1
-        starts_of(feed)
-        np.testing.assert_array_equal(np.asarray(memory), want)
-        del memory
-        assert feed.stats()["held"] == 0
-
-
-def test_writing_into_a_batch_harms_nobody(
-    windows: tensorcache.Windows, whole: np.ndarray[Any, Any]
-) -> None:
-    with windows.feed(batch_size=B, delivery="slot", slots=3) as feed:
-        for _ in range(3):
-            for batch in feed:
-                check(batch, whole)
-                batch.context *= -1
-                batch.target[:] = np.nan
-                batch.item[:] = 77
-
-
-def test_a_copy_is_ones_own(windows: tensorcache.Windows, whole: np.ndarray[Any, Any]) -> None:
-    with windows.feed(batch_size=B, delivery="slot", mask=True) as feed:
-        for batch in feed:
-            mine = batch.copy()
-            assert not np.shares_memory(mine.context, batch.context)
-            sent = pickle.loads(pickle.dumps(batch))
-            np.testing.assert_array_equal(sent.time, batch.time)
-            batch.context[:] = 0
-            check(mine, whole)
-            check(sent, whole)
-            assert mine.mask is not None
-            assert len(mine) == len(batch)
-            assert mine.context.__array_interface__["data"][0] % 64 == 0
-            break
-
-
-def test_batches_outlive_their_feed(
-    windows: tensorcache.Windows, whole: np.ndarray[Any, Any]
-) -> None:
-    with windows.feed(batch_size=B, delivery="slot") as feed:
-        batch = next(iter(feed))
-    del feed
-    gc.collect()
-    assert check(batch, whole) == list(range(B))
 
 
 def test_closing(windows: tensorcache.Windows, cache: tensorcache.Cache) -> None:
