@@ -32,8 +32,8 @@ from urllib.parse import urlsplit
 import numpy as np
 
 import tensorcache
-from tensorcache._binary import find_binary
-from tensorcache._http import Control, UnixConnection
+from tensorcache._daemon.binary import find_binary
+from tensorcache._daemon.http import Control, UnixConnection
 
 ROOT = Path(__file__).parent.parent
 ROUTES = [

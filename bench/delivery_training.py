@@ -32,7 +32,7 @@ from delivery_windows import CHECKED, OURS, in_order
 
 import tensorcache
 from tensorcache import torch as adapter
-from tensorcache._choose import MOST_STEPS
+from tensorcache._feed.auto_delivery import MOST_STEPS
 
 CSV = Path(__file__).parent.parent / "examples" / "data" / "ETTh1.csv"
 TRAIN = 8640

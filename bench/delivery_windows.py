@@ -32,7 +32,7 @@ from delivery_case import (
 from delivery_peers import PEERS, expert, views
 
 from tensorcache import torch as adapter
-from tensorcache._choose import MOST_STEPS
+from tensorcache._feed.auto_delivery import MOST_STEPS
 
 CHECKED = 16
 """Batches whose contents are compared."""

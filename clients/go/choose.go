@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// How a delivery is chosen; clients/python/src/tensorcache/_choose.py has the same numbers and says
-// why.
+// How a delivery is chosen. The Python client has the same numbers, and says why, in
+// clients/python/src/tensorcache/_feed/auto_delivery.py.
 const (
 	warmSteps     = 32
 	legSteps      = 96

@@ -7,7 +7,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// How a ring is tuned; clients/python/src/tensorcache/_tune.py has the same numbers and says why.
+// How a ring is tuned. The Python client has the same numbers, and says why, in
+// clients/python/src/tensorcache/_feed/auto_slots.py.
 const (
 	lookEvery     = time.Second // inside passes
 	littleWaiting = 0.02

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tensorcache import _choose
-from tensorcache._choose import Chooser
-from tensorcache._feed import Feed
+from tensorcache._feed import auto_delivery
+from tensorcache._feed.auto_delivery import Chooser
+from tensorcache._feed.feed import Feed
 
 
 def exchange(monkeypatch: pytest.MonkeyPatch, feed: Feed, after: int = 1) -> Chooser:
@@ -36,10 +36,10 @@ def hold_choice(
 ) -> None:
     """Run a feed or loader by "auto" beside one by slots until it has long chosen."""
     now = 0.0
-    monkeypatch.setattr(_choose, "clock", lambda: now)
-    monkeypatch.setattr(_choose, "ticks", lambda: None)
+    monkeypatch.setattr(auto_delivery, "clock", lambda: now)
+    monkeypatch.setattr(auto_delivery, "ticks", lambda: None)
     used: list[str] = []
-    while ours.stats()["batches"] < _choose.MOST_STEPS // 2:
+    while ours.stats()["batches"] < auto_delivery.MOST_STEPS // 2:
         for here, there in zip(ours, slots, strict=True):
             delivery = getattr(ours, "feed", ours).delivery
             used += [delivery] if used[-1:] != [delivery] else []

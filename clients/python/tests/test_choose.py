@@ -8,8 +8,8 @@ import random
 import pytest
 
 from daemon import wait_until
-from tensorcache import _choose, _cores
-from tensorcache._choose import LEAD, LEGS, MOST_STEPS, STEPS, WARM, Chooser
+from tensorcache._feed import auto_delivery, idle_cores
+from tensorcache._feed.auto_delivery import LEAD, LEGS, MOST_STEPS, STEPS, WARM, Chooser
 
 CORES = 2
 
@@ -53,9 +53,9 @@ def settle(
 
     The choice, how often the delivery changed, and after how many steps.
     """
-    patch.setattr(_choose, "clock", machine.clock)
-    patch.setattr(_choose, "ticks", machine.ticks)
-    patch.setattr(_cores, "count", lambda: CORES)
+    patch.setattr(auto_delivery, "clock", machine.clock)
+    patch.setattr(auto_delivery, "ticks", machine.ticks)
+    patch.setattr(idle_cores, "count", lambda: CORES)
     changes, steps, pace = 0, 0, 1.0
     while not machine.chooser.settled:
         if noise and steps % STEPS == 0:
@@ -119,8 +119,8 @@ def test_pairs_that_disagree_to_the_end_have_their_median_decide(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     machine = Machine(1.0, 1.0)
-    monkeypatch.setattr(_choose, "clock", machine.clock)
-    monkeypatch.setattr(_choose, "ticks", machine.ticks)
+    monkeypatch.setattr(auto_delivery, "clock", machine.clock)
+    monkeypatch.setattr(auto_delivery, "ticks", machine.ticks)
     ratios = iter([0.8, 1.2] * (len(LEGS) // 4 - 1) + [0.8, 0.9])
     steps, legs = 0, 0
     while not machine.chooser.settled:
@@ -135,8 +135,8 @@ def test_pairs_that_disagree_to_the_end_have_their_median_decide(
 
 def test_the_time_between_passes_is_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(1.0, 0.5)
-    monkeypatch.setattr(_choose, "clock", machine.clock)
-    monkeypatch.setattr(_choose, "ticks", machine.ticks)
+    monkeypatch.setattr(auto_delivery, "clock", machine.clock)
+    monkeypatch.setattr(auto_delivery, "ticks", machine.ticks)
     while not machine.chooser.settled:
         for _ in range(10):
             machine.step()
@@ -148,9 +148,9 @@ def test_the_time_between_passes_is_no_step(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_ticks_go_on_and_no_more_are_idle_than_passed() -> None:
-    before = _cores.ticks()
+    before = idle_cores.ticks()
     if before is None:
         pytest.skip("this system has no /proc/stat")
     assert 0 <= before[0] <= before[1]
-    wait_until(lambda: (_cores.ticks() or before)[1] > before[1], "the clock stands still")
-    assert 1 <= _cores.count() <= (os.cpu_count() or 1)
+    wait_until(lambda: (idle_cores.ticks() or before)[1] > before[1], "the clock stands still")
+    assert 1 <= idle_cores.count() <= (os.cpu_count() or 1)

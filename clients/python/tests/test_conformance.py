@@ -62,7 +62,7 @@ def check(got: Any, wanted: dict[str, Any]) -> None:
 
     All that are wanted and no others, with the dtypes, shapes and values.
     """
-    names = [*tensorcache._batch.PARTS]
+    names = [*tensorcache._feed.batch.PARTS]
     parts = {name: getattr(got, name, None) for name in names}
     parts["times"] = parts.pop("time")
     said = {}

@@ -20,7 +20,7 @@ import pytest
 
 import tensorcache
 from daemon import ETTH1, wait_until
-from tensorcache._binary import find_binary
+from tensorcache._daemon.binary import find_binary
 
 ALLOWED, OTHER = 12345, 12346
 NAMESPACE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]

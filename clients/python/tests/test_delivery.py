@@ -14,8 +14,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import tensorcache
 from choosing import hold_choice
-from tensorcache import _choose
-from tensorcache._deliver import gathered
+from tensorcache._feed import auto_delivery
+from tensorcache._feed.numpy_delivery import gathered
 
 C, P, B = 24, 6, 32
 PARTS = (
@@ -243,8 +243,8 @@ def test_auto_has_no_choice_where_one_delivery_is_best(
     order: str,
     only: str,
 ) -> None:
-    monkeypatch.setattr(_choose, "WARM", 1)
-    monkeypatch.setattr(_choose, "STEPS", 1)
+    monkeypatch.setattr(auto_delivery, "WARM", 1)
+    monkeypatch.setattr(auto_delivery, "STEPS", 1)
     with data.windows(context_length=C, columns=columns).feed(batch_size=8, order=order) as feed:
         assert {feed.delivery for _ in feed} == {only}
         assert feed.stats()["step_s"] == {}

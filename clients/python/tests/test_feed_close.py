@@ -11,7 +11,7 @@ import pytest
 import tensorcache
 from choosing import exchange
 from daemon import wait_until
-from tensorcache._feed import Feed
+from tensorcache._feed.feed import Feed
 
 
 @pytest.fixture

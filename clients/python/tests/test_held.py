@@ -17,7 +17,8 @@ import pyarrow as pa
 import pytest
 
 import tensorcache
-from tensorcache import _pool, _ring
+from tensorcache._adapters import block_pool
+from tensorcache._feed import ring
 
 Array = np.ndarray[Any, Any]
 
@@ -182,7 +183,7 @@ def test_where_references_are_not_counted_batches_are_copies(
     for delivery in ("slot", "local", "starts"):
         with windows.feed(**options, delivery=delivery) as feed:
             want[delivery] = [(batch.row.copy(), batch.item.copy()) for batch in feed]
-    for module in (_ring, _pool):
+    for module in (ring, block_pool):
         monkeypatch.setattr(module, "COUNTED", False)
     monkeypatch.delattr(sys, "getrefcount")  # as in PyPy
     for delivery in ("slot", "local", "starts"):
@@ -191,13 +192,13 @@ def test_where_references_are_not_counted_batches_are_copies(
             list(feed)
             np.testing.assert_equal([(batch.row, batch.item) for batch in batches], want[delivery])
             assert (feed.stats()["held"], feed.stats()["copied"]) == (0, 30)
-    pool = _pool.Pool(64, lambda memory: memory)
+    pool = block_pool.Pool(64, lambda memory: memory)
     assert pool.take() is not pool.take()
 
 
 def test_other_interpreters_count_no_references() -> None:
     script = (
         "import sys; sys.implementation.name = 'pypy'; del sys.getrefcount\n"
-        "from tensorcache._ring import COUNTED; assert not COUNTED"
+        "from tensorcache._feed.ring import COUNTED; assert not COUNTED"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

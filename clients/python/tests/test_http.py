@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tensorcache
-from tensorcache._http import Control
+from tensorcache._daemon.http import Control
 
 
 def test_a_request_that_is_too_large_is_told_so(cache: tensorcache.Cache) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 import tensorcache
 from daemon import ETTH1, REPOSITORY, wait_until
-from tensorcache._binary import find_binary
+from tensorcache._daemon.binary import find_binary
 from test_containers import ALLOWED, OTHER, TRAINER, as_user, why_not
 
 DOCKERFILE = (REPOSITORY / "Dockerfile").read_text()

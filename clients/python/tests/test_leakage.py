@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import tensorcache
 from cases import cases, note_seed
 from daemon import ETTH1
-from tensorcache import _leakage
+from tensorcache._windows import leakage
 
 LENGTHS = (8640, 2880, 2880)
 
@@ -125,7 +125,7 @@ def test_exactly_the_rows_seen_are_found(
             for item, start in zip(everything.item.tolist(), everything.start.tolist(), strict=True)
             for i in samples
         }
-        leaks = _leakage.leaks_of([("all", data.windows(**spec))])
+        leaks = leakage.leaks_of([("all", data.windows(**spec))])
         both = seen & predicted
         assert bool(leaks) == bool(both)
         for leak in leaks:
@@ -189,7 +189,7 @@ def test_fills_that_look_ahead_over_a_boundary_are_found(
                     want.setdefault(item, set()).update(own)
                 elif missing and row < min(own) and after in own and how != "forward":
                     want.setdefault(item, set()).add(after)
-        leaks = _leakage.leaks_of([("all", part)])
+        leaks = leakage.leaks_of([("all", part)])
         assert bool(leaks) == bool(want)
         for leak in leaks:
             first = min(want)

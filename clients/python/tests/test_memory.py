@@ -16,7 +16,7 @@ import pytest
 
 import tensorcache
 from daemon import children
-from tensorcache import _binary
+from tensorcache._daemon import binary
 
 LIMIT = 96 << 20
 ROWS, COLUMNS = 16_000_000, 8  # a Parquet file of 1 GB
@@ -30,7 +30,7 @@ def shipped_binary(home: Path) -> None:
     """
     named = os.environ.pop("TENSORCACHE_BIN")
     try:
-        os.environ["TENSORCACHE_BIN"] = _binary.find_binary()
+        os.environ["TENSORCACHE_BIN"] = binary.find_binary()
     except tensorcache.DaemonError:
         os.environ["TENSORCACHE_BIN"] = named
 

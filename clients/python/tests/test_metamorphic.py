@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import tensorcache
 from cases import cases, note_seed
 from draws import Table, specs, tables
-from tensorcache._batch import PARTS
+from tensorcache._feed.batch import PARTS
 from test_naive_feeds import ORDERS
 
 WINDOW_ORDERS = ["sequential", "shuffle", "bootstrap"]

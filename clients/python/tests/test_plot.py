@@ -17,7 +17,7 @@ import tensorcache
 from cases import cases, note_seed
 from draws import Table, specs, tables
 from naive import Found
-from tensorcache._positions import REASONS, Positions
+from tensorcache._windows.positions import REASONS, Positions
 
 
 @given(table=tables(), spec=specs(), data=st.data())
@@ -127,9 +127,9 @@ def test_without_matplotlib_it_says_what_to_install() -> None:
     code = """if True:
         import sys
         sys.modules["matplotlib"] = None
-        from tensorcache import _plot
+        from tensorcache._windows import plot
         try:
-            _plot.axes(1)
+            plot.axes(1)
         except ModuleNotFoundError as error:
             assert "pip install 'tensorcache[plot]'" in str(error)
         else:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tensorcache import _pool
-from tensorcache._batch import Array, Memory
-from tensorcache._pool import Pool
+from tensorcache._adapters import block_pool
+from tensorcache._adapters.block_pool import Pool
+from tensorcache._feed.batch import Array, Memory
 
 
 class Maker:
@@ -34,7 +34,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[None]:
         done.append(None)
         return count(block)
 
-    monkeypatch.setattr(_pool.sys, "getrefcount", counted)
+    monkeypatch.setattr(block_pool.sys, "getrefcount", counted)
     return done
 
 

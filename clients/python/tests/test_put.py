@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import tensorcache
-from tensorcache import _arrow
+from tensorcache._load import arrow
 
 LAYOUTS = ["columns", "packed"]
 ROWS = 1000
@@ -195,7 +195,7 @@ def test_a_table_that_breaks_off_has_no_end_mark() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         with pytest.raises(OSError, match="the source is gone"):
-            _arrow.send(
+            arrow.send(
                 ours, pa.RecordBatchReader.from_batches(pa.schema({"v": pa.float64()}), batches())
             )
         ours.close()

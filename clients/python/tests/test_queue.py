@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import tensorcache
-from tensorcache import _stream
 from tensorcache._errors import ProtocolError
-from tensorcache._queue import ASLEEP, GIVEN, Queue
+from tensorcache._feed import stream
+from tensorcache._feed.queue import ASLEEP, GIVEN, Queue
 
 here = (
     sys.platform == "linux"
@@ -36,7 +36,7 @@ def feeds(
     }
     deliveries = ("slot", "view", "local", "starts")
     through = [windows.feed(**{**options, "delivery": name}) for name in deliveries]
-    monkeypatch.setattr(_stream, "usable", lambda: False)
+    monkeypatch.setattr(stream, "usable", lambda: False)
     over = [windows.feed(**{**options, "delivery": name}) for name in deliveries]
     yield through + over
     for feed in through + over:

@@ -14,8 +14,9 @@ import pytest
 
 import tensorcache
 from daemon import ETTH1
-from tensorcache import _cache, _connect
-from tensorcache._binary import find_binary
+from tensorcache import _cache
+from tensorcache._daemon import connect
+from tensorcache._daemon.binary import find_binary
 
 SPEC: dict[str, Any] = {
     "context_length": 24,
@@ -135,7 +136,7 @@ def test_a_feed_that_waits_for_a_daemon_can_be_closed(windows: tensorcache.Windo
 def test_a_service_manager_may_be_first_to_start_the_next_daemon(
     windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_connect, "OTHERS_FIRST_SECONDS", 30.0)  # however busy the machine is
+    monkeypatch.setattr(connect, "OTHERS_FIRST_SECONDS", 30.0)  # however busy the machine is
     started: list[subprocess.Popen[bytes]] = []
     serve = [find_binary(), "serve", "--dir", str(tensorcache.connect().dir)]
     service = threading.Timer(

@@ -20,7 +20,8 @@ import pytest
 
 import tensorcache
 from daemon import leave, processes, wait_until
-from tensorcache import _binary, _cache, _connect, _home, _wire
+from tensorcache import _cache
+from tensorcache._daemon import binary, cache_dir, connect, frames
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_a_daemon_that_holds_the_directory_but_does_not_listen_yet_is_waited_for
             os.close(lock)
         return looks[-1]
 
-    monkeypatch.setattr(_connect, "lock_is_free", look)
+    monkeypatch.setattr(connect, "lock_is_free", look)
     cache = tensorcache.connect()
     assert looks == [False, False, False, True], "it was waited for"
     assert cache.health()["status"] == "ok"
@@ -99,13 +100,13 @@ def test_a_daemon_that_holds_the_directory_but_does_not_listen_yet_is_waited_for
 def test_who_starts_one_without_the_lock_may_be_first(
     empty: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start = _connect.start
+    start = connect.start
 
     def slower(binary: str, directory: str) -> None:
         start(binary, directory)  # as a service manager
         start(binary, directory)
 
-    monkeypatch.setattr(_connect, "start", slower)
+    monkeypatch.setattr(connect, "start", slower)
     assert tensorcache.connect().health()["status"] == "ok"
     assert "in use" in Path(empty, "daemon.log").read_text()
     assert len(processes(str(empty))) == 1
@@ -132,7 +133,7 @@ def test_stopping_returns_where_somebody_starts_the_next_daemon_at_once(
     started: list[int] = []
 
     def look(directory: str) -> bool:
-        if not started and _connect.lock_is_free(directory):
+        if not started and connect.lock_is_free(directory):
             started.append(tensorcache.connect().health()["pid"])
         return False  # the moment in between is missed
 
@@ -147,14 +148,14 @@ def test_stopping_returns_where_the_next_daemon_has_the_same_pid(
 ) -> None:
     """As in containers, where each is the first process of its own."""
     cache = tensorcache.connect()
-    before = _home.read_address(cache.dir)
+    before = cache_dir.read_address(cache.dir)
     assert before is not None
     said = iter([before, before, dataclasses.replace(before, started="2001-02-03T04:05:06Z")])
     with monkeypatch.context() as patch:
         patch.setattr(_cache, "lock_is_free", lambda directory: False)  # the next one holds it
         patch.setattr(_cache, "read_address", lambda directory: next(said))
         cache.stop()
-    wait_until(lambda: _connect.lock_is_free(cache.dir), "it does not leave")
+    wait_until(lambda: connect.lock_is_free(cache.dir), "it does not leave")
 
 
 def test_a_deep_cache_directory(tmp_path: Path, home: Path) -> None:
@@ -173,7 +174,7 @@ def test_a_binary_that_is_not_there(empty: Path, monkeypatch: pytest.MonkeyPatch
     ):
         tensorcache.connect()
     monkeypatch.delenv("TENSORCACHE_BIN")
-    monkeypatch.setattr(_binary, "scripts", lambda: iter(["/nowhere/bin"]))
+    monkeypatch.setattr(binary, "scripts", lambda: iter(["/nowhere/bin"]))
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(tensorcache.DaemonError, match="no /nowhere/bin/tensorcache") as caught:
         tensorcache.connect()
@@ -187,11 +188,11 @@ def test_the_binary_is_looked_for_where_installers_put_it(
     places = [tmp_path / name for name in ("venv", "base", "path")]
     for place in places:
         place.mkdir()
-    monkeypatch.setattr(_binary, "scripts", lambda: iter([str(places[0]), str(places[1])]))
+    monkeypatch.setattr(binary, "scripts", lambda: iter([str(places[0]), str(places[1])]))
     monkeypatch.setenv("PATH", str(places[2]))
     for place in reversed(places):
         (place / "tensorcache").touch(mode=0o755)
-        assert _binary.find_binary() == str(place / "tensorcache")
+        assert binary.find_binary() == str(place / "tensorcache")
 
 
 def test_a_binary_that_fails_shows_its_log(
@@ -229,8 +230,8 @@ def test_a_binary_that_never_listens_is_waited_for_once(
         looks.append(_cache.lock_is_free(directory))
         return looks[-1]
 
-    monkeypatch.setattr(_connect, "lock_is_free", look)
-    monkeypatch.setattr(_connect, "START_SECONDS", 3.0)
+    monkeypatch.setattr(connect, "lock_is_free", look)
+    monkeypatch.setattr(connect, "START_SECONDS", 3.0)
     monkeypatch.setenv("TENSORCACHE_BIN", str(script))
     with pytest.raises(
         tensorcache.DaemonError, match=r"neither listens nor leaves .*\n.*ends with:\nthe reason"
@@ -239,7 +240,7 @@ def test_a_binary_that_never_listens_is_waited_for_once(
     assert looks == [True, False]
     for pid in processes(str(empty)):
         os.kill(pid, signal.SIGKILL)
-    _connect.reap(60.0)
+    connect.reap(60.0)
 
 
 def test_a_directory_that_cannot_be_made(home: Path, tmp_path: Path) -> None:
@@ -354,7 +355,7 @@ def test_something_else_that_listens_is_no_daemon(home: Path, tmp_path: Path) ->
 def test_the_daemon_refuses_another_protocol(
     cache: tensorcache.Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_wire, "PROTOCOL", 99)
+    monkeypatch.setattr(frames, "PROTOCOL", 99)
     with pytest.raises(tensorcache.ProtocolError, match="99") as caught:
         cache.dataset("any")
     assert caught.value.type == "protocol_mismatch"
@@ -366,12 +367,12 @@ def test_the_daemon_refuses_another_protocol(
     [
         (b"", "closed the connection"),
         (b"\x05\x00\x00", "closed the connection"),
-        (_wire.HEADER.pack(10, _wire.REPLY) + b"{}", "closed the connection"),
-        (_wire.HEADER.pack(2, _wire.BATCHES) + b"{}", "where a REPLY belongs"),
-        (_wire.HEADER.pack(2**31, _wire.REPLY), "where a REPLY belongs"),
-        (_wire.HEADER.pack(2, _wire.REPLY) + b"{}", "not of protocol 1"),
-        (_wire.HEADER.pack(2, _wire.REPLY) + b"{]", "not JSON"),
-        (_wire.HEADER.pack(2, _wire.ERROR) + b"[]", "no JSON object"),
+        (frames.HEADER.pack(10, frames.REPLY) + b"{}", "closed the connection"),
+        (frames.HEADER.pack(2, frames.BATCHES) + b"{}", "where a REPLY belongs"),
+        (frames.HEADER.pack(2**31, frames.REPLY), "where a REPLY belongs"),
+        (frames.HEADER.pack(2, frames.REPLY) + b"{}", "not of protocol 1"),
+        (frames.HEADER.pack(2, frames.REPLY) + b"{]", "not JSON"),
+        (frames.HEADER.pack(2, frames.ERROR) + b"[]", "no JSON object"),
     ],
 )
 def test_replies_that_cannot_be(home: Path, tmp_path: Path, answer: bytes, words: str) -> None:
@@ -379,7 +380,7 @@ def test_replies_that_cannot_be(home: Path, tmp_path: Path, answer: bytes, words
         if connection.recv(4, socket.MSG_PEEK) == b"GET ":
             health(1)(connection)
             return
-        size, _ = _wire.HEADER.unpack(connection.recv(8, socket.MSG_WAITALL))
+        size, _ = frames.HEADER.unpack(connection.recv(8, socket.MSG_WAITALL))
         connection.recv(size, socket.MSG_WAITALL)
         connection.sendall(answer)
 

@@ -15,7 +15,7 @@ import pytest
 
 import tensorcache
 from daemon import ETTH1
-from tensorcache._binary import find_binary
+from tensorcache._daemon.binary import find_binary
 
 SPEC: dict[str, Any] = {
     "context_length": 24,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import tensorcache
-from tensorcache._first_rows import moment
-from tensorcache._positions import Positions
+from tensorcache._data.padding import moment
+from tensorcache._windows.positions import Positions
 
 ROWS = 12
 START = "2020-01-01T00:00"

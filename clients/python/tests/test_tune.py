@@ -13,10 +13,10 @@ import pytest
 import tensorcache
 from choosing import exchange
 from daemon import wait_until
-from tensorcache import _tune
-from tensorcache._feed import Feed
-from tensorcache._http import Control
-from tensorcache._tune import Tuner
+from tensorcache._daemon.http import Control
+from tensorcache._feed import auto_slots
+from tensorcache._feed.auto_slots import Tuner
+from tensorcache._feed.feed import Feed
 
 
 def settle(
@@ -84,7 +84,7 @@ def test_a_silent_daemon_holds_up_no_loop_for_long(
         tuner._seconds = tuner._waited = -1e6  # both have waited for long
         monkeypatch.setattr(Control, "get", get)
         assert sum(batch.rows for batch in feed) == len(windows)
-    assert set(asked) == {_tune.ANSWER_SECONDS}
+    assert set(asked) == {auto_slots.ANSWER_SECONDS}
 
 
 def test_a_ring_that_grows_and_shrinks_misses_nothing(
@@ -105,7 +105,7 @@ def test_a_ring_that_grows_and_shrinks_misses_nothing(
     options: dict[str, Any] = {"batch_size": 8, "order": "shuffle", "delivery": "slot"}
     with windows.feed(**options, slots=8) as plain:
         want = [batch.start.tolist() for _ in range(2) for batch in plain]
-    monkeypatch.setattr(_tune, "INTERVAL", 1e-9)
+    monkeypatch.setattr(auto_slots, "INTERVAL", 1e-9)
     monkeypatch.setattr(Tuner, "look", look)
     with windows.feed(**options) as feed:
         got = [batch.start.tolist() for _ in range(2) for batch in feed]
@@ -137,7 +137,7 @@ def test_a_pause_between_passes_is_no_idleness(
         wait_until(
             lambda: feed.stats()["wait_trainer_s"] > before + 0.5, "the daemon does not wait"
         )
-        monkeypatch.setattr(_tune, "INTERVAL", 1e-9)
+        monkeypatch.setattr(auto_slots, "INTERVAL", 1e-9)
         monkeypatch.setattr(Tuner, "look", look)
         for _ in feed:
             pass
@@ -178,7 +178,7 @@ def test_a_feed_is_exchanged_for_another_before_it_is_let_go(
         first = next(passing)
         got = [(first.start.tolist(), first.context.tolist())]
         if exchanges == "slots":
-            monkeypatch.setattr(_tune, "INTERVAL", 1e-9)
+            monkeypatch.setattr(auto_slots, "INTERVAL", 1e-9)
             monkeypatch.setattr(Tuner, "look", lambda *_: 128)
         # From here on the feed alone keeps its generation in the cache.
         cache.put("left", {"x": np.zeros(1000, np.float32)}).close()
@@ -207,7 +207,7 @@ def test_a_ring_that_came_out_smaller_is_not_taken(
     cache: tensorcache.Cache, etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     windows = etth1.windows(context_length=24, prediction_length=6, rows=(0, 1000), dtype=None)
-    monkeypatch.setattr(_tune, "INTERVAL", 1e-9)
+    monkeypatch.setattr(auto_slots, "INTERVAL", 1e-9)
     monkeypatch.setattr(Tuner, "look", lambda *_: 128)
     attach = Feed._attach
 

@@ -19,7 +19,7 @@ import pytest
 import torch
 
 import tensorcache
-from tensorcache import _torch_device, _torch_resident
+from tensorcache._adapters import torch_device, torch_resident
 
 C, P, B = 24, 6, 32
 
@@ -92,7 +92,7 @@ class Cuda:
 def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
     """What ``device="meta"`` is served by: copies into ordinary memory, late."""
     fake = Cuda()
-    made = _torch_device.ToDevice.__init__
+    made = torch_device.ToDevice.__init__
 
     def init(self: Any, form: str, device: str, cuda: Any = None) -> None:
         made(self, form, "cpu", fake)
@@ -109,8 +109,8 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
         self.held.append((event, flat))
         return there
 
-    monkeypatch.setattr(_torch_device.ToDevice, "__init__", init)
-    monkeypatch.setattr(_torch_device.SideStream, "copy", copy)
+    monkeypatch.setattr(torch_device.ToDevice, "__init__", init)
+    monkeypatch.setattr(torch_device.SideStream, "copy", copy)
     return fake
 
 
@@ -189,7 +189,7 @@ def test_the_side_stream_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """The copy as it is, with an event that is through at once."""
     cuda = Cuda()
     monkeypatch.setattr(torch.Tensor, "record_stream", lambda tensor, stream: None)
-    side = _torch_device.SideStream(torch.device("cpu"), 2, cuda)
+    side = torch_device.SideStream(torch.device("cpu"), 2, cuda)
     flat = torch.arange(8, dtype=torch.uint8)
     there = side.copy(flat)
     assert torch.equal(there, flat)
@@ -287,22 +287,22 @@ def test_resident_columns_are_shared_and_go_with_the_last_loader(
     data: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gc.collect()
-    assert len(_torch_resident._columns) == 0
-    monkeypatch.setattr(_torch_resident, "CHUNK", 100)
+    assert len(torch_resident._columns) == 0
+    monkeypatch.setattr(torch_resident, "CHUNK", 100)
     windows = data.windows(context_length=C, prediction_length=P, columns=["a", "b"])
     train, test = windows.split(fractions=(0.7, 0.3))
     loaders = [
         tensorcache.torch.loader(part, batch_size=B, resident=True) for part in (train, test)
     ]
-    assert len(_torch_resident._columns) == 1
-    (column,) = _torch_resident._columns.values()
+    assert len(torch_resident._columns) == 1
+    (column,) = torch_resident._columns.values()
     np.testing.assert_array_equal(column, np.column_stack([data["a"], data["b"]]))
     for loader in loaders:
         list(loader)
         loader.close()
     del loaders, loader, column
     gc.collect()
-    assert len(_torch_resident._columns) == 0
+    assert len(torch_resident._columns) == 0
 
 
 def test_columns_that_do_not_fit_are_told(

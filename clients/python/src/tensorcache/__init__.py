@@ -11,8 +11,9 @@ Importing it does nothing; :func:`connect` finds the daemon or starts it.
 """
 
 from . import accelerate, jax, keras, lightning, torch, transformers
-from ._batch import Batch
 from ._cache import Cache, connect
+from ._data.cutter import Sample
+from ._data.items import Items, Texts
 from ._dataset import Dataset
 from ._errors import (
     CancelledError,
@@ -29,12 +30,11 @@ from ._errors import (
     StaleError,
     TensorcacheError,
 )
-from ._feed import Feed
-from ._items import Items, Texts
-from ._sample import Sample
-from ._split import Split
+from ._feed.batch import Batch
+from ._feed.feed import Feed
 from ._version import __version__
-from ._windows import Windows
+from ._windows.split import Split
+from ._windows.windows import Windows
 
 __all__ = [
     "Batch",

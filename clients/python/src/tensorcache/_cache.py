@@ -8,18 +8,19 @@ import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import _spec
-from ._arrow import is_table
-from ._connect import START_SECONDS, find_or_start, lock_is_free, reap
+from . import _checks
+from ._checks import RowBounds, Step, Time, TimeBounds
+from ._daemon.cache_dir import Address, cache_dir, read_address
+from ._daemon.connect import START_SECONDS, find_or_start, lock_is_free, reap
+from ._daemon.http import Control
+from ._daemon.jobs import Progress, wait_for
 from ._dataset import Dataset
 from ._errors import DaemonError
-from ._home import Address, cache_dir, read_address
-from ._http import Control
-from ._job import Progress, wait_for
-from ._load_options import given, load_options, no_files, row_options, text_options
-from ._paths import Source, absolute
-from ._put import put
-from ._recipe import Clip, Fill, Flags, Recipe, with_recipe
+from ._load.arrow import is_table
+from ._load.options import given, load_options, no_files, row_options, text_options
+from ._load.paths import Source, absolute
+from ._load.put import put
+from ._load.recipe import Clip, Fill, Flags, Recipe, with_recipe
 
 STOP_SECONDS = 30.0
 """How long a daemon may take to leave."""
@@ -86,19 +87,19 @@ class Cache:
         diff: Flags = False,
         scale: str | Mapping[str, str] | None = None,
         scale_per: str = "column",
-        fit_rows: _spec.RowBounds | None = None,
-        fit_before: _spec.Time | None = None,
+        fit_rows: RowBounds | None = None,
+        fit_before: Time | None = None,
         fit_fraction: float | None = None,
         fit_sample: int | None = None,
         fit_seed: int | None = None,
         calendar: Sequence[str] | str | None = None,
         recipe: Recipe | None = None,
-        where: _spec.TimeBounds | Mapping[str, _spec.TimeBounds] | None = None,
+        where: TimeBounds | Mapping[str, TimeBounds] | None = None,
         items: Sequence[Any] | None = None,
         item_bucket: str | None = None,
         sort: bool = False,
         duplicates: str | None = None,
-        regrid: _spec.Step | None = None,
+        regrid: Step | None = None,
         delimiter: str | None = None,
         no_header: bool = False,
         decimal: str | None = None,
@@ -183,10 +184,10 @@ class Cache:
         options = load_options(columns, item_id, time, dtype, layout, melt)
         options |= row_options(where, items, item_bucket, sort, duplicates, regrid)
         options |= text_options(delimiter, no_header, decimal, na, time_format)
-        options |= given(("hash_sources", hash_sources, _spec.flag, False))
+        options |= given(("hash_sources", hash_sources, _checks.flag, False))
         options = with_recipe(options, recipe, locals())
         options["sources"] = absolute(sources)
-        job = self._control.post(f"/v1/datasets/{_spec.dataset_name(name)}/load", options)
+        job = self._control.post(f"/v1/datasets/{_checks.dataset_name(name)}/load", options)
         done = wait_for(self._control, job, progress)
         return Dataset(self, name, int(done["generation"]))
 
@@ -206,19 +207,19 @@ class Cache:
         diff: Flags = False,
         scale: str | Mapping[str, str] | None = None,
         scale_per: str = "column",
-        fit_rows: _spec.RowBounds | None = None,
-        fit_before: _spec.Time | None = None,
+        fit_rows: RowBounds | None = None,
+        fit_before: Time | None = None,
         fit_fraction: float | None = None,
         fit_sample: int | None = None,
         fit_seed: int | None = None,
         calendar: Sequence[str] | str | None = None,
         recipe: Recipe | None = None,
-        where: _spec.TimeBounds | Mapping[str, _spec.TimeBounds] | None = None,
+        where: TimeBounds | Mapping[str, TimeBounds] | None = None,
         items: Sequence[Any] | None = None,
         item_bucket: str | None = None,
         sort: bool = False,
         duplicates: str | None = None,
-        regrid: _spec.Step | None = None,
+        regrid: Step | None = None,
     ) -> Dataset:
         """Put arrays into the cache as the next generation of a dataset, and open it.
 
@@ -261,7 +262,7 @@ class Cache:
         options = load_options(None, item_id, time, dtype, layout, melt)
         options |= row_options(where, items, item_bucket, sort, duplicates, regrid)
         options = with_recipe(options, recipe, locals())
-        done = put(self._feed_path, _spec.dataset_name(name), columns, options)
+        done = put(self._feed_path, _checks.dataset_name(name), columns, options)
         return Dataset(self, name, int(done["generation"]))
 
     def append(
@@ -294,13 +295,13 @@ class Cache:
             StaleError: another client made a new generation while arrays were sent.
             ResourceError: the disk or memory does not suffice.
         """
-        name = _spec.dataset_name(name)
+        name = _checks.dataset_name(name)
         if isinstance(rows, Mapping) or hasattr(rows, "columns") or is_table(rows):
             given(("hash_sources", hash_sources, no_files, False))
             arrays: Any = rows
             done = put(self._feed_path, name, arrays, None)
         else:
-            options = given(("hash_sources", hash_sources, _spec.flag, False)) | {
+            options = given(("hash_sources", hash_sources, _checks.flag, False)) | {
                 "sources": absolute(rows)
             }
             done = wait_for(
@@ -319,7 +320,7 @@ class Cache:
             NotFoundError: there is none of the name; the message lists near ones.
             StaleError: the generation has left the cache.
         """
-        return Dataset(self, name, _spec.whole("generation", generation))
+        return Dataset(self, name, _checks.whole("generation", generation))
 
     def datasets(self) -> list[dict[str, Any]]:
         """All datasets, each at its newest.
@@ -334,7 +335,7 @@ class Cache:
         Raises:
             NotFoundError: there is none of the name.
         """
-        said = self._control.delete(f"/v1/datasets/{_spec.dataset_name(name)}")
+        said = self._control.delete(f"/v1/datasets/{_checks.dataset_name(name)}")
         return [int(generation) for generation in said["removed"]]
 
     def feeds(self, *, timeout: float | None = None) -> list[dict[str, Any]]:

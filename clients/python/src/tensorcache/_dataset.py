@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _spec, _wire
-from ._codes import codes_of
+from . import _checks
+from ._checks import RowBounds, Step, TimeBounds
+from ._daemon import frames
+from ._data.inverse import inverse
+from ._data.items import Items, Texts, show
+from ._data.madvise import Scattered
+from ._data.manifest import Column, Manifest
+from ._data.missing_rows import missing_stretches
+from ._data.text_codes import codes_of
 from ._errors import NotFoundError, ProtocolError, SpecError, StaleError, near
-from ._inverse import inverse
-from ._items import Items, Texts, show
-from ._manifest import Column, Manifest
-from ._missing_rows import missing_stretches
-from ._scattered import Scattered
-from ._window_spec import window_spec
-from ._windows import Windows
+from ._windows.spec import window_spec
+from ._windows.windows import Windows
 
 if TYPE_CHECKING:
     from ._cache import Cache
@@ -52,7 +54,7 @@ class Dataset:
 
     def __init__(self, cache: Cache, name: str, generation: int = 0) -> None:
         self._cache = cache
-        lease, said, fds = opened(cache._feed_path, _spec.dataset_name(name), generation)
+        lease, said, fds = opened(cache._feed_path, _checks.dataset_name(name), generation)
         self._lease = weakref.finalize(self, lease.close)
         self._maps: dict[str, mmap.mmap] = dict(zip(said["files"], map_files(fds), strict=True))
         self._manifest = Manifest(said["manifest"])
@@ -206,9 +208,9 @@ class Dataset:
         dilation: int = 1,
         anchor: str = "start",
         min_context: int | None = None,
-        rows: _spec.RowBounds | None = None,
-        time: _spec.TimeBounds | None = None,
-        max_step: _spec.Step | None = None,
+        rows: RowBounds | None = None,
+        time: TimeBounds | None = None,
+        max_step: Step | None = None,
         max_missing: float | None = 0.0,
         count_filled: bool = False,
         columns: Sequence[str] | str | None = None,
@@ -265,7 +267,7 @@ class Dataset:
                 )
             return mmap.mmap(fds[said["files"].index("data.arrow")], 0, access=mmap.ACCESS_COPY)
         finally:
-            _wire.close_all(fds)
+            frames.close_all(fds)
 
     def close(self) -> None:
         """Give the generation back: it may now leave the cache.
@@ -347,12 +349,12 @@ def opened(
     path: str, name: str, generation: int
 ) -> tuple[socket.socket, dict[str, Any], list[int]]:
     """The lease on a generation, what the daemon said of it, and its files' descriptors."""
-    lease = _wire.dial(path)
+    lease = frames.dial(path)
     try:
-        _wire.request(lease, {"request": "open", "dataset": name, "generation": generation})
-        said, fds = _wire.receive_reply(lease)
+        frames.request(lease, {"request": "open", "dataset": name, "generation": generation})
+        said, fds = frames.receive_reply(lease)
         if len(fds) != len(said["files"]):
-            _wire.close_all(fds)
+            frames.close_all(fds)
             raise ProtocolError(
                 f"the daemon sent {len(fds)} descriptors for {len(said['files'])} files"
             )
@@ -367,7 +369,7 @@ def map_files(fds: list[int]) -> list[mmap.mmap]:
     try:
         return [mmap.mmap(fd, 0, access=mmap.ACCESS_READ) for fd in fds]
     finally:
-        _wire.close_all(fds)
+        frames.close_all(fds)
 
 
 _reopened: weakref.WeakValueDictionary[tuple[str, str, str], Dataset] = (

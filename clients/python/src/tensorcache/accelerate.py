@@ -11,7 +11,7 @@ from typing import Any
 
 from . import torch
 from ._errors import DaemonError
-from ._windows import Windows
+from ._windows.windows import Windows
 
 __all__ = ["loader"]
 
@@ -33,12 +33,12 @@ def loader(accelerator: Any, windows: Windows, **options: Any) -> torch.Loader:
         SpecError: an option cannot be.
     """
     try:
-        from . import _accelerate
+        from ._adapters import accelerate_loader
     except ImportError as error:
         raise DaemonError(
             "accelerate is not installed",
             type="accelerate_missing",
             hint="pip install accelerate, or use tensorcache.torch.loader",
         ) from error
-    made: torch.Loader = _accelerate.of(accelerator, windows, options)
+    made: torch.Loader = accelerate_loader.of(accelerator, windows, options)
     return made

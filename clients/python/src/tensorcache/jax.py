@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from ._adapters.loader import Loader as AnyLoader
+from ._adapters.loader import settings
 from ._errors import DaemonError, SpecError
-from ._feed import Feed
-from ._feed_options import feed_options, sampler_options
-from ._loader import Loader as AnyLoader
-from ._loader import settings
-from ._weights import Weights
-from ._windows import Windows
+from ._feed.feed import Feed
+from ._feed.options import feed_options, sampler_options
+from ._feed.weights import Weights
+from ._windows.windows import Windows
 
 __all__ = ["Loader", "loader"]
 
@@ -110,11 +110,11 @@ class Loader(AnyLoader):
 def jax_delivery() -> Any:
     """What makes jax arrays of descriptors; importing jax happens here."""
     try:
-        from . import _jax_delivery
+        from ._adapters import jax_delivery
     except ImportError as error:
         raise DaemonError(
             "jax is not installed",
             type="jax_missing",
             hint="pip install jax, or use windows.feed(...) with numpy",
         ) from error
-    return _jax_delivery
+    return jax_delivery

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._batch import Batch
+from ._adapters.loader import settings
 from ._errors import DaemonError, SpecError
-from ._loader import settings
-from ._weights import Weights
-from ._windows import Windows
+from ._feed.batch import Batch
+from ._feed.weights import Weights
+from ._windows.windows import Windows
 
 __all__ = ["dataset"]
 
@@ -65,7 +65,7 @@ def dataset(
         SpecError: options contradict each other, or one cannot be.
     """
     try:
-        from . import _keras
+        from ._adapters import keras_dataset
     except ImportError as error:
         raise DaemonError(
             "keras is not installed",
@@ -83,4 +83,6 @@ def dataset(
         "slot", slots,
         channels_first, mask, reconnect,
     )  # fmt: skip
-    return _keras.WindowsDataset(_keras.ArrayLoader(given), arrange or _keras.pair)
+    return keras_dataset.WindowsDataset(
+        keras_dataset.ArrayLoader(given), arrange or keras_dataset.pair
+    )

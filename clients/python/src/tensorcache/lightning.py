@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._errors import DaemonError
-from ._windows import Windows
+from ._windows.windows import Windows
 
 __all__ = ["datamodule"]
 
@@ -46,7 +46,7 @@ def datamodule(
         SpecError: when a loader is made: an option cannot be.
     """
     try:
-        from . import _lightning
+        from ._adapters import lightning_module
     except ImportError as error:
         raise DaemonError(
             "lightning is not installed",
@@ -57,4 +57,4 @@ def datamodule(
     if "order" not in options:
         options["shuffle"] = shuffle
     evaluating = batch_size if eval_batch_size is None else eval_batch_size
-    return _lightning.WindowsModule(parts, batch_size, evaluating, options)
+    return lightning_module.WindowsModule(parts, batch_size, evaluating, options)

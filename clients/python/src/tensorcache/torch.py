@@ -12,19 +12,19 @@ import os
 import sys
 from typing import Any, Literal
 
-from ._choose import Chooser
-from ._deliver import Makers
+from ._adapters.loader import Loader as AnyLoader
+from ._adapters.loader import check_windows, settings
+from ._checks import flag
+from ._data.items import show
 from ._errors import DaemonError, SpecError
-from ._feed import Feed
-from ._feed_options import feed_options, sampler_options
-from ._items import show
-from ._loader import Loader as AnyLoader
-from ._loader import check_windows, settings
-from ._orders import traits
-from ._source import Source
-from ._spec import flag
-from ._weights import Weights
-from ._windows import Windows
+from ._feed.auto_delivery import Chooser
+from ._feed.feed import Feed
+from ._feed.mapped_windows import Source
+from ._feed.numpy_delivery import Makers
+from ._feed.options import feed_options, sampler_options
+from ._feed.orders import traits
+from ._feed.weights import Weights
+from ._windows.windows import Windows
 
 __all__ = ["Loader", "dataset", "loader"]
 
@@ -145,7 +145,7 @@ class Loader(AnyLoader):
         """
         if not traits(self._settings.order).ascending:
             return self
-        from ._torch_dataset import Onward
+        from ._adapters.torch_dataset import Onward
 
         return Onward(self)
 
@@ -172,11 +172,11 @@ class Loader(AnyLoader):
         makers: Makers = delivery.PAIRS if form == "tuple" else delivery.DICTS
         chooser = None
         if resident:
-            from ._torch_resident import resident_makers
+            from ._adapters.torch_resident import resident_makers
 
             makers = resident_makers(form, device)
         elif device is not None:
-            from ._torch_device import ToDevice
+            from ._adapters.torch_device import ToDevice
 
             self._pinned = to = ToDevice(form, device)
             makers = to.makers
@@ -219,7 +219,7 @@ def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> 
         raise SpecError(f'format: got "{format}", want "tuple" or "dict"', field="format")
     check_windows(windows)
     torch_delivery()
-    from ._torch_dataset import Cut
+    from ._adapters.torch_dataset import Cut
 
     return Cut(windows, format)
 
@@ -227,14 +227,14 @@ def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> 
 def torch_delivery() -> Any:
     """What makes tensors of descriptors; importing torch happens here."""
     try:
-        from . import _torch_delivery
+        from ._adapters import torch_delivery
     except ImportError as error:
         raise DaemonError(
             "torch is not installed",
             type="torch_missing",
             hint="pip install torch, or use windows.feed(...) with numpy",
         ) from error
-    return _torch_delivery
+    return torch_delivery
 
 
 def seed_of(seed: int, generator: Any) -> int:

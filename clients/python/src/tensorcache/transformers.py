@@ -38,11 +38,11 @@ def trainer_class(base: Any = None, *, names: Mapping[str, str] = NAMES, **optio
         The class; used as ``trainer_class()(model=…, args=…, train_dataset=windows)``.
     """
     try:
-        from . import _transformers
+        from ._adapters import transformers_trainer
     except ImportError as error:
         raise DaemonError(
             "transformers is not installed",
             type="transformers_missing",
             hint="pip install transformers accelerate, or use tensorcache.torch.loader",
         ) from error
-    return _transformers.extended(base, names, options)
+    return transformers_trainer.extended(base, names, options)

@@ -1,0 +1,1 @@
+"""What the loaders of torch, JAX, Keras and others are made of."""

@@ -1,0 +1,90 @@
+"""The loader of Accelerate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from accelerate import Accelerator
+from accelerate.data_loader import DataLoaderStateMixin
+from accelerate.state import GradientState
+
+from .. import torch
+from .._errors import FeedError, SpecError
+from .._windows.windows import Windows
+
+
+class NoNumbers:
+    """Stands for the batch sampler that Accelerate looks for; only the daemon knows the numbers."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise FeedError(
+            "skip_first_batches is for a DataLoader, and cannot skip batches of this loader",
+            type="cannot_skip",
+            hint="loader.load_state_dict(state) goes on in the middle of an epoch, as load_state() "
+            "does after "
+            "accelerator.register_for_checkpointing(loader)",
+        )
+
+
+class Accelerated(torch.Loader, DataLoaderStateMixin):
+    """A torch loader that updates Accelerate's gradient state, as Accelerate's own loaders do."""
+
+    batch_sampler = NoNumbers()
+
+    @property
+    def gradient_state(self) -> Any:
+        """Accelerate's; there is one in a process."""
+        return GradientState()
+
+    @property
+    def total_batch_size(self) -> int:
+        """Windows a step of all processes."""
+        return self._settings.batch_size * self.share()[1]
+
+    @property
+    def _drop_last(self) -> bool:
+        """Whether no step is filled with windows of the epoch's start."""
+        return self._settings.tail == "drop"
+
+    def __iter__(self) -> Iterator[Any]:
+        feed = self.feed
+        self.begin()
+        try:
+            for batch in feed:
+                self.end_of_dataloader = (
+                    feed._place(of_stream=True)[1] == 0
+                )  # the start of the next epoch
+                yield batch
+                del batch
+        finally:
+            self.end()
+
+
+def of(
+    accelerator: Any,
+    windows: Windows,
+    options: dict[str, Any],
+    kind: type[Accelerated] = Accelerated,
+) -> Any:
+    """A loader of a kind for an accelerator's process and device."""
+    if not isinstance(accelerator, Accelerator):
+        raise SpecError(
+            f"accelerator: got a {type(accelerator).__name__}, want an accelerate.Accelerator",
+            field="accelerator",
+        )
+    for name in ("rank", "num_replicas"):
+        if name in options:
+            raise SpecError(
+                f"{name}: got {options[name]!r}, want none: it is the accelerator's",
+                field=name,
+                hint=f"leave it out, or use tensorcache.torch.loader, whose {name} you give",
+            )
+    device = accelerator.device
+    made = torch.loader(
+        windows,
+        **{"device": device if device.type == "cuda" else None, **options},
+        rank=accelerator.process_index,
+        num_replicas=accelerator.num_processes,
+    )
+    return made.as_kind(kind)

@@ -1,0 +1,81 @@
+"""How a descriptor becomes jax arrays.
+
+``jax.device_put`` of an aligned numpy array makes an array over the same memory on the CPU, and
+keeps the numpy array until nothing of it is in use; for other devices until it is copied. The numpy
+array keeps its slot: see :mod:`.._feed.ring`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from .._data.items import show
+from .._errors import SpecError
+from .._feed import numpy_delivery
+from .._feed.batch import PARTS, Array
+from .._feed.numpy_delivery import Deliver, Makers
+
+if TYPE_CHECKING:
+    from .._feed.mapped_windows import Source
+    from .._feed.stream import Stream
+
+PLACES = ("item", "start", "time")
+"""The parts that stay numpy arrays."""
+
+
+def makers(form: str, device: Any) -> Makers:
+    """The makers of a loader's form for its device or sharding."""
+    put = putter(device)
+
+    def slot(stream: Stream, source: Source) -> Deliver:
+        batches = numpy_delivery.slot(stream, source)
+        for name, part in stream.layout.parts.items():
+            if name not in PLACES and jax.dtypes.canonicalize_dtype(part.dtype) != part.dtype:
+                raise SpecError(
+                    f"{name}: its dtype is {part.dtype}, which JAX would cut to 32 bits",
+                    field="dtype",
+                    hint='data.windows(..., dtype="float32"), or '
+                    'jax.config.update("jax_enable_x64", True)',
+                )
+
+        def pairs(slot: int, rows: int, flags: int, row: int) -> tuple[jax.Array, ...]:
+            batch = batches(slot, rows, flags, row)
+            return tuple(put(part) for part in (batch.context, batch.target) if part is not None)
+
+        def named(slot: int, rows: int, flags: int, row: int) -> dict[str, Any]:
+            batch = batches(slot, rows, flags, row)
+            parts = ((name, getattr(batch, name)) for name in PARTS)
+            return {
+                name: np.array(part) if name in PLACES else put(part)
+                for name, part in parts
+                if part is not None
+            }
+
+        return pairs if form == "tuple" else named
+
+    return {"slot": slot}
+
+
+def check_device(device: Any) -> None:
+    """Refuse what arrays cannot be put on.
+
+    Raises:
+        SpecError: it is neither a device nor a sharding.
+    """
+    if not isinstance(device, (jax.Device, jax.sharding.Sharding, type(None))):
+        raise SpecError(
+            f"device: got {show(device)}, want a jax.Device or a jax.sharding.Sharding",
+            field="device",
+            hint='jax.devices("cpu")[0] is a device; leave it out for JAX\'s default',
+        )
+
+
+def putter(device: Any) -> Callable[[Array], jax.Array]:
+    """What puts an array onto a device, or gives it as this process' part of a sharded one."""
+    if isinstance(device, jax.sharding.Sharding):
+        return lambda array: jax.make_array_from_process_local_data(device, array)
+    return lambda array: jax.device_put(array, device)

@@ -1,0 +1,249 @@
+"""What the loaders of all frameworks have in common.
+
+A feed that is made where and when it is iterated.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .._checks import between, flag
+from .._errors import SpecError
+from .._feed.feed import Feed
+from .._feed.weights import Weights
+from .._feed.weights import weights as item_weights
+from .._windows.windows import Windows
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a loader was asked for; picklable.
+
+    Attributes:
+        windows: what to load.
+        batch_size: windows a batch.
+        order: of an epoch.
+        seed: of the order.
+        tail: what becomes of the last, incomplete step.
+        weights: of items, in their order.
+        rank: which of the trainers this is; None asks around at every pass.
+        num_replicas: how many there are.
+        delivery: as for a feed, but that ``"auto"`` is the loader's.
+        slots: batches in flight.
+        channels_first: ``[B, F, C]``.
+        mask: deliver ``mask`` always.
+        reconnect: go on with another daemon.
+        more: what only one framework's loader knows.
+    """
+
+    windows: Windows
+    batch_size: int
+    order: str
+    seed: int
+    tail: str | None
+    weights: list[float] | None
+    rank: int | None
+    num_replicas: int | None
+    delivery: str
+    slots: int
+    channels_first: bool
+    mask: bool
+    reconnect: bool
+    more: tuple[Any, ...] = ()
+
+
+def settings(
+    windows: Windows,
+    batch_size: int,
+    shuffle: bool | None,
+    order: str | None,
+    seed: int,
+    drop_last: bool | None,
+    tail: str | None,
+    weights: Weights | None,
+    rank: int | None,
+    num_replicas: int | None,
+    delivery: str,
+    slots: int,
+    channels_first: bool,
+    mask: bool,
+    reconnect: bool,
+    *more: Any,
+) -> Settings:
+    """The settings of a loader: ``shuffle`` is short for an order, ``drop_last`` for a tail.
+
+    Raises:
+        SpecError: two of them contradict each other.
+    """
+    check_windows(windows)
+    for name, value in (("shuffle", shuffle), ("drop_last", drop_last)):
+        if value is not None:
+            flag(name, value)
+    if shuffle is not None:
+        wanted = "shuffle" if shuffle else "sequential"
+        if order is not None and order != wanted:
+            raise SpecError(
+                f'shuffle: got {shuffle} with order="{order}", want one of them', field="shuffle"
+            )
+        order = wanted
+    if drop_last:
+        if tail not in (None, "drop"):
+            raise SpecError(
+                f'drop_last: got True with tail="{tail}", want one of them', field="drop_last"
+            )
+        tail = "drop"
+    elif drop_last is not None and tail == "drop":
+        raise SpecError(
+            'drop_last: got False with tail="drop", want one of them', field="drop_last"
+        )
+    if (rank is None) != (num_replicas is None):
+        raise SpecError("rank: give rank and num_replicas together, or neither", field="rank")
+    given = None if weights is None else item_weights(weights, windows.dataset.items)
+    return Settings(
+        windows, between("batch_size", batch_size, 1), order or "sequential", seed, tail, given,
+        rank, num_replicas,
+        delivery, slots, channels_first, mask, reconnect, more,
+    )  # fmt: skip
+
+
+def check_windows(windows: Any) -> None:
+    """Refuse what are no windows.
+
+    Raises:
+        SpecError: they are something else.
+    """
+    if not isinstance(windows, Windows):
+        raise SpecError(
+            f"windows: got a {type(windows).__name__}, want the windows of a dataset",
+            field="windows",
+            hint="data.windows(context_length=…) makes them",
+        )
+
+
+class Loader:
+    """Batches of a framework's arrays.
+
+    Each pass is one epoch, ``len`` counts this rank's batches in it.
+
+    A loader can be pickled, copied and carried over a fork: there it makes a feed of its own, which
+    begins where the next pass of the first would have begun. Where rank and number of trainers were
+    not given, they are looked up whenever a pass begins, so a loader may be made before the
+    processes are joined.
+
+    Attributes:
+        dataset: the windows.
+        batch_size: windows a batch.
+        drop_last: whether the last, incomplete step is left out.
+    """
+
+    def __init__(self, given: Settings) -> None:
+        self._settings = given
+        self.dataset: Any = given.windows
+        self.batch_size: int | None = given.batch_size
+        self.drop_last = given.tail == "drop"
+        self._state: Mapping[str, Any] | None = (
+            None  # where the first pass begins, when somebody said so
+        )
+        self._feed: Feed | None = None
+        self._of: tuple[int, tuple[int, int]] | None = (
+            None  # the process and the share that the feed is of
+        )
+        self._closed = False
+
+    @property
+    def feed(self) -> Feed:
+        """The feed of this process and this share of the windows; made when there is none."""
+        of = os.getpid(), self.share()
+        if self._feed is not None and (self._closed or of == self._of):
+            return self._feed
+        state = self._next()
+        if self._feed is not None and self._of is not None and self._of[0] == of[0]:
+            self._feed.close()
+        made = self.make_feed(*of[1])
+        if state is not None:
+            made.load_state_dict(state)
+        self._feed, self._of, self._state = made, of, None
+        return made
+
+    def share(self) -> tuple[int, int]:
+        """This trainer's rank and their number."""
+        given = self._settings
+        if given.rank is not None and given.num_replicas is not None:
+            return given.rank, given.num_replicas
+        return self.find_share()
+
+    def find_share(self) -> tuple[int, int]:
+        """The rank and number that the framework knows of."""
+        raise NotImplementedError
+
+    def make_feed(self, rank: int, num_replicas: int) -> Feed:
+        """A feed of what the settings say."""
+        raise NotImplementedError
+
+    def as_kind(self, kind: type[Loader]) -> Any:
+        """The same loader, with its feed, as another kind of loader; this one is to be let go."""
+        other = kind(self._settings)
+        other.__dict__.update({**self.__dict__, **other.extra()})
+        return other
+
+    def extra(self) -> dict[str, Any]:
+        """Attributes that are the kind's own."""
+        return {}
+
+    def _next(self) -> Mapping[str, Any] | None:
+        """Where the next pass begins, if there was one or somebody said so."""
+        if self._feed is None:
+            return self._state
+        epoch, consumed = self._feed._target or self._feed._next_place()
+        return {**self._feed._cursor, "epoch": epoch, "consumed": consumed}
+
+    def __len__(self) -> int:
+        return len(self.feed)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.feed)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Have the next pass be the given epoch, from its start.
+
+        Where a state in the middle of that epoch was loaded and not begun, or an error of the feed
+        ended a pass there, it goes on there: trainers load a state, and then set its epoch.
+        """
+        feed = self.feed
+        if feed._target is None or feed._target[0] != epoch:
+            feed.set_epoch(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loop is; see :meth:`Feed.state_dict`."""
+        return self.feed.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where a state was saved; see :meth:`Feed.load_state_dict`."""
+        self.feed.load_state_dict(state)
+
+    def stats(self) -> dict[str, Any]:
+        """What the feed did so far; see :meth:`Feed.stats`."""
+        return self.feed.stats()
+
+    def close(self) -> None:
+        """End the feed; arrays that were kept stay valid, calling twice is fine."""
+        self.feed.close()
+        self._closed = True
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._settings,), {"next": self._next()}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self._state = state["next"]
+
+    def __repr__(self) -> str:
+        return f"<Loader over {self.feed!r}>"

@@ -1,0 +1,273 @@
+"""Torch tensors from descriptors: one maker for each delivery, as in numpy_delivery.
+
+A pair is ``(context, target)``, or ``(context,)`` where nothing is predicted.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from .._daemon.frames import RUN
+from .._errors import FeedError
+from .._feed import numpy_delivery
+from .._feed.batch import PARTS, Array, Batch, Run
+from .._feed.mapped_windows import Source
+from .._feed.numpy_delivery import Deliver, Makers, cubes
+from .block_pool import Pool
+
+if TYPE_CHECKING:
+    from .._feed.stream import Stream
+
+Pair = tuple[torch.Tensor, ...]
+WINDOWS = ("context", "target")
+Maker = Callable[["Stream", Source], Deliver]
+
+
+def slot_pairs(stream: Stream, source: Source) -> Deliver:
+    """Tensors over slots of the ring."""
+    ring, layout, full = stream.ring, stream.layout, stream.layout.rows
+    taken, most, spare, put = ring.taken, ring.most_held, ring.spare, ring.taken.append
+    take, from_numpy = ring.taker(), torch.from_numpy
+    names = [name for name in WINDOWS if name in layout.parts]
+    arrays, parts = (
+        [cubes(ring, layout, name) for name in names],
+        [layout.parts[name] for name in names],
+    )
+    contexts, targets, pair = arrays[0], arrays[-1], len(arrays) == 2
+
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
+        if rows == full and pair and (len(taken) < most or spare()):  # spelt out, for speed
+            put(slot)
+            return from_numpy(contexts[slot][0]), from_numpy(targets[slot][0])
+        memory = take(slot)
+        made = (np.ndarray((rows, *part.shape), part.dtype, memory, part.offset) for part in parts)
+        return tuple(map(from_numpy, made))
+
+    return deliver
+
+
+def view_pairs(stream: Stream, source: Source) -> Deliver:
+    """Tensors that are strides over a copy-on-write map of the columns.
+
+    torch knows no read-only tensors: writing into a read-only map would end the process. Writing
+    into this one would be seen in the neighbouring windows, so it is found out, by torch's own
+    count of what was done in place to a tensor and its views, and refused; the map, with what was
+    written, goes.
+    """
+    gathered, memory = local_pairs(stream, source), source.private()
+    stride, full, put = source.stride, stream.layout.rows, stream.ring.freed.append
+    with torch.inference_mode(mode=False):  # so that versions are counted
+        every = [
+            torch.from_numpy(source.every(name, memory)) for name in WINDOWS if source.has(name)
+        ]
+        whole = [runs_of(tensor, full, stride) for tensor in every]
+    context, target, pair = every[0], every[-1], len(every) == 2
+    contexts, targets = whole[0], whole[-1]
+
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
+        if context._version or target._version:
+            raise FeedError(
+                "a batch that is a view of the dataset was changed in place",
+                type="view_changed",
+                hint='delivery="slot" gives batches to change; the next pass has the values as '
+                "they were",
+            )
+        if not flags & RUN:
+            scattered: Pair = gathered(slot, rows, flags, row)
+            return scattered
+        put(slot)  # there is nothing in it
+        if rows == full and pair:
+            return contexts[row], targets[row]
+        end = row + rows * stride
+        return (
+            (context[row:end:stride], target[row:end:stride])
+            if pair
+            else (context[row:end:stride],)
+        )
+
+    return deliver
+
+
+def runs_of(every: torch.Tensor, rows: int, stride: int) -> torch.Tensor:
+    """As :func:`._deliver.runs`, a view of the tensor.
+
+    They share the count of what is done in place.
+    """
+    shape = (max(0, len(every) - (rows - 1) * stride), rows, *every.shape[1:])
+    first, *rest = every.stride()
+    return every.as_strided(shape, (first, first * stride, *rest))
+
+
+def local_pairs(stream: Stream, source: Source) -> Deliver:
+    """Tensors that are gathered here, into blocks that no batch holds any more."""
+    ring, layout = stream.ring, stream.layout
+    every = gathered_from(source)
+    if every is None:
+        return arrays_as_pairs(numpy_delivery.local(stream, source))
+    source.scattered()
+    tensors, places, size, full = [readable(array) for array in every], [], 0, layout.rows
+    for array in every:
+        places.append(((full, *array.shape[1:]), array.dtype, size))
+        size += -(-full * math.prod(array.shape[1:]) * array.itemsize // 64) * 64
+    pool, put = (
+        Pool(
+            size,
+            lambda memory: [np.ndarray(shape, dtype, memory, at) for shape, dtype, at in places],
+        ),
+        ring.freed.append,
+    )
+    rows_at, words = layout.parts["row"].offset // 8, layout.slot_bytes // 8
+    numbers = torch.from_numpy(np.frombuffer(ring.words(), np.int64))
+    of_slot = [numbers[at : at + full] for at in range(rows_at, stream.slots * words, words)]
+    select, from_numpy = torch.index_select, torch.from_numpy
+
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
+        number = of_slot[slot] if rows == full else of_slot[slot][:rows]
+        out = tuple(
+            select(tensor, 0, number, out=from_numpy(block[:rows]))
+            for tensor, block in zip(tensors, pool.take(), strict=True)
+        )
+        put(slot)
+        return out
+
+    return deliver
+
+
+def gathered_from(source: Source) -> list[Array] | None:
+    """The parts of the windows that start at each row, or None if torch cannot gather from them."""
+    every = [source.every(name) for name in WINDOWS if source.has(name)]
+    known = [
+        array
+        for array in every
+        if array is not None and (array.dtype.kind in "fib" or array.itemsize == 1)
+    ]
+    return known if len(known) == len(every) else None
+
+
+def readable(array: Array) -> torch.Tensor:
+    """A tensor over a read-only array, for reading alone.
+
+    Torch warns of those that are handed on.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.from_numpy(array)
+
+
+def starts_pairs(stream: Stream, source: Source) -> Deliver:
+    """``(item, start)``."""
+    arrays = numpy_delivery.starts(stream, source)
+
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
+        batch = arrays(slot, rows, flags, row)
+        return torch.from_numpy(batch.item), torch.from_numpy(batch.start)
+
+    return deliver
+
+
+def arrays_as_pairs(arrays: Deliver) -> Deliver:
+    """Tensors over the arrays of a batch, which may be written."""
+
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
+        batch: Batch = arrays(slot, rows, flags, row)
+        both = (batch.context, batch.target)
+        return tuple(torch.from_numpy(array) for array in both if array is not None)
+
+    return deliver
+
+
+def arrays_as_dict(maker: Maker) -> Maker:
+    """All parts of a batch of writable arrays by name."""
+
+    def make(stream: Stream, source: Source) -> Deliver:
+        arrays = maker(stream, source)
+        return lambda slot, rows, flags, row: named(arrays(slot, rows, flags, row), {})
+
+    return make
+
+
+def pairs_as_dict(maker: Maker) -> Maker:
+    """Context and target as a maker of pairs has them, and all other parts beside."""
+
+    def make(stream: Stream, source: Source) -> Deliver:
+        pairs, ring, layout = maker(stream, source), stream.ring, stream.layout
+
+        def deliver(slot: int, rows: int, flags: int, row: int) -> dict[str, torch.Tensor]:
+            if flags & RUN:
+                batch: Batch = Run(layout, rows, row)
+            else:
+                batch = Batch(ring.copy(slot), layout, rows)
+            return named(batch, dict(zip(WINDOWS, pairs(slot, rows, flags, row), strict=False)))
+
+        return deliver
+
+    return make
+
+
+def named(batch: Batch, made: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The parts of a batch by name; those that are made already, or else all."""
+    tensors = {}
+    for name in PARTS:
+        if name in made:
+            tensors[name] = made[name]
+        elif not made or name not in WINDOWS:
+            array = getattr(batch, name)
+            if array is not None:
+                tensors[name] = torch.from_numpy(
+                    array.view("<i8") if array.dtype.kind in "mM" else array
+                )
+    return tensors
+
+
+def pinned(makers: Makers) -> Makers:
+    """Makers whose tensors lie in pinned memory, where there is a CUDA device.
+
+    Torch's own, safe to copy from.
+    """
+    return (
+        {name: pinned_by(maker) for name, maker in makers.items()}
+        if torch.cuda.is_available()
+        else makers
+    )
+
+
+def pinned_by(maker: Maker) -> Maker:
+    """A maker that copies what another one makes into pinned memory."""
+
+    def make(stream: Stream, source: Source) -> Deliver:
+        made = maker(stream, source)
+
+        def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
+            batch = made(slot, rows, flags, row)
+            if isinstance(batch, dict):
+                return {name: tensor.pin_memory() for name, tensor in batch.items()}
+            return tuple(tensor.pin_memory() for tensor in batch)
+
+        return deliver
+
+    return make
+
+
+PAIRS: Makers = {
+    "slot": slot_pairs,
+    "view": view_pairs,
+    "local": local_pairs,
+    "starts": starts_pairs,
+}
+DICTS: Makers = {
+    "slot": arrays_as_dict(numpy_delivery.slot),
+    "starts": arrays_as_dict(numpy_delivery.starts),
+    "view": pairs_as_dict(view_pairs),
+    "local": pairs_as_dict(local_pairs),
+}
+
+
+def can_gather(source: Source) -> bool:
+    """Whether there is a choice between the daemon's gather and torch's own."""
+    return gathered_from(source) is not None

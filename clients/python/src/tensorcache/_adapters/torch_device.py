@@ -1,0 +1,192 @@
+"""Batches of the ring on a device.
+
+Copied on a stream of their own, each slot held until its copy is through.
+
+torch does not do that by itself: for memory that it did not allocate it drops the event that would
+tell when a copy is done, so a pinned slot that is let go after ``.to(non_blocking=True)`` may be
+filled anew while it is being read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import weakref
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from .._feed.batch import PARTS, Batch
+from .._feed.numpy_delivery import Deliver, Makers
+
+if TYPE_CHECKING:
+    from .._feed.mapped_windows import Source
+    from .._feed.stream import Stream
+
+PORTABLE = 1
+"""cudaHostRegisterPortable: pinned for all contexts."""
+
+
+class ToDevice:
+    """What makes tensors on a device of descriptors.
+
+    A slot is copied as one flat block and taken apart there: parts lie at multiples of 64 in it.
+
+    Attributes:
+        makers: for :class:`Feed`, by delivery.
+        pinned: "yes", or why the ring is not.
+    """
+
+    def __init__(self, form: str, device: str, cuda: Any = None) -> None:
+        self.makers: Makers = {"slot": self.slot, "starts": self.starts}
+        self.pinned = "no: not a CUDA device"
+        self._form = form
+        self._device = torch.device(device)
+        self._cuda = torch.cuda if cuda is None and self._device.type == "cuda" else cuda
+
+    def slot(self, stream: Stream, source: Source) -> Deliver:
+        """Context and target, or all parts."""
+        return self._make(stream, ("context", "target"))
+
+    def starts(self, stream: Stream, source: Source) -> Deliver:
+        """Items and start rows, or all parts that there are."""
+        return self._make(stream, ("item", "start"))
+
+    def _make(self, stream: Stream, pair: tuple[str, ...]) -> Deliver:
+        layout, every = stream.layout, self._form == "dict"
+        names = [name for name in (PARTS if every else pair) if name in layout.parts]
+        parts = []
+        for name in names:
+            part = layout.parts[name]
+            size = layout.rows * int(np.prod(part.shape)) * part.dtype.itemsize
+            parts.append(
+                (name, part.offset, part.offset + size, torch_dtype(part.dtype), part.shape)
+            )
+        low, high = min(part[1] for part in parts), max(part[2] for part in parts)
+        take, copies = stream.ring.taker(), self._copies(stream)
+
+        def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
+            copies.make_room()
+            memory = take(slot)
+            there = copies.copy(torch.from_numpy(memory[low:high]))
+            tensors = {}
+            for name, start, end, dtype, shape in parts:
+                tensors[name] = there[start - low : end - low].view(dtype).view(-1, *shape)[:rows]
+            if not every:
+                return tuple(tensors.values())
+            batch, named = Batch(memory, layout, rows), {}
+            for name in PARTS:
+                array = None if name in tensors else getattr(batch, name)
+                if name in tensors:
+                    named[name] = tensors[name]
+                elif array is not None:
+                    late = torch.from_numpy(
+                        array.view("<i8") if array.dtype.kind in "mM" else array
+                    )
+                    named[name] = late.to(self._device)
+            return named
+
+        return deliver
+
+    def _copies(self, stream: Stream) -> Copies | SideStream:
+        if self._cuda is None:
+            return Copies(self._device)
+        ring = np.frombuffer(stream.ring.words(), np.uint8)
+        side = SideStream(self._device, max(1, stream.slots - 3), self._cuda)
+        self.pinned = pin(ring, self._cuda, self._device)
+        weakref.finalize(
+            stream.ring, let_go, side, ring, self._cuda, self.pinned == "yes", os.getpid()
+        )
+        return side
+
+
+class Copies:
+    """Copies that are through when the call returns: those to devices without streams."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+
+    def make_room(self) -> None:
+        """Nothing is held."""
+
+    def copy(self, flat: torch.Tensor) -> torch.Tensor:
+        """The same bytes on the device."""
+        return flat.to(self._device, copy=True)
+
+
+class SideStream:
+    """Copies beside the computation: the current stream waits for a copy, the host does not.
+
+    Attributes:
+        held: what is being copied, oldest first, each with the event that follows it.
+    """
+
+    def __init__(self, device: torch.device, most: int, cuda: Any) -> None:
+        self.held: deque[tuple[Any, torch.Tensor]] = deque()
+        self._device = device
+        self._most = most
+        self._cuda = cuda
+        self._stream = cuda.Stream(device)
+
+    def make_room(self) -> None:
+        """Let go what is through; wait for the oldest copy where nearly all slots are held."""
+        held = self.held
+        while held and held[0][0].query():
+            held.popleft()
+        while len(held) >= self._most:
+            held[0][0].synchronize()
+            held.popleft()
+
+    def copy(self, flat: torch.Tensor) -> torch.Tensor:
+        """The same bytes on the device, as what is computed from here on will see them."""
+        cuda, stream = self._cuda, self._stream
+        with cuda.stream(stream):
+            there = torch.empty_like(flat, device=self._device)
+            there.copy_(flat, non_blocking=True)
+            event = cuda.Event()
+            event.record(stream)
+        current = cuda.current_stream(self._device)
+        current.wait_stream(stream)
+        there.record_stream(
+            current
+        )  # its memory came from the side stream: it must not go back while this one reads
+        self.held.append((event, flat))
+        return there
+
+
+def pin(ring: Any, cuda: Any, device: torch.device) -> str:
+    """Pin the ring's memory: "yes", or why that cannot be.
+
+    CUDA remembers what failed, and torch asks it for that after the next kernel, whose fault it is
+    not: so here is one.
+    """
+    try:
+        code = int(cuda.cudart().cudaHostRegister(ring.ctypes.data, ring.nbytes, PORTABLE))
+    except (RuntimeError, AttributeError, TypeError) as error:
+        return f"no: {str(error).splitlines()[0]}"
+    if code == 0:
+        return "yes"
+    with contextlib.suppress(RuntimeError):
+        torch.ones(1, device=device)
+    return f"no: cudaHostRegister returned {code}"
+
+
+def let_go(side: SideStream, ring: Any, cuda: Any, pinned: bool, pid: int) -> None:
+    """Before the ring is unmapped: wait for the last copy, and unpin.
+
+    In a forked child CUDA cannot be used.
+    """
+    if os.getpid() != pid:
+        return
+    while side.held:
+        side.held[0][0].synchronize()
+        side.held.popleft()
+    if pinned:
+        cuda.cudart().cudaHostUnregister(ring.ctypes.data)
+
+
+def torch_dtype(dtype: np.dtype[Any]) -> torch.dtype:
+    """The dtype as torch calls it."""
+    return torch.from_numpy(np.empty(0, dtype.newbyteorder("="))).dtype

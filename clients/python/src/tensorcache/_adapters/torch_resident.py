@@ -1,0 +1,194 @@
+"""Columns that stay on a device.
+
+Batches are gathered there, from rows that are told by the daemon.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from .._data.cutter import Part
+from .._errors import ResourceError
+from .._feed import numpy_delivery
+from .._feed.batch import PARTS, Array
+from .._feed.numpy_delivery import Deliver, Makers
+
+if TYPE_CHECKING:
+    from .._feed.mapped_windows import Source
+    from .._feed.stream import Stream
+
+CHUNK = 1 << 18
+"""Rows that are converted at a time on their way to the device."""
+SIGNED = {
+    getattr(torch, "u" + name): getattr(torch, name)
+    for name in ("int16", "int32", "int64")
+    if hasattr(torch, "u" + name)
+}
+"""What torch gathers instead of what it cannot; before 2.3 it did not know them."""
+
+_columns: weakref.WeakValueDictionary[tuple[Any, ...], torch.Tensor] = weakref.WeakValueDictionary()
+
+
+def resident_makers(form: str, device: str | None) -> Makers:
+    """What gathers tensors on a device.
+
+    Its columns are shared by all loaders over the same features.
+    """
+
+    def make(stream: Stream, source: Source) -> Deliver:
+        return gather(stream, source, form, torch.device(device or "cpu"))
+
+    return {"starts": make}
+
+
+def gather(stream: Stream, source: Source, form: str, device: torch.device) -> Deliver:
+    """Batches of windows of columns on the device."""
+    arrays, cutter = numpy_delivery.starts(stream, source), source._cutter
+    wanted = ("context", "target") if form == "tuple" else ("context", "target", "known")
+    gathers = {name: cube(source, name, device) for name in wanted if cutter.has(name)}
+    if form == "dict":
+        gathers |= {
+            name: cube(source, name, device)
+            for name in source._missing
+            if cutter.has(name.split("_")[0])
+        }
+        if "static" in cutter.parts:
+            gathers["static"] = static(source, device)
+        if source._mask:
+            span = torch.from_numpy(cutter.spans["context"]).to(device)
+            gathers["mask"] = lambda row, start, first, item: (
+                start[:, None] + span >= first[:, None]
+            )
+    rest = () if form == "tuple" else ("item", "start", "time", "reset")
+    names = [name for name in PARTS if name in gathers or name in rest]
+    first_rows = cutter._first.of_each
+
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
+        batch = arrays(slot, rows, flags, row)
+        item, start, at = (
+            torch.from_numpy(array).to(device) for array in (batch.item, batch.start, batch.row)
+        )
+        first = torch.from_numpy(first_rows(batch.item)).to(device) if source._mask else start
+        tensors = {}
+        for name in names:
+            if name in gathers:
+                tensors[name] = gathers[name](at, start, first, item)
+            else:
+                array = getattr(batch, name)
+                if array is not None:
+                    tensor = torch.from_numpy(
+                        array.view("<i8") if array.dtype.kind in "mM" else array
+                    )
+                    tensors[name] = {"item": item, "start": start}.get(name, tensor.to(device))
+        return tensors if form == "dict" else tuple(tensors.values())
+
+    return deliver
+
+
+Gather = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+"""Of ``row``, ``start``, ``first`` (the first row that is no padding) and ``item``, int64 ``[B]``
+on the device."""
+
+
+def cube(source: Source, name: str, device: torch.device) -> Gather:
+    """What gathers a part ``[B, rows, F]``."""
+    of, missing, _ = name.partition("_missing")
+    held = columns(source, of, bool(missing), device)
+    return (Padded if source._cutter.padded else Whole)(held, source, of)
+
+
+class Whole:
+    """Windows without padding: places in a view of all that could be."""
+
+    def __init__(self, held: torch.Tensor, source: Source, name: str) -> None:
+        self._held = held
+        cutter = source._cutter
+        span, features = cutter.spans[name], held.shape[1]
+        step, count = cutter.dilation * features, max(0, len(held) - int(span[-1]))
+        shape, strides = (count, len(span), features), (features, step, 1)
+        if source._channels_first:
+            shape, strides = (count, features, len(span)), (features, 1, step)
+        self._every = gatherable(held).as_strided(shape, strides, int(span[0]) * features)
+
+    def __call__(
+        self, row: torch.Tensor, start: torch.Tensor, first: torch.Tensor, item: torch.Tensor
+    ) -> torch.Tensor:
+        return self._every.index_select(0, row).view(self._held.dtype)
+
+
+class Padded:
+    """Windows of which rows before an item's first are 0."""
+
+    def __init__(self, held: torch.Tensor, source: Source, name: str) -> None:
+        self._held = held
+        self._values = gatherable(held)
+        self._span = torch.from_numpy(source._cutter.spans[name]).to(held.device)
+        self._channels_first = source._channels_first
+
+    def __call__(
+        self, row: torch.Tensor, start: torch.Tensor, first: torch.Tensor, item: torch.Tensor
+    ) -> torch.Tensor:
+        rows, low = start[:, None] + self._span, first[:, None]
+        at = torch.maximum(rows, low) + (row - start)[:, None]
+        out = self._values.index_select(0, at.flatten()).view(*at.shape, -1)
+        out.masked_fill_((rows < low)[..., None], 0)
+        return (out.transpose(1, 2).contiguous() if self._channels_first else out).view(
+            self._held.dtype
+        )
+
+
+def static(source: Source, device: torch.device) -> Gather:
+    """What gathers the values that are constant in an item."""
+    first = source._offsets[: len(source._data.items)]
+    held = torch.from_numpy(source._cutter.parts["static"].take(first, None)).to(device)
+    values = gatherable(held)
+    return lambda row, start, first, item: values.index_select(0, item).view(held.dtype)
+
+
+def gatherable(values: torch.Tensor) -> torch.Tensor:
+    """The same bytes in a dtype that torch gathers."""
+    return values.view(SIGNED.get(values.dtype, values.dtype))
+
+
+def columns(source: Source, name: str, missing: bool, device: torch.device) -> torch.Tensor:
+    """All rows of a part on the device, ``[rows, F]``, or whether they are missing.
+
+    Raises:
+        ResourceError: the device has no room for them.
+    """
+    part, data = source._cutter.parts[name], source._data
+    names = tuple(column.name for column in part._columns)
+    key = (data.digest, names, str(part._dtype), part._fill, missing, str(device))
+    held = _columns.get(key)
+    if held is not None:
+        return held
+    rows = len(data)
+    first = torch.from_numpy(chunk(part, 0, min(CHUNK, rows), missing))
+    shape = (rows, first.shape[1])
+    try:
+        made = torch.empty(shape, dtype=first.dtype, device=device)
+        for at in range(0, rows, CHUNK):
+            made[at : at + CHUNK] = torch.from_numpy(
+                chunk(part, at, min(at + CHUNK, rows), missing)
+            ).to(device)
+    except torch.cuda.OutOfMemoryError as error:
+        need = shape[0] * shape[1] * first.element_size()
+        raise ResourceError(
+            f"resident: the columns of {name} need {need:,} bytes on {device}, which has no room "
+            "for them",
+            field="resident",
+            hint="leave out resident=True: batches then travel one by one",
+        ) from error
+    _columns[key] = made
+    return made
+
+
+def chunk(part: Part, start: int, end: int, missing: bool) -> Array:
+    """Some rows as they are delivered."""
+    rows = np.arange(start, end)
+    return part.missing(rows, None) if missing else part.take(rows, None)

@@ -1,0 +1,136 @@
+"""The Trainer of Transformers over feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import transformers
+from torch.utils.data import IterableDataset
+
+from .._data.items import show
+from .._errors import SpecError
+from .._feed.batch import PARTS
+from .._windows.windows import Windows
+from .accelerate_loader import Accelerated, of
+
+TRAINING = ("order", "tail", "weights")
+"""Options that are for training alone."""
+
+
+class Epoch(IterableDataset[Any]):
+    """A loader's batches as a dataset.
+
+    What Accelerate skips batches of, when training is resumed.
+    """
+
+    def __init__(self, loader: Renamed) -> None:
+        self._loader = loader
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._loader)
+
+    def __len__(self) -> int:
+        return len(self._loader._settings.windows)
+
+
+class Renamed(Accelerated):
+    """A loader whose batches name parts as a model does.
+
+    Attributes:
+        names: by our name the model's.
+    """
+
+    names: Mapping[str, str]
+
+    def extra(self) -> dict[str, Any]:
+        """What Accelerate makes a DataLoader of must be batches already."""
+        return {"dataset": Epoch(self), "batch_size": None, "drop_last": False}
+
+    def __iter__(self) -> Iterator[Any]:
+        names = self.names.items()
+        for batch in super().__iter__():
+            named = {theirs: batch[ours] for ours, theirs in names if ours in batch}
+            del batch
+            yield named
+            del named
+
+
+class EpochOfState(transformers.TrainerCallback):
+    """Sets the epoch of a loader, also where the Trainer sees only what skips its batches."""
+
+    def on_epoch_begin(
+        self, args: Any, state: Any, control: Any, train_dataloader: Any = None, **_: Any
+    ) -> None:
+        """Before each epoch, whether begun or resumed."""
+        if isinstance(train_dataloader, Renamed):
+            train_dataloader.set_epoch(int(state.epoch or 0))
+
+
+def extended(base: Any, names: Mapping[str, str], options: dict[str, Any]) -> Any:
+    """See :func:`tensorcache.transformers.trainer_class`."""
+    base = transformers.Trainer if base is None else base
+    if not (isinstance(base, type) and issubclass(base, transformers.Trainer)):
+        raise SpecError(
+            f"base: got {base!r}, want transformers.Trainer or a subclass of it", field="base"
+        )
+    strange = (
+        [name for name in names if name not in PARTS] if isinstance(names, Mapping) else [names]
+    )
+    if strange:
+        raise SpecError(
+            f"names: got {show(strange[0])}, want names for parts of a window: {', '.join(PARTS)}",
+            field="names",
+            hint='names={"context": "x", "target": "y"} gives a model its arguments x and y',
+        )
+    names = dict(names)
+
+    class Trainer(base):
+        """A Trainer whose datasets may be windows."""
+
+        def __init__(self, *args: Any, **given: Any) -> None:
+            super().__init__(*args, **given)
+            self.add_callback(EpochOfState())
+
+        def get_train_dataloader(self) -> Any:
+            """A feed of the windows to train on."""
+            if not isinstance(self.train_dataset, Windows):
+                return super().get_train_dataloader()
+            seed = self.args.seed if self.args.data_seed is None else self.args.data_seed
+            more = {
+                "order": "shuffle",
+                "seed": seed,
+                "drop_last": self.args.dataloader_drop_last or None,
+                **options,
+            }
+            return self._windows_loader(self.train_dataset, self._train_batch_size, more)
+
+        def get_eval_dataloader(self, eval_dataset: Any = None) -> Any:
+            """A feed of the windows to evaluate on, in their order."""
+            found = self.eval_dataset if eval_dataset is None else eval_dataset
+            if isinstance(found, str):
+                found = self.eval_dataset[found]
+            return self._evaluating(found) or super().get_eval_dataloader(eval_dataset)
+
+        def get_test_dataloader(self, test_dataset: Any) -> Any:
+            """A feed of the windows to predict from, in their order."""
+            return self._evaluating(test_dataset) or super().get_test_dataloader(test_dataset)
+
+        def _evaluating(self, windows: Any) -> Any:
+            if not isinstance(windows, Windows):
+                return None
+            more = {name: value for name, value in options.items() if name not in TRAINING}
+            return self._windows_loader(windows, self.args.eval_batch_size, more)
+
+        def _windows_loader(self, windows: Windows, batch_size: int, more: dict[str, Any]) -> Any:
+            given = {"format": "dict", "batch_size": batch_size, **more}
+            if given["format"] != "dict":
+                raise SpecError(
+                    f'format: got "{given["format"]}", want "dict": models take named parts',
+                    field="format",
+                )
+            loader = of(self.accelerator, windows, given, Renamed)
+            loader.names = names
+            return loader
+
+    return Trainer

@@ -1,0 +1,239 @@
+"""What users write, as the JSON that the daemon reads.
+
+Whole numbers, bounds, times, lists of names.
+
+Only what JSON cannot carry is refused here; whether a value is allowed is the daemon's to say.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ._data.items import show
+from ._errors import SpecError
+
+Time: TypeAlias = "str | int | datetime.datetime | datetime.date | np.datetime64"
+RowBounds: TypeAlias = "tuple[int | None, int | None]"
+TimeBounds: TypeAlias = "tuple[Time | None, Time | None]"
+Step: TypeAlias = "str | int | datetime.timedelta | np.timedelta64"
+
+
+def whole(field: str, value: Any) -> int:
+    """A whole number, of Python or numpy."""
+    if isinstance(value, (bool, np.bool_)):
+        raise SpecError(f"{field}: got {value!r}, want a whole number", field=field)
+    try:
+        return int(operator.index(value))
+    except TypeError:
+        raise SpecError(f"{field}: got {show(value)}, want a whole number", field=field) from None
+
+
+def number(field: str, value: Any) -> float:
+    """A finite number, of Python or numpy; neither text nor True."""
+    refused = isinstance(value, (str, bytes, bool, np.bool_))
+    try:
+        result = math.nan if refused else float(value)
+    except (TypeError, ValueError, OverflowError):
+        refused = True
+    if refused:
+        raise SpecError(f"{field}: got {show(value)}, want a number", field=field)
+    if not math.isfinite(result):
+        raise SpecError(f"{field}: got {result}, want a finite number", field=field)
+    return result
+
+
+def names(field: str, value: Any) -> list[str]:
+    """A list of column names; a single string is a list of one."""
+    if isinstance(value, str):
+        return [value]
+    try:
+        listed = list(value)
+    except TypeError:
+        listed = [value]
+    for name in listed:
+        if not isinstance(name, str):
+            raise SpecError(f"{field}: got {name!r}, want column names", field=field)
+    return [str(name) for name in listed]
+
+
+def pair(field: str, value: Any, read: Callable[[str, Any], Any]) -> list[Any]:
+    """Two bounds, each read by ``read``; None is open."""
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise SpecError(
+            f"{field}: got {value!r}, want two bounds, such as (0, 8640) or (-48, None)",
+            field=field,
+        ) from None
+    return [None if bound is None else read(field, bound) for bound in (low, high)]
+
+
+def rows(field: str, value: Any) -> list[int | None]:
+    """Half-open bounds in rows; negative counts from the end, None is open."""
+    return pair(field, value, whole)
+
+
+def times(field: str, value: Any) -> list[int | str | None]:
+    """Half-open bounds in time; None is open."""
+    return pair(field, value, time)
+
+
+def where(field: str, value: Any) -> dict[str, Any]:
+    """The bounds of the rows that a load keeps: two times, or ``{"time": (a, b)}``."""
+    if not isinstance(value, Mapping):
+        return {"time": times(field, value)}
+    for key in value:
+        if key != "time":
+            raise SpecError(f'{field}: got {key!r}, want "time"', field=field)
+    return {str(key): times(field, bounds) for key, bounds in value.items()}
+
+
+def time(field: str, value: Any) -> int | str:
+    """A point in time: RFC 3339 text, or the integer of an integer time column; naive is UTC."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, np.datetime64):
+        if np.isnat(value):
+            raise SpecError(f"{field}: got NaT, want a time", field=field)
+        unit = np.datetime_data(value.dtype)[0]
+        fine = value if unit in ("ms", "us", "ns") else value.astype("datetime64[s]")
+        return f"{fine}Z"
+    if isinstance(value, datetime.datetime):  # pandas.Timestamp too
+        if value.tzinfo is None:
+            return value.isoformat() + "Z"
+        return value.astimezone(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    try:
+        return whole(field, value)
+    except SpecError:
+        raise SpecError(
+            f"{field}: got {value!r}, want RFC 3339 text, datetime, datetime64 or a whole number",
+            field=field,
+        ) from None
+
+
+def step(field: str, value: Any) -> int | str:
+    """A length of time: ``"1h"``, a timedelta, or the integer of an integer time column."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, datetime.timedelta):
+        return f"{(value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds}us"
+    if isinstance(value, np.timedelta64):
+        if np.datetime_data(value.dtype)[0] == "generic":
+            return int(value.astype(np.int64))
+        return f"{int(value.astype('timedelta64[ns]').astype(np.int64))}ns"
+    return whole(field, value)
+
+
+def item_value(field: str, value: Any) -> Any:
+    """An item's value: text or a whole number, or a list of them if several columns name it."""
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, (tuple, list)):
+        return [item_value(field, part) for part in value]
+    return whole(field, value)
+
+
+def item_values(field: str, value: Any) -> list[Any]:
+    """A list of item values."""
+    if isinstance(value, str) or not isinstance(value, (Iterable, Sequence)):
+        raise SpecError(f"{field}: got {show(value)}, want a list of item values", field=field)
+    return [item_value(field, part) for part in value]
+
+
+def part_items(field: str, value: Any) -> list[Any]:
+    """What ``split(items=)`` takes: a list of lists of items, or fractions."""
+    parts = listed(field, value)
+    if all(isinstance(part, (float, np.floating)) or part is None for part in parts):
+        return optional_numbers(field, parts)
+    return [item_values(f"{field}[{i}]", part) for i, part in enumerate(parts)]
+
+
+def optional_wholes(field: str, value: Any) -> list[int | None]:
+    """A list of whole numbers; None stands for the rest."""
+    return [
+        None if part is None else whole(f"{field}[{i}]", part)
+        for i, part in enumerate(listed(field, value))
+    ]
+
+
+def optional_numbers(field: str, value: Any) -> list[float | None]:
+    """A list of numbers; None stands for the rest."""
+    return [
+        None if part is None else number(f"{field}[{i}]", part)
+        for i, part in enumerate(listed(field, value))
+    ]
+
+
+def list_of_times(field: str, value: Any) -> list[int | str]:
+    """A list of points in time."""
+    return [time(f"{field}[{i}]", part) for i, part in enumerate(listed(field, value))]
+
+
+def listed(field: str, value: Any) -> list[Any]:
+    """A list, from any iterable that is no text."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise SpecError(f"{field}: got {show(value)}, want a list", field=field)
+    return list(value)
+
+
+def text(field: str, value: Any) -> str:
+    """A string."""
+    if not isinstance(value, str):
+        raise SpecError(f"{field}: got {value!r}, want text", field=field)
+    return str(value)
+
+
+def dataset_name(value: Any) -> str:
+    """A dataset's name."""
+    if not isinstance(value, str) or not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,99}", value):
+        raise SpecError(
+            f"name: got {show(value)}, want 1 to 100 of A-Z a-z 0-9 . _ -, the first a letter or "
+            "digit",
+            type="invalid_name",
+            field="dataset",
+        )
+    return value
+
+
+def between(field: str, value: Any, low: int, high: int | None = None) -> int:
+    """A whole number within bounds."""
+    got = whole(field, value)
+    if got < low or (high is not None and got > high):
+        allowed = f"{low} or more" if high is None else f"{low} to {high}"
+        raise SpecError(f"{field}: got {got}, want {allowed}", field=field)
+    return got
+
+
+def flag(field: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise SpecError(f"{field}: got {show(value)}, want True or False", field=field)
+    return bool(value)
+
+
+def dtype_name(field: str, value: Any) -> str:
+    """A dtype's name, from the name, a numpy dtype or a numpy type."""
+    if isinstance(value, str):
+        return str(value)
+    try:
+        return str(np.dtype(value).name)
+    except TypeError:
+        raise SpecError(
+            f'{field}: got {value!r}, want a dtype such as "float32"', field=field
+        ) from None
+
+
+def dtypes(field: str, value: Any) -> str | dict[str, str]:
+    """A dtype for all floats, or a mapping of columns to dtypes."""
+    if isinstance(value, Mapping):
+        return {text(field, name): dtype_name(field, one) for name, one in value.items()}
+    return dtype_name(field, value)

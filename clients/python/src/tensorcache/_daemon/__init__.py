@@ -1,0 +1,1 @@
+"""The daemon: where it is, how it is started, and the protocol that it speaks."""

@@ -1,0 +1,278 @@
+"""Finding the daemon of a cache directory, and starting it when none runs."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import select
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from .._errors import DaemonError, FeedError
+from .binary import find_binary
+from .cache_dir import Address, check_protocol, read_address
+from .http import Control
+
+START_SECONDS = 60.0
+"""How long a daemon is waited for: one that starts, one that leaves, and where none may be started
+the next one."""
+
+OTHERS_FIRST_SECONDS = 0.5
+"""How long who had a daemon leaves it to a service manager to start the next: systemd takes 0.1 s
+after a failure."""
+
+
+class Daemon(subprocess.Popen[bytes]):
+    """A daemon that this process started.
+
+    It outlives us on purpose, so dropping it warns of nothing.
+    """
+
+    def __del__(self, *_: object) -> None:
+        pass
+
+
+_started: list[Daemon] = []
+
+
+def find(directory: str) -> Address | None:
+    """The living daemon of ``directory``, or None.
+
+    Raises:
+        ProtocolError: one lives and speaks another protocol.
+    """
+    address = read_address(directory)
+    if address is None:
+        return None
+    try:
+        said = Control(address.control, directory).get("/v1/health", timeout=10.0)
+    except DaemonError as error:
+        if error.type not in ("daemon", "shutting_down"):
+            raise
+        return None
+    check_protocol(said.get("protocol"), said.get("version"), directory)
+    return address
+
+
+def find_or_start(
+    directory: str,
+    autostart: bool,
+    patience: float = 0.0,
+    closed: Callable[[], bool] = lambda: False,
+) -> Address:
+    """The daemon of ``directory``, started when none runs and ``autostart`` allows it.
+
+    Many clients may do this at once: ``start.lock`` lets one of them start, the others then find
+    its daemon. So does a client that was slower than somebody who starts one without that lock, as
+    a service manager does. Where none may be started, one is waited for as many seconds as
+    ``patience`` says; else ``OTHERS_FIRST_SECONDS`` of those. ``closed`` tells whether the feed
+    that waits was closed meanwhile, or its process ends.
+
+    Raises:
+        FeedError: it was.
+        DaemonError: none runs and it may not be started, or it cannot be; the message ends with its
+            log.
+    """
+    reap()
+    address = wait_for_another(directory, 0.0 if autostart else patience, closed)
+    if address is not None:
+        return address
+    if not autostart:
+        raise DaemonError(
+            f'no daemon runs for "{directory}", and it may not be started from here',
+            type="not_running",
+            hint="start one with tensorcache serve, or allow it: autostart=True, "
+            "TENSORCACHE_AUTOSTART=1",
+        )
+    binary = find_binary()
+    make_directory(directory)
+    with start_lock(directory):
+        address = wait_for_holder(directory, time.monotonic() + START_SECONDS)
+        if (
+            address is None and patience > 0
+        ):  # from when the last has let go, which may take it seconds
+            address = wait_for_another(directory, min(patience, OTHERS_FIRST_SECONDS), closed)
+        if address is None:
+            deadline = time.monotonic() + START_SECONDS
+            try:
+                start(binary, directory)
+            except DaemonError:
+                address = wait_for_holder(directory, deadline)
+                if address is None:
+                    raise
+            else:
+                address = find(directory)
+    if address is None:
+        raise DaemonError(
+            f'the daemon of "{directory}" started and was gone at once\n{log_tail(directory)}'
+        )
+    return address
+
+
+def lock_is_free(directory: str) -> bool:
+    """Whether no daemon holds the cache directory."""
+    with contextlib.ExitStack() as stack:
+        try:
+            fd = os.open(str(Path(directory, "daemon.lock")), os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return True
+        stack.callback(os.close, fd)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # which a daemon that starts waits for
+        except BlockingIOError:
+            return False
+        return True
+
+
+def wait_for_another(directory: str, seconds: float, closed: Callable[[], bool]) -> Address | None:
+    """The daemon of the directory, looked for again until so many seconds are over."""
+    deadline = time.monotonic() + seconds
+    while True:
+        address = find(directory)
+        if closed():
+            raise FeedError("the feed was closed while a daemon was waited for", type="closed")
+        if address is not None or time.monotonic() >= deadline:
+            return address
+        time.sleep(0.02)
+
+
+def wait_for_holder(directory: str, deadline: float) -> Address | None:
+    """The daemon that holds the directory, once it listens; None when nobody holds it.
+
+    One that is about to leave is waited for, and so is one that was started by hand and does not
+    listen yet.
+
+    Raises:
+        DaemonError: it neither listens nor leaves, by the deadline; the message ends with its log.
+    """
+    while True:
+        address = find(directory)
+        if address is not None or lock_is_free(directory):
+            return address
+        if time.monotonic() > deadline:
+            raise DaemonError(
+                f'a daemon holds "{directory}" but neither listens nor leaves after '
+                f"{START_SECONDS:.0f} s\n"
+                f"{log_tail(directory)}",
+                type="start_failed",
+            )
+        time.sleep(0.01)
+
+
+def make_directory(directory: str) -> None:
+    """Create the cache directory, for this user only."""
+    try:
+        Path(directory).mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise DaemonError(
+            f'the cache directory "{directory}" cannot be made: {error.strerror}',
+            type="directory",
+            field="dir",
+        ) from error
+
+
+@contextlib.contextmanager
+def start_lock(directory: str) -> Iterator[None]:
+    """Hold ``start.lock``: whoever has it may start the daemon of ``directory``."""
+    path = str(Path(directory, "start.lock"))
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise DaemonError(
+            f'"{path}" cannot be opened: {error.strerror}', type="directory", field="dir"
+        ) from error
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def start(binary: str, directory: str) -> None:
+    """Run the daemon in a session of its own and return once it listens.
+
+    Raises:
+        DaemonError: it ended, or does not listen after ``START_SECONDS``; the message ends with its
+            log.
+    """
+    ready, ready_for_child = os.pipe()
+    try:
+        log = os.open(
+            str(Path(directory, "daemon.log")),
+            os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC,
+            0o600,
+        )
+        try:
+            command = [
+                binary,
+                "serve",
+                "--dir",
+                directory,
+                "--ready-fd",
+                str(ready_for_child),
+                "--auto",
+            ]
+            daemon = Daemon(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=(ready_for_child,),
+                cwd="/",
+            )
+            _started.append(daemon)
+        except OSError as error:
+            raise DaemonError(
+                f'"{binary}" cannot be run: {error.strerror}', type="start_failed"
+            ) from error
+        finally:
+            os.close(log)
+            os.close(ready_for_child)
+        wait_until_ready(ready, directory)
+    finally:
+        os.close(ready)
+
+
+def wait_until_ready(ready: int, directory: str) -> None:
+    """Return when the daemon has written its "ok" to the pipe."""
+    deadline = time.monotonic() + START_SECONDS
+    said = b""
+    while not said.startswith(b"ok\n"):
+        readable, _, _ = select.select([ready], [], [], max(0.0, deadline - time.monotonic()))
+        if not readable:
+            raise DaemonError(
+                f'the daemon of "{directory}" does not listen after {START_SECONDS:.0f} '
+                f"s\n{log_tail(directory)}",
+                type="start_failed",
+            )
+        more = os.read(ready, 64)
+        if not more:
+            raise DaemonError(
+                f'the daemon of "{directory}" did not start\n{log_tail(directory)}',
+                type="start_failed",
+            )
+        said += more
+
+
+def log_tail(directory: str, size: int = 2000) -> str:
+    """The end of the daemon's log, with its path above it."""
+    path = Path(directory, "daemon.log")
+    try:
+        with path.open("rb") as log:
+            log.seek(max(0, os.fstat(log.fileno()).st_size - size))
+            text = log.read().decode(errors="replace").strip()
+    except OSError:
+        text = ""
+    return f"{path} ends with:\n{text}" if text else f"{path} says nothing"
+
+
+def reap(seconds: float = 0.0) -> None:
+    """Collect the exit status of ended daemons of this process, waiting so long for each."""
+    for daemon in list(_started):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            daemon.wait(seconds)
+            _started.remove(daemon)

@@ -1,0 +1,53 @@
+"""Waiting for a load."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from .._errors import CancelledError, SourceError, TensorcacheError, from_problem
+from .http import Control
+
+Progress: TypeAlias = Callable[[dict[str, Any]], None]
+
+WAIT_MS = 1000
+WAIT_MS_WITH_PROGRESS = 100
+
+
+def wait_for(control: Control, job: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+    """The job when it is done.
+
+    An exception on the way, Ctrl-C or one of ``progress``, cancels the job, unless other clients
+    wait for it too.
+
+    Raises:
+        TensorcacheError: what made the job fail.
+    """
+    wait = WAIT_MS if progress is None else WAIT_MS_WITH_PROGRESS
+    route = f"/v1/jobs/{job['job']}"
+    owner = job.get("owner", "")
+    told = None
+    try:
+        while True:
+            running = job["state"] in ("queued", "running")
+            if progress is not None and (not running or job != told):
+                progress(job)
+                told = job
+            if not running:
+                break
+            job = control.get(f"{route}?wait_ms={wait}")
+    except BaseException:
+        with contextlib.suppress(TensorcacheError):
+            control.delete(f"{route}?owner={owner}")
+        raise
+    if job["state"] == "done":
+        return job
+    if job.get("error"):
+        raise from_problem(job["error"])
+    if job["state"] == "cancelled":
+        raise CancelledError(f'the load of "{job.get("dataset", "")}" was cancelled')
+    raise SourceError(
+        f'the load of "{job.get("dataset", "")}" failed, and the daemon gave no reason',
+        type="job_failed",
+    )

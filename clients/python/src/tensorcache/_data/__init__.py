@@ -1,0 +1,1 @@
+"""The mapped files of a dataset: columns, items, words, and windows cut out of them."""

@@ -1,0 +1,305 @@
+"""Random access: windows cut out of the mapped columns by the client itself."""
+
+from __future__ import annotations
+
+import itertools
+import mmap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .manifest import DTYPES, Column
+from .padding import FirstRows
+
+if TYPE_CHECKING:
+    from .._dataset import Dataset
+
+Array = npt.NDArray[Any]
+Int64s = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, repr=False)
+class Sample:
+    """One window, or several of them along a leading axis B.
+
+    All arrays are read-only; where layout, dtype and padding allow it they are views of the mapped
+    columns. What the spec does not ask for is None.
+
+    Attributes:
+        context: ``[C, F]``, the rows looked back over.
+        target: ``[L + P, F]``: overlap, then prediction rows.
+        known: ``[C + G + P, F]``, the columns known in advance.
+        static: ``[F]``, the values that are constant in the item.
+        item: int64 code; ``data.items[code]`` is the item's value.
+        start: int64 row of the first context row in the item; negative where it is padded.
+        time: the time of that row, or where it is padded of the item's first; None without a time
+            column.
+        mask: bool ``[C]``, True = real row; where the spec admits padding.
+        context_missing: bool ``[C, F]``, True = missing; where the spec admits missing values.
+        target_missing: bool ``[L + P, F]``.
+    """
+
+    context: Array
+    target: Array | None
+    known: Array | None
+    static: Array | None
+    item: Any
+    start: Any
+    time: Any
+    mask: Array | None
+    context_missing: Array | None
+    target_missing: Array | None
+
+    def __repr__(self) -> str:
+        parts = (
+            f"{name} {list(value.shape)}"
+            for name, value in vars(self).items()
+            if isinstance(value, np.ndarray)
+        )
+        return f"<Sample {', '.join(parts)}>"
+
+
+class Part:
+    """The columns of one part, ready to be cut: ``[rows, features]``."""
+
+    def __init__(
+        self, data: Dataset, features: list[str], dtype: str | None, fill: float | None
+    ) -> None:
+        self._data = data
+        self._columns = columns = columns_of(data, features)
+        self._arrays = [
+            data[column.name].view(DTYPES[column.dtype], np.ndarray) for column in columns
+        ]
+        stored = np.result_type(*(DTYPES[c.dtype] for c in columns)) if columns else np.dtype("<f4")
+        self._dtype = np.dtype(dtype) if dtype else stored
+        self._width = sum(column.width for column in columns)
+        self._fill = fill if fill is not None and self._dtype.kind == "f" else None
+        self._matrix = one_matrix(data, columns) if stored == self._dtype else None
+
+    def matrix(self, memory: mmap.mmap | None = None) -> Array | None:
+        """All rows as a view ``[rows, features]`` of what windows deliver, or None.
+
+        Args:
+            memory: another map of the same file.
+        """
+        if self._matrix is None or (
+            self._fill is not None and any(column.missing for column in self._columns)
+        ):
+            return None
+        return self._matrix if memory is None else one_matrix(self._data, self._columns, memory)
+
+    def view(self, rows: slice) -> Array | None:
+        """Rows as a view of the mapped columns, or None where they do not lie that way."""
+        if self._matrix is None or (self._fill is not None and self.has_missing(rows)):
+            return None
+        return self._matrix[rows]
+
+    def has_missing(self, rows: slice) -> bool:
+        """Whether a value of the rows is missing."""
+        return any(
+            array.dtype.kind == "f" and bool(np.isnan(array[rows]).any()) for array in self._arrays
+        )
+
+    def take(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> Array:
+        """Copies of rows, of shape ``[*rows.shape, features]``.
+
+        Those that are not ``real`` are 0.
+        """
+        out = np.empty((*rows.shape, self._width), self._dtype)
+        at = 0
+        for array in self._arrays:
+            values = array[rows]
+            width = 1 if array.ndim == 1 else array.shape[1]
+            out[..., at : at + width] = values[..., None] if array.ndim == 1 else values
+            at += width
+        if self._fill is not None:
+            out[np.isnan(out)] = self._fill
+        return blank(out, real)
+
+    def missing(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_]:
+        """Which values of the rows are missing, of shape ``[*rows.shape, features]``."""
+        out = np.zeros((*rows.shape, self._width), np.bool_)
+        at = 0
+        for array in self._arrays:
+            width = 1 if array.ndim == 1 else array.shape[1]
+            if array.dtype.kind == "f":
+                gone = np.isnan(array[rows])
+                out[..., at : at + width] = gone[..., None] if array.ndim == 1 else gone
+            at += width
+        return blank(out, real)
+
+
+class Cutter:
+    """Cuts windows of one spec out of a dataset.
+
+    Attributes:
+        parts: context, target, known and static, those that there are.
+        spans: the rows of context, target and known, counted from a window's start.
+        dilation: rows between neighbours of a span.
+        misses: whether the spec admits missing values.
+        padded: whether it admits padding.
+    """
+
+    def __init__(
+        self, data: Dataset, spec: dict[str, Any], features: dict[str, list[str]], dtype: str | None
+    ) -> None:
+        self._data = data
+        self._first = FirstRows(data, spec)
+        context: int = spec["context_length"]
+        reach = context + spec.get("gap", 0) + spec.get("prediction_length", 0)
+        dilation: int = spec.get("dilation", 1)
+        overlap: int = spec.get("overlap", 0)
+        fill = spec.get("missing_value")
+        parts = {
+            name: Part(data, features[name], dtype, fill) for name in features if features[name]
+        }
+        spans = {
+            "context": range(context),
+            "target": range(context + spec.get("gap", 0) - overlap, reach),
+            "known": range(reach),
+        }
+        self.spans = {
+            name: np.arange(s.start, s.stop) * dilation for name, s in spans.items() if len(s)
+        }
+        self.dilation = dilation
+        self.parts = parts
+        self.misses = spec.get("max_missing", 0.0) != 0.0
+        self.padded = self._first.padded
+
+    def one(self, item: int, start: int) -> Sample:
+        """The window of an item that starts at a row: views where possible."""
+        base = int(self._data.items.row_offset[item])
+        first = self._first.of(item)
+
+        def part(name: str) -> Array | None:
+            if not self.has(name):
+                return None
+            rows = self.spans[name] + start
+            if rows[0] >= first:
+                view = self.parts[name].view(
+                    slice(base + int(rows[0]), base + int(rows[-1]) + 1, self.dilation)
+                )
+                if view is not None:
+                    return view
+            return self._cut(name, rows, base, first)
+
+        many = self._rest(np.asarray([item]), np.asarray([start]))
+        return Sample(
+            context=frozen(part("context")),
+            target=frozen(part("target")),
+            known=frozen(part("known")),
+            item=item,
+            start=start,
+            **{name: None if value is None else value[0] for name, value in many.items()},
+        )
+
+    def several(self, items: Int64s, starts: Int64s) -> Sample:
+        """Windows along a leading axis, copied together."""
+        return Sample(
+            context=frozen(self.part("context", items, starts)),
+            target=frozen(self.part("target", items, starts)),
+            known=frozen(self.part("known", items, starts)),
+            item=frozen(items),
+            start=frozen(starts),
+            **self._rest(items, starts),
+        )
+
+    def has(self, name: str) -> bool:
+        """Whether windows have context, target or known."""
+        return name in self.parts and name in self.spans
+
+    def part(self, name: str, items: Int64s, starts: Int64s) -> Array | None:
+        """A part of windows along a leading axis, as a copy; None where they have none."""
+        base = self._data.items.row_offset[items][:, None]
+        if name == "static":
+            return self.parts["static"].take(base[:, 0], None) if "static" in self.parts else None
+        if name == "time":
+            return self._first.times(items, starts)
+        first = self._first.of_each(items)[:, None]
+        if name == "mask":
+            mask: Array = starts[:, None] + self.spans["context"] >= first
+            return mask
+        of, missing, _ = name.partition("_missing")
+        if not self.has(of):
+            return None
+        rows = starts[:, None] + self.spans[of]
+        if missing:
+            return self.parts[of].missing(base + np.maximum(rows, first), rows >= first)
+        return self._cut(of, rows, base, first)
+
+    def _cut(self, name: str, rows: Int64s, base: Any, first: Any) -> Array:
+        real = rows >= first if self._first.padded else None
+        return self.parts[name].take(
+            base + (rows if real is None else np.maximum(rows, first)), real
+        )
+
+    def _rest(self, items: Int64s, starts: Int64s) -> dict[str, Array | None]:
+        wanted = {"static": True, "time": True, "mask": self.padded}
+        wanted |= dict.fromkeys(("context_missing", "target_missing"), self.misses)
+        return {
+            name: frozen(self.part(name, items, starts)) if want else None
+            for name, want in wanted.items()
+        }
+
+
+def columns_of(data: Dataset, features: list[str]) -> list[Column]:
+    """The columns that a list of features comes from.
+
+    A column of shape ``[rows, n]`` gives n in a row.
+    """
+    columns: list[Column] = []
+    at = 0
+    known = data._manifest.columns
+    while at < len(features):
+        column = known.get(features[at])
+        if column is None or column.width != 1:
+            fitting = [
+                c for c in known.values() if len(c.shape) > 1 and features[at].startswith(c.name)
+            ]
+            column = max(fitting, key=lambda c: len(c.name))
+        columns.append(column)
+        at += column.width
+    return columns
+
+
+def one_matrix(
+    data: Dataset, columns: list[Column], memory: mmap.mmap | None = None
+) -> Array | None:
+    """All columns as one strided ``[rows, features]`` over the file, if features are evenly spaced.
+
+    That is so in layout ``packed`` for neighbours, and in layout ``columns`` for columns that
+    follow each other.
+    """
+    if (
+        not columns
+        or len({(DTYPES[column.dtype], column.strides[0]) for column in columns}) > 1
+        or len(data) == 0
+    ):
+        return None
+    size = DTYPES[columns[0].dtype].itemsize
+    places = [column.offset + i * size for column in columns for i in range(column.width)]
+    apart = {later - earlier for earlier, later in itertools.pairwise(places)} or {size}
+    if len(apart) > 1 or min(apart) <= 0:
+        return None
+    strides = (columns[0].strides[0], apart.pop())
+    shape = (len(data), len(places))
+    matrix: Array = np.ndarray(
+        shape, DTYPES[columns[0].dtype], memory or data._maps["data.arrow"], places[0], strides
+    )
+    return matrix
+
+
+def blank(out: Array, real: npt.NDArray[np.bool_] | None) -> Array:
+    """``out`` with 0 where a row is padding."""
+    if real is not None and not real.all():
+        out[~real] = 0
+    return out
+
+
+def frozen(array: Any) -> Any:
+    """The array, read-only."""
+    if array is not None:
+        array.flags.writeable = False
+    return array

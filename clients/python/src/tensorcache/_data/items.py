@@ -1,0 +1,202 @@
+"""The items of a dataset and the words of its text columns, read from mapped files on demand."""
+
+from __future__ import annotations
+
+import mmap
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .._errors import NotFoundError, near
+from .manifest import Manifest
+
+ItemValue: TypeAlias = "str | int | tuple[str | int, ...] | None"
+
+NEAR_AMONG = 10_000
+"""How many names a "not found" message looks through for near ones."""
+
+
+class Texts(Sequence[str]):
+    """An Arrow Utf8 array of a mapped file as a sequence of strings, made when asked for."""
+
+    def __init__(self, data: mmap.mmap, count: int, offsets: int, at: int, size: int) -> None:
+        self._offsets: npt.NDArray[np.int32] = np.frombuffer(data, "<i4", count + 1, offsets)
+        self._bytes: npt.NDArray[np.uint8] = (
+            np.frombuffer(data, "u1", size, at) if size else np.empty(0, np.uint8)
+        )
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = in_range(index, len(self))
+        return self._bytes[self._offsets[i] : self._offsets[i + 1]].tobytes().decode()
+
+    def decode(self, codes: npt.ArrayLike) -> npt.NDArray[np.object_]:
+        """The strings of an array of codes, as an object array of the same shape.
+
+        None for a negative code, no text.
+        """
+        array = np.asarray(codes)
+        unique, inverse = np.unique(array, return_inverse=True)
+        words = np.empty(len(unique), object)
+        words[:] = [self[int(code)] if code >= 0 else None for code in unique]
+        return words[inverse.reshape(array.shape)]
+
+    def find(self, text: str) -> npt.NDArray[np.int64]:
+        """The positions that hold ``text``; one pass over the offsets, no string is made."""
+        wanted = text.encode()
+        places = np.flatnonzero(np.diff(self._offsets) == len(wanted))
+        for at, byte in enumerate(wanted):
+            if not len(places):
+                break
+            places = places[self._bytes[self._offsets[places] + at] == byte]
+        return places
+
+    def index(self, value: str, start: int = 0, stop: int | None = None) -> int:
+        """The position of a string.
+
+        Raises:
+            ValueError: it is not there.
+        """
+        for place in self.find(value):
+            if place >= start and (stop is None or place < stop):
+                return int(place)
+        raise ValueError(f'"{value}" is not there')
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} texts{preview(self)}>"
+
+
+class Items(Sequence[ItemValue]):
+    """The items of a dataset in the order of their first rows; ``items[code]`` is an item's value.
+
+    A value is a ``str`` or ``int``, a tuple of them where several columns name the item, and None
+    where none does. No Python object is made until it is asked for.
+
+    Attributes:
+        row_offset: int64 ``[items]``, each item's first row in the dataset.
+        rows: int64 ``[items]``, its number of rows.
+    """
+
+    def __init__(self, manifest: Manifest, data: mmap.mmap) -> None:
+        items = manifest.items
+        count = int(items["count"])
+        self.row_offset: npt.NDArray[np.int64] = np.frombuffer(
+            data, "<i8", count, int(items["row_offset"]["offset"])
+        )
+        self.rows: npt.NDArray[np.int64] = np.frombuffer(
+            data, "<i8", count, int(items["rows"]["offset"])
+        )
+        self._names = [str(value["name"]) for value in items.get("values") or ()]
+        self._values: list[Texts | npt.NDArray[np.int64]] = []
+        for value in items.get("values") or ():
+            if value["dtype"] == "text":
+                place = (int(value.get(key, 0)) for key in ("offsets", "data", "data_bytes"))
+                self._values.append(Texts(data, count, *place))
+            else:
+                self._values.append(np.frombuffer(data, "<i8", count, int(value["offset"])))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> ItemValue: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[ItemValue]: ...
+    def __getitem__(self, index: int | slice) -> ItemValue | list[ItemValue]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = in_range(index, len(self))
+        values = tuple(
+            value[i] if isinstance(value, Texts) else int(value[i]) for value in self._values
+        )
+        if not values:
+            return None
+        return values[0] if len(values) == 1 else values
+
+    def __iter__(self) -> Iterator[ItemValue]:
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, value: object) -> bool:
+        return self._find(value) is not None
+
+    def code(self, value: object) -> int:
+        """The number of the item that ``value`` names, as batches carry it.
+
+        Raises:
+            NotFoundError: no item has the value; the message lists near ones.
+        """
+        code = self._find(value)
+        if code is None:
+            raise NotFoundError(
+                f"no item is named {show(value)}{self._near(value)}",
+                type="item_not_found",
+                field="item",
+                hint="data.items lists them",
+            )
+        return code
+
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
+        """As :meth:`code`, with the signature of a sequence; ValueError where it is not there."""
+        code = self._find(value)
+        if code is None or code < start or (stop is not None and code >= stop):
+            raise ValueError(f"no item is named {show(value)}")
+        return code
+
+    def _find(self, value: object) -> int | None:
+        if not self._values:
+            return 0 if value is None and len(self) else None
+        wanted = value if isinstance(value, (tuple, list)) else (value,)
+        if len(wanted) != len(self._values):
+            return None
+        places: npt.NDArray[np.int64] | None = None
+        for column, part in zip(self._values, wanted, strict=True):
+            found: npt.NDArray[np.int64]
+            if isinstance(column, Texts):
+                found = column.find(part) if isinstance(part, str) else np.empty(0, np.int64)
+            elif isinstance(part, (int, np.integer)) and not isinstance(part, bool):
+                found = np.flatnonzero(column == part)
+            else:
+                found = np.empty(0, np.int64)
+            places = found if places is None else np.intersect1d(places, found, assume_unique=True)
+        return int(places[0]) if places is not None and len(places) else None
+
+    def _near(self, value: object) -> str:
+        wanted = len(self._values)
+        if not wanted:
+            return "; the dataset has one item, without a name (it was loaded without item_id)"
+        if wanted > 1 and not (isinstance(value, (tuple, list)) and len(value) == wanted):
+            return f"; items are named by tuples of {', '.join(self._names)}"
+        return near(str(value), (str(name) for name in self[:NEAR_AMONG]))
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} items{preview(self)}>"
+
+
+def in_range(index: Any, length: int) -> int:
+    """A Python index, negative from the end, as a position."""
+    i = operator.index(index)
+    if not -length <= i < length:
+        raise IndexError(f"{index} is outside of {length:,}")
+    return int(i % length)
+
+
+def show(value: object) -> str:
+    """A value as messages quote it."""
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def preview(values: Sequence[Any]) -> str:
+    """The first few values, for a repr."""
+    first = ", ".join(show(value) for value in values[:3])
+    return f": {first}{', …' if len(values) > 3 else ''}" if first else ""

@@ -1,0 +1,188 @@
+"""A generation's ``manifest.json``: which column is where, as FORMAT.md lays it down.
+
+Format history: 1, the first; 2, more dtypes, durations, text beside items.
+"""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._errors import ProtocolError
+
+FORMATS = (1, 2)
+DTYPES: dict[str, np.dtype[Any]] = {
+    "float16": np.dtype("<f2"),
+    "float32": np.dtype("<f4"),
+    "float64": np.dtype("<f8"),
+    "int8": np.dtype("i1"),
+    "int16": np.dtype("<i2"),
+    "int32": np.dtype("<i4"),
+    "int64": np.dtype("<i8"),
+    "uint8": np.dtype("u1"),
+    "uint16": np.dtype("<u2"),
+    "uint32": np.dtype("<u4"),
+    "uint64": np.dtype("<u8"),
+    "bool": np.dtype("?"),
+    "timestamp": np.dtype("<i8"),
+    "duration": np.dtype("<i8"),
+    "text": np.dtype("<i4"),
+}
+"""What the values of each dtype are mapped as."""
+
+TIMES = {"timestamp": "<M8", "duration": "<m8"}
+"""The numpy types of dtypes with a unit."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A fitted scaling: ``stored = (value - shift) / scale``.
+
+    ``shift`` and ``scale`` are float64 of shape ``[1 or items, width]``.
+    """
+
+    kind: str
+    per: str
+    shift: npt.NDArray[np.float64]
+    scale: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a load did to values before scaling them, in this order: fill, clip, log1p, diff.
+
+    ``first`` is float64 of shape ``[items, width]``: what an item's first difference is above,
+    after log1p. None where nothing was differenced, or of too many items. ``before`` is the file
+    that lists the cells that were missing before the fill; "" where none was.
+    """
+
+    fill: str = ""
+    clip: tuple[float, float] = (-np.inf, np.inf)
+    log1p: bool = False
+    diff: bool = False
+    first: npt.NDArray[np.float64] | None = None
+    before: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: what it is and where its values lie in ``data.arrow``."""
+
+    name: str
+    role: str
+    dtype: str
+    unit: str
+    shape: tuple[int, ...]
+    offset: int
+    strides: tuple[int, ...]
+    scale: Scale | None
+    missing: int = 0
+    prepared: Prepared = Prepared()
+
+    @property
+    def width(self) -> int:
+        """Features a row: 1 for shape ``[rows]``."""
+        return self.shape[1] if len(self.shape) > 1 else 1
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The dtype users see: ``datetime64`` for timestamps, ``timedelta64`` for durations."""
+        if self.dtype in TIMES:
+            return np.dtype(f"{TIMES[self.dtype]}[{self.unit}]")
+        return DTYPES[self.dtype]
+
+    def map(self, data: mmap.mmap) -> npt.NDArray[Any]:
+        """The values as an array over the mapped file: read-only, no copy."""
+        if self.shape[0] == 0:
+            empty = np.empty(self.shape, self.numpy_dtype)
+            empty.flags.writeable = False
+            return empty
+        array: npt.NDArray[Any] = np.ndarray(
+            self.shape, self.numpy_dtype, data, self.offset, self.axis_strides()
+        )
+        return array
+
+    def axis_strides(self) -> tuple[int, ...]:
+        """Bytes between neighbours along each axis of ``shape``."""
+        if len(self.strides) == len(self.shape):
+            return self.strides
+        return (*self.strides[:1], DTYPES[self.dtype].itemsize)
+
+
+class Manifest:
+    """The manifest of one generation, checked as far as the client relies on it.
+
+    Raises:
+        ProtocolError: it is of another format, or a field that is needed is not there.
+    """
+
+    def __init__(self, said: dict[str, Any]) -> None:
+        self.raw = said
+        if said.get("format") not in FORMATS:
+            raise ProtocolError(
+                f"the dataset is of format {said.get('format')!r}, this client reads {FORMATS[0]} "
+                f"to {FORMATS[-1]}",
+                type="format",
+                hint="install the daemon's version of the client",
+            )
+        try:
+            self.layout = str(said["layout"])
+            self.rows = int(said["rows"])
+            self.digest = str(said["digest"])
+            self.item_id = [str(name) for name in said["item_id"] or ()]
+            self.time = str(said["time"]) if said.get("time") else None
+            self.columns = {str(c["name"]): column_of(c) for c in said["columns"]}
+            self.items: dict[str, Any] = dict(said["items"])
+            self.vocab: dict[str, Any] = dict(said.get("vocab") or {})
+        except (KeyError, TypeError, ValueError) as error:
+            raise ProtocolError(
+                f"the dataset's manifest cannot be read: {error!r}", type="format"
+            ) from error
+
+
+def column_of(said: dict[str, Any]) -> Column:
+    """A column from its entry in the manifest."""
+    shape = tuple(int(n) for n in said["shape"])
+    dtype = str(said["dtype"])
+    if dtype not in DTYPES:
+        raise ValueError(f'column "{said["name"]}" is of dtype "{dtype}"')
+    width = shape[1] if len(shape) > 1 else 1
+    fitted = said.get("scale")
+    scale = None
+    if fitted:
+        scale = Scale(
+            kind=str(fitted["kind"]),
+            per=str(fitted["per"]),
+            shift=np.asarray(fitted["shift"], np.float64).reshape(-1, width),
+            scale=np.asarray(fitted["scale"], np.float64).reshape(-1, width),
+        )
+    return Column(
+        name=str(said["name"]),
+        role=str(said["role"]),
+        dtype=dtype,
+        unit=str(said.get("unit") or ""),
+        shape=shape,
+        offset=int(said["offset"]),
+        strides=tuple(int(n) for n in said["strides"]),
+        scale=scale,
+        missing=int(said.get("missing") or 0),
+        prepared=prepared_of(said.get("prepared") or {}, width),
+    )
+
+
+def prepared_of(said: dict[str, Any], width: int) -> Prepared:
+    """The steps before scaling from their entry in the manifest."""
+    low, high = said.get("clip_low"), said.get("clip_high")
+    first = said.get("first")
+    return Prepared(
+        fill=str(said.get("fill") or ""),
+        clip=(-np.inf if low is None else float(low), np.inf if high is None else float(high)),
+        log1p=bool(said.get("log1p")),
+        diff=bool(said.get("diff")),
+        first=None if first is None else np.array(first, np.float64).reshape(-1, width),
+        before=str((said.get("before") or {}).get("file") or ""),
+    )

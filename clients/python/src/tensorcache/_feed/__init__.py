@@ -1,0 +1,1 @@
+"""Feeds: the daemon's stream of batches, and the arrays that a trainer gets."""

@@ -1,0 +1,204 @@
+"""One batch: arrays over a slot of the feed's ring, or over the mapped columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data.manifest import DTYPES
+from .._errors import ProtocolError
+from .mapped_windows import Source
+
+Array = npt.NDArray[Any]
+Memory = npt.NDArray[np.uint8]
+
+PARTS = (
+    "context", "target", "known", "static", "item", "start", "time", "mask", "context_missing",
+    "target_missing",
+    "reset",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Part:
+    """Where a part lies in a slot.
+
+    ``shape`` without the leading batch axis, ``offset`` in bytes.
+    """
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    offset: int
+
+
+class Layout:
+    """How the daemon lays out a slot; the same for every batch of a feed.
+
+    Raises:
+        ProtocolError: a part does not fit into the slot or is of no dtype of the protocol.
+    """
+
+    def __init__(self, said: dict[str, Any], source: Source) -> None:
+        self.slot_bytes = int(said["slot_bytes"])
+        self.parts: dict[str, Part] = {}
+        self.rows = 0
+        for part in said["parts"]:
+            name, dtype = str(part["name"]), DTYPES.get(str(part["dtype"]))
+            self.rows, *shape = (int(n) for n in part["shape"])
+            offset = int(part["offset"])
+            if (
+                dtype is None
+                or offset + dtype.itemsize * self.rows * int(np.prod(shape)) > self.slot_bytes
+            ):
+                raise ProtocolError(
+                    f"the daemon lays out a slot of {self.slot_bytes} bytes with a part {part}"
+                )
+            self.parts[name] = Part(dtype, tuple(shape), offset)
+        self.source = source
+        self.cut = source.parts_of(str(said["delivery"]))
+
+    def late(self, name: str, batch: Batch) -> Array | None:
+        """A part that is made when it is asked for; None where there is none."""
+        part = self.parts.get(name)
+        if part is not None:
+            array: Array = np.ndarray(
+                (batch.rows, *part.shape), part.dtype, batch._memory, part.offset
+            )
+            return array
+        return self.source.part(name, batch.item, batch.start) if name in self.cut else None
+
+
+class Batch:
+    """Consecutive windows of an epoch's order, in shared memory.
+
+    By ``delivery="slot"`` arrays are dense and writable: a piece of the feed's ring, which is yours
+    until you drop the batch and every array, view or tensor made from it; then it goes back to the
+    daemon and is filled anew. By ``"view"`` they are read-only strides over the mapped columns; by
+    ``"local"`` dense, in this process's own memory; by ``"starts"`` there is only where the windows
+    are. :meth:`copy` gives a batch of its own. Parts that the spec does not ask for are None.
+
+    Attributes:
+        context: ``[B, C, F]``, or ``[B, F, C]`` with ``channels_first``.
+        target: ``[B, L + P, F]``, likewise; None where ``prediction_length`` is 0.
+        known: ``[B, C + G + P, F]``, the columns known in advance, likewise.
+        static: ``[B, F]``, the values that are constant in an item.
+        item: int64 ``[B]``; ``data.items[code]`` is the item's value.
+        start: int64 ``[B]``, row of the first context row in the item; negative where it is padded.
+        row: int64 ``[B]``, that row in the dataset: ``data.items.row_offset[item] + start``, so
+            ``data["OT"][row]`` is the first context value where nothing is padded.
+        time: ``[B]``, datetime64 or int64, the time of that row, or where it is padded of the
+            item's first; looked up in the mapped time column when asked for. None without one.
+        mask: bool ``[B, C]``, True = real row.
+        context_missing: bool, the shape of ``context``, True = missing.
+        target_missing: bool, the shape of ``target``.
+        reset: bool ``[B]``, True where a row does not continue the row of the batch before.
+        rows: B.
+    """
+
+    __slots__ = (*PARTS, "__weakref__", "_layout", "_memory", "row", "rows")
+
+    context: Array
+    target: Array | None
+    known: Array | None
+    static: Array | None
+    item: Array
+    start: Array
+    row: Array
+    time: Array | None
+    mask: Array | None
+    context_missing: Array | None
+    target_missing: Array | None
+    reset: Array | None
+    rows: int
+    _layout: Layout
+    _memory: Memory
+
+    def __init__(self, memory: Memory, layout: Layout, rows: int) -> None:
+        self._memory = memory
+        self._layout = layout
+        self.rows = rows
+
+    def __getattr__(self, name: str) -> Any:
+        """Make a part when it is first asked for."""
+        if name not in LATE:
+            raise AttributeError(f"a batch has no {name!r}; it has {', '.join(PARTS)}, row, rows")
+        array = self._layout.late(name, self)
+        setattr(self, name, array)
+        return array
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def copy(self) -> Batch:
+        """The same batch in memory of its own, dense and writable, which no slot depends on."""
+        return rebuild({name: own(getattr(self, name)) for name in LATE}, self.rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuild, ({name: getattr(self, name) for name in LATE}, self.rows)
+
+    def __repr__(self) -> str:
+        parts = ((name, getattr(self, name)) for name in PARTS)
+        shapes = (f"{name} {list(array.shape)}" for name, array in parts if array is not None)
+        return f"<Batch {', '.join(shapes)}>"
+
+
+class Run(Batch):
+    """A batch of windows that start a stride apart in one item.
+
+    The first one's row tells all places.
+    """
+
+    __slots__ = ("_row",)
+
+    _row: int
+
+    def __init__(self, layout: Layout, rows: int, row: int) -> None:
+        self._layout = layout
+        self.rows = rows
+        self._row = row
+
+    def __getattr__(self, name: str) -> Any:
+        """Make a part when it is first asked for."""
+        array: Array
+        if name == "item":
+            array = np.full(self.rows, self._layout.source.item(self._row), np.int64)
+        elif name == "start":
+            array = self.row - self._layout.source.offset(self._row)
+        elif name == "row":
+            array = self._row + self._layout.source.stride * np.arange(self.rows, dtype=np.int64)
+        else:
+            return super().__getattr__(name)
+        setattr(self, name, array)
+        return array
+
+
+LATE = (*PARTS, "row")
+
+
+def rebuild(parts: Mapping[str, Array | None], rows: int) -> Batch:
+    """A batch of parts that are all made: what copying and unpickling do."""
+    batch = Batch.__new__(Batch)
+    batch.rows = rows
+    for name, array in parts.items():
+        setattr(batch, name, array)
+    return batch
+
+
+def own(array: Array | None) -> Array | None:
+    """A dense copy, at a multiple of 64 as parts of a slot are."""
+    if array is None:
+        return None
+    copied: Array = aligned(array.nbytes).view(array.dtype).reshape(array.shape)
+    copied[...] = array
+    return copied
+
+
+def aligned(size: int) -> Memory:
+    """``size`` bytes of fresh memory at a multiple of 64, as slots are."""
+    memory = np.empty(size + 64, np.uint8)
+    at = -memory.__array_interface__["data"][0] % 64
+    return memory[at : at + size]

@@ -1,0 +1,436 @@
+"""A feed: one trainer's stream of batches."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Generator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .._checks import between, flag
+from .._daemon.frames import LAST, NO_SLOT
+from .._errors import DaemonError, FeedError, ProtocolError, TensorcacheError
+from . import cursor, orders
+from .auto_delivery import Chooser
+from .auto_slots import ANSWER_SECONDS as TUNING_SECONDS
+from .auto_slots import Tuner
+from .cursor import Place
+from .mapped_windows import Source
+from .numpy_delivery import MAKERS, Makers
+from .stream import Descriptor, Stream, forked
+from .wait_meter import Meter
+
+if TYPE_CHECKING:
+    from .._windows.windows import Windows
+
+ATTEMPTS = 5
+"""How often a feed looks for another daemon before it gives up; each time it waits for one that is
+about to leave."""
+
+ANSWER_SECONDS = 5.0
+"""How long statistics wait for a daemon, which may be stuck, or late on a machine that is busy."""
+
+
+class Feed:
+    """One trainer's stream of batches, prepared ahead by the daemon in shared memory.
+
+    A context manager.
+
+    Each ``for batch in feed`` is one epoch, and the next loop is the next epoch: a pass counts when
+    it ends, and when it delivered a batch and was left; one that an error of the feed ended goes on
+    at the same place. ``len(feed)`` is this rank's batches in an epoch (in ``random_start`` of the
+    epoch that is under way, else of the next). A batch's memory is reused once nothing refers to it
+    any more; who keeps many batches gets copies instead of a standstill (``stats()["copied"]``).
+
+    A feed belongs to the process that made it: after a fork the child's batches stay as they are,
+    and its feed raises FeedError. Pickle the windows instead and make a feed there.
+
+    Attributes:
+        windows: what it serves.
+        delivery: ``"slot"``, ``"view"``, ``"local"`` or ``"starts"``; for ``"auto"`` what is used
+            now.
+        path: how a context gets to the trainer: ``"memcpy"``, ``"transpose"``, ``"view"``; "" where
+            the daemon has no part in it.
+
+    Raises, while it is iterated:
+        DaemonError: the daemon went away; :meth:`state_dict` still says where to go on. With
+            ``reconnect=True`` only if none can be found or started again.
+        FeedError: the feed was closed, here or through the control API (type ``feed_closed``, also
+            with ``reconnect=True``), or another pass over it began.
+    """
+
+    def __init__(
+        self,
+        windows: Windows,
+        options: dict[str, Any],
+        makers: Makers = MAKERS,
+        chooser: Chooser | None = None,
+        reconnect: bool = False,
+    ) -> None:
+        self.windows = windows
+        self._options = options
+        self._makers = makers
+        self._chooser: Chooser | None = None
+        self._reconnect = flag("reconnect", reconnect)
+        self._tuner = None if options["slots"] else Tuner()
+        self._source = Source(windows, options["channels_first"], options["mask"])
+        self._start: Place = (0, 0)  # where the latest pass began
+        self._last: Descriptor | None = None  # of its latest batch
+        self._target: Place | None = None  # where the next pass shall begin, when somebody said so
+        self._empty = False  # the latest pass ended without a last batch
+        self._token = 0  # numbers the passes; a pass whose number is not this one is over
+        self._closed = False
+        self._pid = os.getpid()
+        self._batches_served = self._copied = self._reconnects = 0
+        self._meter = Meter()
+        self._stream: Stream | None = None
+        self._stream = stream = self._attach((0, 0))
+        if stream.said["delivery"] == "slot" and self._source.gathers():  # else there is no choice
+            self._chooser = chooser
+        self._cursor: dict[str, Any] = dict(stream.said["cursor"])
+        self._length = int(stream.said["batches"])
+
+    def __len__(self) -> int:
+        if (batches := orders.traits(self._options["options"]["order"]).batches) is None:
+            return self._length
+        epoch = self._place()[0] if self._meter.running else (self._target or self._next_place())[0]
+        return batches(epoch, self.windows, self._options["options"])
+
+    def __iter__(self) -> Generator[Any, None, None]:
+        """One epoch's batches; where it begins is decided when the first one is asked for."""
+        stream, token = self._begin()
+        try:
+            while True:
+                if self._token != token:  # since it attached
+                    raise self._over()
+                deliver = stream.deliver
+                chooser = None if self._chooser is None or self._chooser.settled else self._chooser
+                try:
+                    for descriptor in stream.pending:
+                        slot, rows, _, flags, _, _, row = descriptor
+                        if slot == NO_SLOT:
+                            self._last = (*descriptor[:3], flags | LAST, *descriptor[4:])
+                            self._empty = True
+                            return
+                        batch = deliver(slot, rows, flags, row)
+                        self._batches_served += 1
+                        # Last thing before the yield: no signal handler runs between them, so what
+                        # the cursor counts is what the loop got.
+                        self._last = descriptor
+                        yield batch
+                        del batch
+                        if self._token != token:
+                            raise self._over()
+                        changed = chooser is not None and chooser.step()
+                        if flags & LAST:
+                            return
+                        if changed:
+                            stream = self._exchange(stream)
+                            break
+                    else:
+                        stream.pending = stream.receive()
+                        if self._tuner is not None and self._tuner.due(self._meter.seconds()):
+                            stream = self._tune(self._tuner, stream)
+                except DaemonError as error:
+                    if (
+                        self._token != token
+                        or not self._reconnect
+                        or isinstance(error, ProtocolError)
+                    ):
+                        raise
+                    self._drop(stream)
+                    stream = self._attach_anew(self._place(of_stream=True))
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            if self._token != token:
+                raise
+            # An interrupted receive may have lost bytes: the next pass attaches anew.
+            self._drop(stream)
+            if isinstance(error, Exception):  # and goes on at the same place
+                self._target = self._place()
+            if isinstance(error, DaemonError):
+                raise self._lost(error) from error
+            raise
+        finally:
+            if self._token == token:
+                self._pause()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Have the next pass be the given epoch, from its start."""
+        self._target = (between("epoch", epoch, 0, 2**64 - 1), 0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise FeedError(
+            "a feed cannot be pickled or copied: its batches come over a socket of this process",
+            type="not_picklable",
+            hint="pass its windows and state_dict() on; a feed that is made of them there goes on "
+            "at the same place",
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loop is: a few integers, ready for JSON.
+
+        The batch that the loop has now counts as consumed.
+
+        After the last batch of an epoch it is the start of the next. Any rank's state resumes any
+        number of ranks.
+        """
+        epoch, consumed = self._place()
+        return {**self._cursor, "epoch": epoch, "consumed": consumed}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Have the next pass go on exactly where :meth:`state_dict` was called.
+
+        Raises:
+            CursorError: the state is of another dataset, spec, seed or order; the message says what
+                differs.
+        """
+        self._target = cursor.place(state, self._cursor)
+
+    def stats(self) -> dict[str, Any]:
+        """What the feed did so far, and who waited for whom.
+
+        ``batches`` handed to the loop; ``seconds`` inside passes; ``wait_s``, those of them in
+        which the loop waited for data, and ``wait_share``, their share; ``wait_trainer_s`` and
+        ``wait_trainer_share``, how long the daemon waited for the trainer, by its own clock, and
+        the share of that in the time since the feed was attached; ``verdict``, the daemon's one
+        line on what limits the feed and what to try (these three are None while no daemon serves
+        the feed); ``reconnects``, how often another daemon took over; ``copied``, batches copied
+        out because the loop kept nearly all slots; ``held``, slots of the ring that it keeps now;
+        its ``slots`` and ``slot_bytes``; ``delivery``, and ``path``, how a context gets to the
+        trainer; ``step_s``, the mean seconds of a step by each delivery that ``"auto"`` tried.
+        """
+        control = self.windows.dataset._cache._control
+        theirs: dict[str, Any] = {}
+        while not theirs and (stream := self._stream):
+            theirs = stream.heard(control, ANSWER_SECONDS)
+            if stream is self._stream:  # else another one serves the feed since
+                break
+        # One reading for all: the daemon's verdict is on what it was told.
+        seconds, waited = (
+            theirs.get("pass_s", self._meter.seconds()),
+            theirs.get("wait_data_s", self._meter.waited),
+        )
+        return {
+            "batches": self._batches_served,
+            "seconds": seconds,
+            "wait_s": waited,
+            "wait_share": waited / seconds if seconds else 0.0,
+            **{
+                name: theirs.get(name)
+                for name in ("wait_trainer_s", "wait_trainer_share", "verdict")
+            },
+            "reconnects": self._reconnects,
+            "copied": self._copied + (stream.ring.copied if stream else 0),
+            "held": stream.ring.held if stream else 0,
+            "slots": stream.slots if stream else 0,
+            "slot_bytes": stream.layout.slot_bytes if stream else 0,
+            "delivery": self.delivery,
+            "path": self.path,
+            "step_s": dict(self._chooser.seconds) if self._chooser else {},
+        }
+
+    def close(self) -> None:
+        """End the feed; the daemon frees its ring.
+
+        Batches that were kept stay valid; calling twice is fine.
+        """
+        self._closed = True
+        self._token += 1
+        self._pause()
+        if (stream := self._stream) is not None:
+            self._drop(stream)
+
+    def __enter__(self) -> Feed:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _begin(self) -> tuple[Stream, int]:
+        """Bring the stream to where a pass begins, and begin it."""
+        if self._closed:
+            raise FeedError(
+                "the feed is closed", type="closed", hint="windows.feed(...) makes another"
+            )
+        if os.getpid() != self._pid:
+            raise forked()
+        self._pause()
+        here = self._place(of_stream=True)
+        start, stream = self._target or self._next_place(), self._stream
+        try:
+            if stream is None:
+                self._stream = stream = self._attach(start)
+            else:
+                if self._chooser is not None and self._chooser.delivery != self.delivery:
+                    stream = self._exchange(stream)
+                if (
+                    start != here or self._empty
+                ):  # after two epochs without a batch the daemon waits to be asked
+                    stream.seek(*start)
+        except BaseException as error:
+            if (left := self._stream) is not None:
+                self._drop(left)
+            if not (self._reconnect and isinstance(error, DaemonError)) or isinstance(
+                error, ProtocolError
+            ):
+                raise
+            stream = self._attach_anew(start)
+        self._start, self._last, self._target, self._empty = start, None, None, False
+        self._token = token = self._token + 1
+        self._meter.begin()
+        if self._closed:  # by another thread: from here on it ends the pass by its number
+            raise self._over()
+        return stream, token
+
+    def _attach(self, start: Place) -> Stream:
+        if os.getpid() != self._pid:
+            raise forked()
+        data = self.windows.dataset
+        request: dict[str, Any] = {
+            "request": "feed",
+            "dataset": data.name,
+            "generation": data.generation,
+            "digest": data.digest,
+            "spec": self.windows._spec,
+            "cuts": list(self.windows._cuts),
+            "cursor": None,
+            **self._options,
+        }
+        if self._chooser is not None:
+            request["delivery"] = self._chooser.delivery
+        if self._reconnect:
+            request["reconnect"] = True
+        if (served := self._stream) is not None:  # another thread may close it meanwhile
+            request["instead"] = served.said["feed"]  # unless the daemon has ended that
+        if start != (0, 0):
+            request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
+        stream = Stream(data._cache._feed_path, request, self._source, self._makers, self._meter)
+        self.delivery = str(stream.said["delivery"])
+        self.path = str(stream.said.get("path") or "")
+        return stream
+
+    def _exchange(self, stream: Stream, slots: int = 0) -> Stream:
+        """Go on where the loop is with the chooser's delivery, or with other slots.
+
+        The stream that serves is let go last, and stays where no better one can be had: others may
+        have the memory, the generation of a closed dataset leaves the cache with its last feed,
+        descriptors end, the daemon is gone, or somebody has closed the feed, of which the loop is
+        to be told.
+        """
+        was = self._options
+        if slots:
+            self._options = {**was, "slots": slots}
+        made = None
+        with contextlib.suppress(TensorcacheError, OSError):
+            made = self._attach(self._place(of_stream=True))
+        if made is None or stream.slots >= made.slots < slots:
+            if made is not None:
+                made.close()
+            self._options = was
+            if self._chooser is not None:
+                self._chooser.keep(self.delivery)
+            return stream
+        self._stream = made  # first: others ask and close the feed meanwhile
+        self._drop(stream)
+        return made
+
+    def _tune(self, tuner: Tuner, stream: Stream) -> Stream:
+        """Have more slots, or fewer, where the waiting of both sides says so."""
+        choosing = self._chooser is not None and not self._chooser.settled
+        if self.delivery != "slot" or choosing:
+            return stream
+        was, control = stream, self.windows.dataset._cache._control
+        slots = tuner.look(
+            self._meter.seconds(),
+            self._meter.waited,
+            lambda: was.idled(was.heard(control, TUNING_SECONDS, 1).get("wait_trainer_s")),
+            stream.slots,
+        )
+        if slots != stream.slots:
+            stream = self._exchange(stream, slots)
+            tuner.made(stream.slots)
+        return stream
+
+    def _attach_anew(self, place: Place) -> Stream:
+        """Go on by a daemon that is found or started again.
+
+        Raises:
+            DaemonError: none can be, or it goes away again and again.
+            StaleError: it has the generation no more.
+        """
+        cache = self.windows.dataset._cache
+        for left in reversed(range(ATTEMPTS)):
+            cache._find_again(lambda: self._closed)
+            try:
+                self._stream = stream = self._attach(place)
+            except DaemonError as error:
+                if not left or isinstance(error, ProtocolError):
+                    raise
+            else:
+                self._reconnects += 1
+                return stream
+        raise AssertionError("unreachable")
+
+    def _place(self, of_stream: bool = False) -> Place:
+        """Where the loop is; ``of_stream``: where the stream is, whatever was asked for since."""
+        if self._target is not None and not of_stream:
+            return self._target
+        if self._last is None:
+            return self._start
+        _, _, _, flags, epoch, consumed, _ = self._last
+        return (epoch + 1, 0) if flags & LAST else (epoch, consumed)
+
+    def _next_place(self) -> Place:
+        """Where the next pass begins when nobody says otherwise.
+
+        The next epoch, if this one delivered anything.
+        """
+        return self._start if self._last is None else (self._last[4] + 1, 0)
+
+    def _over(self) -> FeedError:
+        if self._closed:
+            self.close()  # what was attached meanwhile goes too
+            return FeedError("the feed was closed during the pass", type="closed")
+        return FeedError(
+            "another pass over the feed began; a feed is one stream",
+            type="pass_over",
+            hint="make a second feed of the windows for a pass inside a pass",
+        )
+
+    def _lost(self, error: DaemonError) -> DaemonError:
+        """The error of a feed whose daemon went away; the next pass goes on at the same place."""
+        if isinstance(error, ProtocolError):
+            return error
+        epoch, consumed = self._place()
+        counted = cursor.counted(self._cursor, consumed, self.windows)
+        return DaemonError(
+            f"the feed ended in epoch {epoch}, after {counted}: {error.detail}",
+            type=error.type,
+            hint="state = feed.state_dict() has the place: tensorcache.connect() again, make the "
+            "feed anew, and "
+            "load_state_dict(state) goes on exactly there; feeds made with reconnect=True do so by "
+            "themselves",
+        )
+
+    def _drop(self, stream: Stream) -> None:
+        """Close a stream; the next pass attaches anew."""
+        self._copied, stream.ring.copied = self._copied + stream.ring.copied, 0
+        stream.close()
+        if self._stream is stream:
+            self._stream = None
+
+    def _pause(self) -> None:
+        """Stop the clock of the pass."""
+        self._meter.pause()
+        if self._chooser is not None:
+            self._chooser.pause()
+
+    def __repr__(self) -> str:
+        epoch, consumed = self._place()
+        return (
+            f'<Feed of "{self.windows.dataset.name}": {len(self):,} batches an epoch, at epoch '
+            f"{epoch} after "
+            f"{cursor.counted(self._cursor, consumed)}{', closed' if self._closed else ''}>"
+        )

@@ -1,0 +1,49 @@
+"""What happens to live feeds when the process forks.
+
+The child's batches stay as they are, its feeds end.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .stream import Stream
+
+_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+_registered = False
+
+
+def watch(stream: Stream) -> None:
+    """Have a stream told of forks; the hooks are registered with the first one."""
+    global _registered
+    if not _registered:
+        os.register_at_fork(before=before, after_in_parent=in_parent, after_in_child=in_child)
+        _registered = True
+    _streams.add(stream)
+
+
+def forget(stream: Stream) -> None:
+    """A stream that is closed has nothing to lose in a fork."""
+    _streams.discard(stream)
+
+
+def before() -> None:
+    """Runs in the parent before a fork."""
+    for stream in list(_streams):
+        stream.before_fork()
+
+
+def in_parent() -> None:
+    """Runs in the parent after a fork."""
+    for stream in list(_streams):
+        stream.after_fork_in_parent()
+
+
+def in_child() -> None:
+    """Runs in the child after a fork."""
+    for stream in list(_streams):
+        stream.after_fork_in_child()
+    _streams.clear()

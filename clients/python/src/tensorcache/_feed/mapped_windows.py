@@ -1,0 +1,125 @@
+"""What a feed's batches are cut from.
+
+The mapped columns, as strides over all windows that could be.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from .._data.madvise import advise
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from .._windows.windows import Windows
+
+    Array = npt.NDArray[Any]
+
+CUBES = ("context", "target", "known")
+"""The parts whose values are ``[B, rows, features]``."""
+VALUES = (*CUBES, "static")
+CHANNELLED = (*CUBES, "context_missing", "target_missing")
+"""The parts that ``channels_first`` turns around."""
+
+
+class Source:
+    """The columns of a feed's windows, and the parts of a batch that do not come from the ring.
+
+    Attributes:
+        stride: rows between the starts of neighbouring windows.
+    """
+
+    def __init__(self, windows: Windows, channels_first: bool, mask: bool) -> None:
+        data = windows.dataset
+        self._data = data
+        self.stride: int = windows._spec.get("stride", 1)
+        self._offsets = data.items.row_offset
+        self._cutter = cutter = windows._cut()
+        self._channels_first = channels_first
+        self._counted = False
+        self._missing = {"context_missing", "target_missing"} if mask or cutter.misses else set()
+        self._mask = {"mask"} if mask or cutter.padded else set()
+
+    def parts_of(self, delivery: str) -> frozenset[str]:
+        """The parts of a batch that are cut out here when they are asked for."""
+        named = {"row", "time"}
+        if delivery != "slot":
+            named |= self._missing
+        if delivery in ("view", "local"):
+            named |= {*VALUES}
+        if delivery == "view":
+            named |= self._mask
+        return frozenset(named)
+
+    def part(self, name: str, items: Array, starts: Array) -> Array | None:
+        """A part of a batch, cut out of the mapped columns as a copy.
+
+        None where the windows have none.
+        """
+        if name == "row":
+            rows: Array = self._offsets[items] + starts
+            return rows
+        value = self._cutter.part(name, items, starts)
+        if self._channels_first and value is not None and name in CHANNELLED:
+            value = np.ascontiguousarray(value.swapaxes(1, 2))
+        return value
+
+    def item(self, row: int) -> int:
+        """The item that a row of the dataset is of."""
+        return int(np.searchsorted(self._offsets, row, side="right")) - 1
+
+    def offset(self, row: int) -> int:
+        """The first row of the item that a row of the dataset is of."""
+        return int(self._offsets[self.item(row)])
+
+    def private(self) -> mmap.mmap:
+        """A copy-on-write map of the columns, for windows here and there."""
+        memory = self._data.private_map()
+        advise(memory, scattered=True)
+        return memory
+
+    def scattered(self) -> None:
+        """Advise the kernel of random reads of the dataset's map, as long as this object lives."""
+        if not self._counted:
+            self._counted = True
+            self._data._scattered.add(self)
+
+    def has(self, name: str) -> bool:
+        """Whether windows have context, target or known."""
+        return self._cutter.has(name)
+
+    def gathers(self) -> bool:
+        """Whether all windows can be gathered as stored, without converting or checking values."""
+        return all(self.every(name) is not None for name in ("context", "target") if self.has(name))
+
+    def every(self, name: str, memory: mmap.mmap | None = None) -> Array | None:
+        """The windows that start at each row of the dataset: ``[rows, C, F]``, or ``[rows, F, C]``.
+
+        It overlaps itself, and is read-only if it is over the dataset's own map. ``every[row]`` is
+        the part of the window whose first context row is ``row``, whether or not such a window
+        exists. None where padding, a conversion, a replaced value or the places of the columns in
+        the file forbid it.
+
+        Args:
+            name: context, target or known; there must be such a part.
+            memory: another map of the same file.
+        """
+        cutter = self._cutter
+        matrix = None if cutter.padded else cutter.parts[name].matrix(memory)
+        if matrix is None:
+            return None
+        span = cutter.spans[name]
+        rows, features = matrix.strides
+        count, first = max(0, len(matrix) - int(span[-1])), matrix[int(span[0]) :]
+        shape, strides = (
+            (count, len(span), matrix.shape[1]),
+            (rows, rows * cutter.dilation, features),
+        )
+        if self._channels_first:
+            shape, strides = (shape[0], *shape[:0:-1]), (strides[0], *strides[:0:-1])
+        return as_strided(first, shape, strides, writeable=memory is not None)

@@ -1,0 +1,44 @@
+"""The orders of an epoch, as far as this client behaves differently for them.
+
+The daemon has their formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import random_start
+
+if TYPE_CHECKING:
+    from .._windows.windows import Windows
+
+
+class Traits(NamedTuple):
+    """How an order behaves.
+
+    Attributes:
+        ascending: every epoch visits all windows from the first to the last.
+        blocks: a position is a whole batch, so that a cursor counts batches and not windows.
+        batches: the number of this rank's batches of an epoch, for a feed's options; None if all
+            epochs have as many.
+    """
+
+    ascending: bool = False
+    blocks: bool = False
+    batches: Callable[[int, Windows, Mapping[str, Any]], int] | None = None
+
+
+ORDERS: Mapping[str, Traits] = MappingProxyType({
+    "sequential": Traits(ascending=True),
+    "shuffle": Traits(),
+    "bootstrap": Traits(),
+    "random_start": Traits(blocks=True, batches=random_start.of_epoch),
+    "lanes": Traits(),
+})  # fmt: skip
+
+
+def traits(order: str) -> Traits:
+    """The traits of an order; those of a shuffle if this client does not know the name."""
+    return ORDERS.get(order, Traits())

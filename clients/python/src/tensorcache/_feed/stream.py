@@ -1,0 +1,356 @@
+"""One attachment to the daemon.
+
+The socket that descriptors come from and credits go to, and the ring.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Any
+
+from .._daemon import frames
+from .._daemon.frames import NO_SLOT
+from .._daemon.http import Control
+from .._errors import DaemonError, FeedError, NotFoundError, ProtocolError, TensorcacheError
+from . import fork
+from .batch import Layout
+from .mapped_windows import Source
+from .numpy_delivery import Deliver, Makers
+from .queue import Queue, usable
+from .ring import Ring
+from .wait_meter import Meter
+
+Descriptor = tuple[int, int, int, int, int, int, int]
+"""Slot, rows, stream, flags, epoch, consumed, and of a run the dataset's row at which it begins."""
+
+DESCRIPTOR = struct.Struct("<IIIIQqq")
+SEEK = struct.Struct("<IIQq")
+WAIT = struct.Struct("<IIQ")
+WAKE = frames.HEADER.pack(0, frames.CREDIT)
+"""A credit of no slot: there are some in the queue."""
+HEARINGS = 20
+"""How often the daemon is asked about a feed until it has heard what it was told of it just before.
+"""
+TICK_SECONDS = 0.5
+"""How often a wait looks up whether the process still wants the batch."""
+
+
+class Stream:
+    """A feed's connection.
+
+    Attributes:
+        said: the daemon's REPLY.
+        pending: descriptors that are here and were not handed out, of as many batches as are
+            delivered before slots go back.
+        meter: counts the seconds that are spent blocked for descriptors.
+        deliver: makes a batch of a slot, a number of windows and flags.
+    """
+
+    def __init__(
+        self, path: str, body: dict[str, Any], source: Source, makers: Makers, meter: Meter
+    ) -> None:
+        sock = frames.dial(path)
+        fds: list[int] = []
+        try:
+            frames.request(sock, {**body, "queue": usable()})
+            self.said, fds = frames.receive_reply(sock)
+            if len(fds) != 1:
+                raise ProtocolError(
+                    f"the daemon sent {len(fds)} descriptors with a feed, want the ring's"
+                )
+            sock.setsockopt(
+                socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(TICK_SECONDS * 1e6))
+            )
+            self.layout = Layout(self.said, source)
+            self.slots = int(self.said["slots"])
+            self.ring = Ring(fds.pop(), self.slots, self.layout.slot_bytes)
+            queue = self.said.get("queue")
+            self._queue = (
+                Queue(self.ring.memory(), queue, self.slots, DESCRIPTOR.size) if queue else None
+            )
+            self.deliver: Deliver = makers[str(self.said["delivery"])](self, source)
+            self.ring.ready()
+        except BaseException:
+            sock.close()
+            frames.close_all(fds)
+            raise
+        self.pending: Iterator[Descriptor] = iter(())
+        self._more: Iterator[Descriptor] = iter(())  # behind them
+        self.meter = meter
+        self._began = (
+            time.perf_counter() - meter.seconds()
+        )  # on a clock that stands still inside passes
+        # A credit wakes the daemon, which takes the trainer 10 µs; what is left must last until it
+        # has answered. Through the queue a credit wakes nobody as a rule, and the daemon shall see
+        # it soon.
+        self._bulk = max(
+            1, self.slots * 5 // 16 if self._queue is not None else self.slots * 5 // 8
+        )
+        self._least = max(1, self.slots // 4)
+        self._number = int(self.said.get("stream", 0))
+        self._sought = False  # descriptors of before a seek may still come
+        self._sock = sock
+        self._closed = False
+        self._forked = False
+        self._view = memoryview(bytearray(1 << 16))
+        self._filled = 0
+        self._failed: TensorcacheError | None = None
+        self._finalize = weakref.finalize(self, sock.close)
+        fork.watch(self)
+
+    def receive(self) -> Iterator[Descriptor]:
+        """More of what the daemon sent, or at least some bytes of it: perhaps no descriptor yet.
+
+        Slots are given back before this blocks, so the daemon always has what the trainer does not
+        hold.
+
+        Raises:
+            TensorcacheError: the daemon sent ERROR, or went away.
+        """
+        if self._failed is not None:
+            raise self._failed
+        if len(self.ring.taken) + len(self.ring.freed) >= self._bulk:
+            self.give_back(self._least)
+        pending = list(islice(self._more, self._bulk))
+        if not pending:
+            more = (
+                self._receive()
+                if self._queue is None
+                else DESCRIPTOR.iter_unpack(self._take(self._queue))
+            )
+            self._more = self._skip(more) if self._sought else more
+            pending = list(islice(self._more, self._bulk))
+        return iter(pending)
+
+    def _receive(self) -> Iterator[Descriptor]:
+        """What comes over the socket."""
+        view = self._view[self._filled :] if self._filled else self._view
+        try:
+            n = self._sock.recv_into(view, 0, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            n = self._receive_blocking(view)
+        except OSError as error:
+            raise self._gone(error) from error
+        if n == 0:
+            raise self._gone(None)
+        self._filled += n
+        return self._parse()
+
+    def _take(self, queue: Queue) -> bytes:
+        """What the queue holds; where that is nothing, it is waited for."""
+        taken = queue.take()
+        if not taken:
+            self.give_back()
+            taken = queue.take()
+        while not taken:
+            self._send(WAIT.pack(8, frames.WAIT, queue.read))
+            n = self._receive_blocking(self._view[self._filled :])
+            if n == 0:
+                raise self._gone(None)
+            self._filled += n
+            self._parse()
+            taken = queue.take()
+        return taken
+
+    def give_back(self, least: int = 1) -> None:
+        """Send the freed slots as one CREDIT, if ``least`` or more, and a due meter frame."""
+        ring = self.ring
+        freed = ring.freed
+        if ring.taken:
+            ring.collect()
+        if len(freed) < least:
+            return
+        if self._queue is not None:
+            asleep = self._queue.give(freed)
+            freed.clear()
+            meter = self.meter.frame()  # which also tells whether there is a daemon
+            if asleep or meter:
+                self._send(WAKE + meter)
+        else:
+            credit = struct.pack(f"<{2 + len(freed)}I", 4 * len(freed), frames.CREDIT, *freed)
+            freed.clear()
+            self._send(credit + self.meter.frame())
+
+    @property
+    def queued(self) -> bool:
+        """Whether descriptors and credits go through the ring's memory."""
+        return self._queue is not None
+
+    def report(self) -> None:
+        """Tell the daemon what the meter says, if it still listens."""
+        with contextlib.suppress(TensorcacheError):
+            self._send(self.meter.frame(always=True))
+
+    def heard(self, control: Control, patience: float, hearings: int = HEARINGS) -> dict[str, Any]:
+        """What the daemon says of the feed once it has heard our meter.
+
+        Nothing where it does not answer.
+
+        Args:
+            control: to ask it by.
+            patience: seconds to wait for an answer.
+            hearings: how often it is asked until it has heard; then what it says is told with our
+                own meter.
+        """
+        self.report()
+        told, said = self.meter.told, {}
+        try:
+            for _ in range(hearings):
+                said = control.get(f"/v1/feeds/{self.said['feed']}", timeout=patience)
+                if round(said["pass_s"] * 1e9) >= told:
+                    return said
+        except (DaemonError, NotFoundError):
+            return {}
+        return {**said, "pass_s": self.meter.seconds(), "wait_data_s": self.meter.waited}
+
+    def idled(self, waited: float | None) -> float | None:
+        """Of the seconds that the daemon waited for the trainer so far, those inside passes.
+
+        Between passes the ring is full, whoever was too slow in them.
+        """
+        between = time.perf_counter() - self.meter.seconds() - self._began
+        return None if waited is None else max(0.0, waited - between)
+
+    def seek(self, epoch: int, consumed: int) -> None:
+        """Go on at another place; what is under way from before is skipped and given back."""
+        self._number += 1
+        self._sought = True
+        left = chain(self.pending, self._more)
+        self.ring.freed += [descriptor[0] for descriptor in left if descriptor[0] != NO_SLOT]
+        self._send(
+            frames.HEADER.pack(SEEK.size, frames.SEEK) + SEEK.pack(self._number, 0, epoch, consumed)
+        )
+
+    def close(self) -> None:
+        """End the feed; a thread that waits in it wakes up."""
+        if self._finalize.alive:
+            self._closed = True
+            with contextlib.suppress(OSError):
+                self._sock.send(frames.HEADER.pack(0, frames.DONE), socket.MSG_DONTWAIT)
+            with contextlib.suppress(OSError):
+                self._sock.shutdown(socket.SHUT_RDWR)
+            self._finalize()
+            fork.forget(self)
+
+    def before_fork(self) -> None:
+        """See :meth:`Ring.before_fork`."""
+        self.ring.before_fork()
+
+    def after_fork_in_parent(self) -> None:
+        """See :meth:`Ring.after_fork_in_parent`."""
+        self.ring.after_fork_in_parent()
+
+    def after_fork_in_child(self) -> None:
+        """Leave the feed to the parent.
+
+        Close our copy of its socket without a word, keep our batches as they are.
+        """
+        self._forked, self._failed = True, forked()
+        deque(chain(self.pending, self._more), 0)  # none of them is handed out
+        self._finalize()
+        self.ring.after_fork_in_child()
+
+    def _receive_blocking(self, view: memoryview) -> int:
+        self.give_back()
+        began = time.perf_counter()
+        try:
+            while True:
+                try:
+                    return self._sock.recv_into(view)
+                except BlockingIOError:
+                    if self._closed or not threading.main_thread().is_alive():
+                        raise FeedError(
+                            "the feed was closed while a batch was waited for"
+                        ) from None
+                except OSError as error:
+                    raise self._gone(error) from error
+        finally:
+            self.meter.waited += time.perf_counter() - began
+
+    def _skip(self, descriptors: Iterator[Descriptor]) -> Iterator[Descriptor]:
+        """What comes after a seek, without what was under way."""
+        kept = []
+        for descriptor in descriptors:
+            if descriptor[2] == self._number:
+                kept.append(descriptor)
+            elif descriptor[0] != NO_SLOT:
+                self.ring.freed.append(descriptor[0])
+        self._sought = not kept
+        return iter(kept)
+
+    def _parse(self) -> Iterator[Descriptor]:
+        at, chunks, view = 0, [], self._view
+        if self._filled >= frames.HEADER.size:
+            size, kind = frames.HEADER.unpack_from(view)
+            if (
+                kind == frames.BATCHES
+                and size == self._filled - frames.HEADER.size
+                and not size % DESCRIPTOR.size
+            ):
+                self._filled = 0  # one whole frame, as nearly always
+                return DESCRIPTOR.iter_unpack(
+                    bytes(view[frames.HEADER.size : frames.HEADER.size + size])
+                )
+        while self._filled - at >= frames.HEADER.size:
+            size, kind = frames.HEADER.unpack_from(view, at)
+            end = at + frames.HEADER.size + size
+            if size > frames.MAX_JSON or (kind == frames.BATCHES and size % DESCRIPTOR.size):
+                raise ProtocolError(f"the daemon sent a frame of kind {kind} and {size} bytes")
+            if end > self._filled:
+                break
+            payload = bytes(view[at + frames.HEADER.size : end])
+            if kind == frames.BATCHES:
+                chunks.append(payload)
+            elif kind == frames.ERROR:
+                self._failed = frames.problem_of(payload)
+            else:
+                raise ProtocolError(f"the daemon sent a frame of kind {kind} into a feed")
+            at = end
+        else:
+            end = 0
+        rest = bytes(view[at : self._filled])
+        if end - at > len(view):
+            self._view = view = memoryview(bytearray(end - at))
+        view[: len(rest)] = rest
+        self._filled = len(rest)
+        if self._failed is not None and not chunks:
+            raise self._failed
+        return DESCRIPTOR.iter_unpack(chunks[0] if len(chunks) == 1 else b"".join(chunks))
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._sock.sendall(data)
+        except OSError as error:
+            raise self._gone(error) from error
+
+    def _gone(self, error: OSError | None) -> TensorcacheError:
+        if self._forked:
+            return forked()
+        if self._closed:
+            return FeedError("the feed is closed", type="closed")
+        return self._last_words() or frames.gone(error)
+
+    def _last_words(self) -> TensorcacheError | None:
+        """The ERROR frame that the daemon may have left before it closed."""
+        with contextlib.suppress(OSError, TensorcacheError):
+            while n := self._sock.recv_into(self._view[self._filled :], 0, socket.MSG_DONTWAIT):
+                self._filled += n
+                self._parse()
+        return self._failed
+
+
+def forked() -> FeedError:
+    """The error of a feed in a process that was forked after it was made."""
+    return FeedError(
+        "the feed belongs to the process that this one was forked from",
+        type="forked",
+        hint="the windows are good here too: windows.feed(...) makes a feed of this process",
+    )

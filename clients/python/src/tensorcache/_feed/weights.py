@@ -1,0 +1,60 @@
+"""Weights of items, as the daemon reads them: one number an item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _checks
+from .._data.items import Items, show
+from .._errors import SpecError
+
+Weights: TypeAlias = "Mapping[Any, float] | Sequence[float] | npt.NDArray[np.floating[Any]]"
+
+
+def weights(given: Weights, items: Items) -> list[float]:
+    """A weight for each item, by its number.
+
+    Args:
+        given: item values to weights, for all items; or the weights alone, in the order of
+            ``data.items``.
+        items: the dataset's.
+
+    Raises:
+        SpecError: a weight is negative or no finite number, or an item has none.
+        NotFoundError: no item has a value.
+    """
+    if isinstance(given, Mapping):
+        unknown = dict.fromkeys(given)
+        listed = []
+        for value in items:
+            if value not in given:
+                raise SpecError(
+                    f"weights: item {show(value)} has none, want one for each of {len(items):,} "
+                    "items",
+                    field="weights",
+                )
+            listed.append(given[value])
+            del unknown[value]
+        for value in unknown:
+            items.code(value)  # raises
+    else:
+        listed = _checks.listed("weights", given)
+        if len(listed) != len(items):
+            raise SpecError(
+                f"weights: got {len(listed):,}, want one for each of {len(items):,} items, or a "
+                "mapping",
+                field="weights",
+            )
+    for code, weight in enumerate(listed):
+        number = _checks.number("weights", weight)
+        if number < 0:
+            raise SpecError(
+                f"weights: got {number} for item {show(items[code])}, want 0 or more",
+                field="weights",
+            )
+        listed[code] = number
+    return listed

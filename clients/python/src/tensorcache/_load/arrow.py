@@ -1,0 +1,74 @@
+"""Sending tables of other libraries to the daemon, as an Arrow stream that pyarrow writes."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import socket
+from typing import Any
+
+from .._daemon import frames
+from .._errors import SourceError
+
+
+def is_table(columns: Any) -> bool:
+    """Whether ``columns`` speaks Arrow's PyCapsule interface and is no mapping.
+
+    Tables, readers, DuckDB's relations.
+    """
+    return not callable(getattr(columns, "items", None)) and (
+        hasattr(columns, "__arrow_c_stream__") or hasattr(columns, "__arrow_c_array__")
+    )
+
+
+def reader_of(columns: Any) -> Any:
+    """A ``pyarrow.RecordBatchReader`` over a table.
+
+    Raises:
+        SourceError: pyarrow is not there, or what the table says is no table.
+    """
+    kind = type(columns).__name__
+    try:
+        pyarrow: Any = importlib.import_module("pyarrow")
+    except ImportError as error:
+        raise SourceError(
+            f"columns: a {kind} is sent by pyarrow, which is not installed", field="columns"
+        ) from error
+    try:
+        if hasattr(columns, "__arrow_c_stream__"):
+            return pyarrow.RecordBatchReader.from_stream(columns)
+        batch = pyarrow.record_batch(columns)
+        return pyarrow.RecordBatchReader.from_batches(batch.schema, [batch])
+    except (ValueError, TypeError) as error:  # what pyarrow raises derives from them
+        raise SourceError(
+            f"columns: a {kind} that is no table: {error}", field="columns"
+        ) from error
+
+
+class Sink(io.RawIOBase):
+    """A socket as the file that an Arrow stream is written to."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        super().__init__()
+        self._sock = sock
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Send all of ``data``."""
+        view = memoryview(data).cast("B")
+        frames.send(self._sock, view)
+        return len(view)
+
+
+def send(sock: socket.socket, reader: Any) -> None:
+    """Write the batches of a reader, and the end mark where all of them came."""
+    ipc: Any = importlib.import_module("pyarrow").ipc
+    stream = ipc.new_stream(Sink(sock), reader.schema)
+    with reader:
+        for batch in reader:
+            stream.write_batch(batch)
+    stream.close()  # not where the reader failed: without its end mark the stream is refused
+    sock.shutdown(socket.SHUT_WR)

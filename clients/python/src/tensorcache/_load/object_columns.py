@@ -1,0 +1,146 @@
+"""Values that numpy has no type of, or none that says what is missing.
+
+Python's objects, series of Polars.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data.items import show
+from .._errors import SourceError
+
+UNREAD = {
+    "Struct": "unnest it, or leave the column out",
+    "List": "cast it to pl.Array where all rows are equally long, or leave the column out",
+    "Int128": "cast it to pl.Int64 or pl.Float64, or leave the column out",
+    "UInt128": "cast it to pl.UInt64 or pl.Float64, or leave the column out",
+}
+"""What to do about the types of Polars that are not read."""
+
+NOT_A_TIME = np.iinfo(np.int64).min
+"""What numpy keeps NaT as."""
+
+
+def masked(values: Any, gone: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """Values of which some may be missing, which floats say by NaN."""
+    values = np.asarray(values)
+    return values if values.dtype.kind == "f" or not gone.any() else np.ma.MaskedArray(values, gone)
+
+
+def of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Decimals as the nearest float64, dates, times and their differences as numpy has them.
+
+    All else as it is.
+    """
+    first = next((value for value in array if not is_missing(value)), None)
+    if isinstance(first, (bool, int, float, np.number, np.bool_)):
+        return of_numbers(array)
+    if isinstance(first, decimal.Decimal):
+        return np.array(
+            [
+                np.nan if is_missing(value) else decimal_of(row, value)
+                for row, value in enumerate(array)
+            ]
+        )
+    if isinstance(first, datetime.datetime) and first.tzinfo is None:
+        return of_times(array, "datetime64[us]")
+    if isinstance(first, datetime.date) and not isinstance(first, datetime.datetime):
+        return of_times(array, "datetime64[D]")
+    if isinstance(first, datetime.timedelta):
+        return of_times(array, "timedelta64[us]")
+    if isinstance(first, datetime.time) and first.tzinfo is None:
+        return np.array([since_midnight(row, value) for row, value in enumerate(array)])
+    return array
+
+
+def decimal_of(row: int, value: Any) -> float:
+    """A decimal as the nearest float64."""
+    try:
+        return float(value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"row {row + 1:,}: {show(value)} is no number") from error
+
+
+def of_times(array: npt.NDArray[Any], kind: str) -> npt.NDArray[Any]:
+    """Dates, times or their differences as numpy has them."""
+    try:
+        return array.astype(kind)
+    except (ValueError, TypeError):
+        for row, value in enumerate(array):
+            try:
+                array[row : row + 1].astype(kind)
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"row {row + 1:,}: {show(value)} is no {kind}") from error
+        raise
+
+
+def since_midnight(row: int, value: Any) -> np.timedelta64:
+    """A time of the day as a duration; NaT where there is none."""
+    if is_missing(value):
+        return np.timedelta64("NaT", "us")
+    if not isinstance(value, datetime.time) or value.tzinfo is not None:
+        raise ValueError(f"row {row + 1:,}: {show(value)} is no time of the day without a zone")
+    seconds = (value.hour * 60 + value.minute) * 60 + value.second
+    return np.timedelta64(seconds * 1_000_000 + value.microsecond, "us")
+
+
+def of_polars(name: str, value: Any) -> Any:
+    """A series of Polars as numpy can take it.
+
+    Raises:
+        SourceError: it is nested, or of integers of more than 64 bits.
+    """
+    kind = value.dtype
+    what = str(kind).partition("(")[0]
+    if what in UNREAD:
+        raise SourceError(
+            f'column "{name}" is {kind}, which is not read', field=name, hint=UNREAD[what]
+        )
+    if what == "Null":
+        return np.full(len(value), np.nan)
+    if what == "Time":  # whose nanoseconds Python's times do not hold
+        return value.to_physical().fill_null(NOT_A_TIME).to_numpy().view("timedelta64[ns]")
+    if kind.is_integer() or what == "Boolean":
+        return masked(value.fill_null(strategy="zero").to_numpy(), value.is_null().to_numpy())
+    return value
+
+
+def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Numbers that stand among missing values, as numpy has them without those; all else as it is.
+
+    Raises:
+        ValueError: the numbers are of no one type that holds them all, and so would be changed.
+    """
+    gone = np.fromiter((is_missing(value) for value in array), np.bool_, len(array))
+    numbers = array[~gone].tolist()
+    there = np.asarray(numbers)
+    if there.dtype.kind not in "iufb":
+        return array
+    for row, was, value in zip(np.flatnonzero(~gone), numbers, there.tolist(), strict=True):
+        if was != value:
+            raise ValueError(
+                f"row {row + 1:,}: {was} does not fit {there.dtype}, as its other numbers need"
+            )
+    values = (
+        np.full(len(array), np.nan)
+        if there.dtype.kind == "f"
+        else np.zeros(len(array), there.dtype)
+    )
+    values[~gone] = there
+    return masked(values, gone)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether an object stands for no value: None, NaN, pandas' NA."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    try:
+        return bool(value != value)
+    except (ValueError, ArithmeticError):  # an array, a number that signals
+        return False

@@ -1,0 +1,43 @@
+"""Paths of sources, as the daemon takes them."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from .._errors import SourceError, SpecError
+
+Source: TypeAlias = "str | os.PathLike[str]"
+
+
+def absolute(sources: Source | Sequence[Source]) -> list[str]:
+    """The sources as absolute paths; the daemon works in another directory."""
+    listed = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    if not listed:
+        raise SourceError("sources: got none, want at least one file", field="sources")
+    paths = []
+    for source in listed:
+        if not isinstance(source, (str, os.PathLike)) or isinstance(os.fspath(source), bytes):
+            raise SpecError(f"sources: got {source!r}, want paths", field="sources")
+        if not os.fspath(source):
+            raise SourceError('sources: got "", want the path of a file', field="sources")
+        paths += matches(source)
+    return paths
+
+
+def matches(source: Source) -> list[str]:
+    """The absolute path, or the files and folders that match a pattern that is no file's name."""
+    path = str(Path(source).absolute())
+    if not glob.has_magic(os.fspath(source)) or os.path.lexists(path):
+        return [path]
+    found = sorted(glob.glob(path))  # noqa: PTH207 - Path.glob takes no absolute pattern
+    if not found:
+        raise SourceError(
+            f'sources: no file matches "{os.fspath(source)}"',
+            field="sources",
+            hint="look at the folder and the pattern; hidden files match none",
+        )
+    return found

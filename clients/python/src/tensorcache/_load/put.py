@@ -1,0 +1,333 @@
+"""Sending arrays to the daemon, column by column."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._daemon import frames
+from .._data.items import show
+from .._data.manifest import DTYPES, TIMES
+from .._data.text_codes import Codes, plain
+from .._errors import SourceError
+from . import arrow
+from .object_columns import is_missing, masked, of_objects, of_polars
+
+CHUNK_BYTES = 4 << 20
+"""How much is converted at a time: what is sent needs no second copy in memory."""
+
+NAMES = {dtype.str[1:]: name for name, dtype in DTYPES.items() if name not in ("text", *TIMES)}
+"""What numpy calls the dtypes of numbers, without their byte order."""
+
+UNITS = ("s", "ms", "us", "ns")
+"""The units of times that are stored."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column ready to be sent: what it is, and its bytes in pieces."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    size: int
+    unit: str
+    pieces: Iterator[bytes | memoryview]
+    missing: bool = False
+    zone: str = ""
+
+    def said(self) -> dict[str, Any]:
+        """Its line in the request."""
+        said: dict[str, Any] = {
+            "name": self.name,
+            "dtype": self.dtype,
+            "shape": list(self.shape),
+            "bytes": self.size,
+        }
+        more = {"unit": self.unit, "zone": self.zone, "missing": self.missing}
+        return {**said, **{key: value for key, value in more.items() if value}}
+
+
+def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> dict[str, Any]:
+    """Send arrays, or a table, as a dataset's next generation, without options behind its rows.
+
+    The daemon's answer.
+
+    Raises:
+        SourceError: an array cannot be stored, or its length is not that of the others.
+        TensorcacheError: what the daemon refuses.
+    """
+    reader = arrow.reader_of(columns) if arrow.is_table(columns) and not is_frame(columns) else None
+    ready = [] if reader is not None else columns_of(columns)
+    body = {
+        "request": "put",
+        "dataset": name,
+        **({"append": True} if options is None else {"options": options}),
+        **(
+            {"format": "arrow"}
+            if reader
+            else {"format": "columns", "columns": [column.said() for column in ready]}
+        ),
+    }
+    sock = frames.dial(path)
+    try:
+        frames.request(sock, body)
+        if reader is not None:
+            arrow.send(sock, reader)
+        for column in ready:
+            for piece in column.pieces:
+                frames.send(sock, piece)
+        said, fds = frames.receive_reply(sock)
+        frames.close_all(fds)
+    finally:
+        sock.close()
+    return said
+
+
+def columns_of(columns: Any) -> list[Column]:
+    """The columns of a mapping or frame, all of one length."""
+    ready = [column_of(str(key), value) for key, value in columns_in(columns)]
+    if not ready:
+        raise SourceError("columns: got none, want at least one", field="columns")
+    for column in ready:
+        if column.shape[0] != ready[0].shape[0]:
+            raise SourceError(
+                f'column "{column.name}" and "{ready[0].name}" differ in rows: '
+                f"{column.shape[0]:,} and {ready[0].shape[0]:,}",
+                field=column.name,
+            )
+    return ready
+
+
+def is_frame(columns: Any) -> bool:
+    """Whether ``columns`` is a Polars frame."""
+    return hasattr(columns, "get_column")
+
+
+def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
+    """Names and values of a mapping, a dataset, or a pandas or Polars data frame."""
+    series = getattr(columns, "ndim", 2) == 1
+    if callable(getattr(columns, "items", None)) and not series:  # pandas too
+        yield from columns.items()
+    elif hasattr(columns, "keys") and not series:  # a dataset, whose items are series
+        for name in columns.keys():  # noqa: SIM118 - it need not be a mapping
+            yield name, columns[name]
+    elif is_frame(columns):
+        for name in columns.columns:
+            yield name, columns.get_column(name)
+    else:
+        raise SourceError(
+            f"columns: got {type(columns).__name__}, want a mapping of names to arrays, a frame or "
+            "a table",
+            field="columns",
+        )
+
+
+def column_of(name: str, value: Any) -> Column:
+    """A column from anything that numpy makes an array of."""
+    if isinstance(value, Codes) and value.words is not None and value.ndim == 1:
+        return codes_column(name, value)
+    array = array_of(name, plain(value))
+    if array.ndim not in (1, 2):
+        raise SourceError(
+            f'column "{name}" has shape {list(array.shape)}, want [rows] or [rows, n]', field=name
+        )
+    kind = array.dtype.kind
+    if kind in "USOT":
+        return text_column(name, array)
+    if kind in "mM":
+        return replace(time_column(name, array), zone=zone_of(value))
+    code = array.dtype.str[1:]
+    if code not in NAMES:
+        raise SourceError(
+            f'column "{name}" is {array.dtype}, want numbers of at most 64 bits, bool, datetime64, '
+            "timedelta64 or text",
+            field=name,
+        )
+    stored = np.dtype(f"<{code}")
+    values = Column(
+        name, NAMES[code], array.shape, array.size * stored.itemsize, "", pieces_of(array, stored)
+    )
+    if not isinstance(array, np.ma.MaskedArray):
+        return values
+    gone = np.ma.getmaskarray(array)
+    pieces = chain(values.pieces, pieces_of(gone, np.dtype("?")))
+    return replace(values, size=values.size + gone.size, pieces=pieces, missing=True)
+
+
+def array_of(name: str, value: Any) -> npt.NDArray[Any]:
+    """``value`` as an array; a time with a zone as UTC, objects that are numbers or times as such.
+
+    It is masked where values are missing of which the type has no way to say it.
+    """
+    kind: Any = getattr(value, "dtype", None)
+    zone, plain = getattr(kind, "tz", None), getattr(kind, "numpy_dtype", None)
+    if zone is not None and hasattr(value, "to_numpy"):  # pandas
+        return np.asarray(value.to_numpy(dtype=f"datetime64[{value.dtype.unit}]"))
+    if (
+        isinstance(plain, np.dtype) and plain.kind in "iufb" and hasattr(value, "isna")
+    ):  # pandas' nullable numbers
+        fill = (
+            np.nan if plain.kind == "f" else plain.type(0).item()
+        )  # Arrow's truth values take no 0
+        return masked(value.to_numpy(dtype=plain, na_value=fill), np.asarray(value.isna()))
+    if callable(getattr(value, "null_count", None)) and hasattr(kind, "is_integer"):
+        value = of_polars(name, value)
+    if isinstance(value, np.ma.MaskedArray):
+        if value.dtype.kind in "iufb":
+            fill = np.nan if value.dtype.kind == "f" else 0
+            return masked(value.filled(fill), np.ma.getmaskarray(value))
+        if np.ma.getmaskarray(value).any():
+            return array_of(name, np.where(value.mask, np.array(None), value.data.astype(object)))
+    try:
+        array = np.asarray(value)
+        return of_objects(array) if array.dtype.kind == "O" and array.ndim == 1 else array
+    except (ValueError, TypeError, OverflowError) as error:
+        raise SourceError(f'column "{name}" is no array: {error}', field=name) from error
+
+
+def zone_of(value: Any) -> str:
+    """The time zone of a pandas or Polars array as Arrow names it; empty without one."""
+    kind = getattr(value, "dtype", None)
+    zone, tz = getattr(kind, "time_zone", None), getattr(kind, "tz", None)
+    if isinstance(zone, str) or tz is None:
+        return zone or ""
+    name = getattr(tz, "key", None) or getattr(tz, "zone", None)
+    if name is None and isinstance(tz, datetime.timezone):
+        name = tz.tzname(None).removeprefix("UTC")
+    return name or "UTC"
+
+
+def time_column(name: str, array: npt.NDArray[Any]) -> Column:
+    """A column of timestamps or durations; days, hours and minutes are stored as seconds."""
+    kind = array.dtype.kind
+    unit = np.datetime_data(array.dtype)[0]
+    missing = np.flatnonzero(np.isnat(array.reshape(len(array), -1)).any(axis=1))
+    if len(missing):
+        raise SourceError(
+            f'row {missing[0] + 1:,}, column "{name}": NaT is no time',
+            field=name,
+            hint="leave such rows out",
+        )
+    if unit in ("ps", "fs", "as", "generic") or (kind == "m" and unit in "YM"):
+        raise SourceError(
+            f'column "{name}" is {array.dtype}, want a unit from seconds to nanoseconds',
+            field=name,
+            hint=f'astype("{array.dtype.type.__name__}[ns]") makes one'
+            if unit != "generic"
+            else "",
+        )
+    if unit not in UNITS or np.datetime_data(array.dtype)[1] != 1:
+        unit = unit if unit in UNITS else "s"
+        fine = array.astype(f"{kind}8[{unit}]")
+        wrong = np.argwhere(fine.astype(array.dtype) != array)
+        if len(wrong):
+            value = array.view(np.int64)[tuple(wrong[0])]
+            raise SourceError(
+                f'row {wrong[0][0] + 1:,}, column "{name}": {value} in {array.dtype} does not fit '
+                f"64 bits of {unit}",
+                field=name,
+                hint="leave such rows out",
+            )
+        array = fine
+    pieces = pieces_of(array.view(np.int64), np.dtype("<i8"))
+    name_of = "timestamp" if kind == "M" else "duration"
+    return Column(name, name_of, array.shape, array.size * 8, unit, pieces)
+
+
+def text_column(name: str, array: npt.NDArray[Any]) -> Column:
+    """A column of texts, as offsets and bytes.
+
+    An offset ``-o - 1`` says that the text before it is missing.
+    """
+    if array.ndim != 1:
+        raise SourceError(
+            f'column "{name}" is text of shape {list(array.shape)}, want [rows]', field=name
+        )
+    texts: list[bytes] = []
+    missing: list[int] = []
+    for row, value in enumerate(array.tolist()):
+        if isinstance(value, bytes):
+            texts.append(value)
+        elif isinstance(value, str):
+            texts.append(encoded(name, row, value))
+        elif is_missing(value):
+            texts.append(b"")
+            missing.append(row)
+        else:
+            raise SourceError(
+                f'row {row + 1:,}, column "{name}": {show(value)} is no text',
+                field=name,
+                hint="times with a zone are to be a pandas Series, which keeps it"
+                if isinstance(value, datetime.datetime)
+                else "give an array of numbers, times or texts, with None where there is no text",
+            )
+    offsets = np.zeros(len(texts) + 1, "<i8")
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    size = offsets.nbytes + int(offsets[-1])
+    ends = np.asarray(missing, np.intp) + 1
+    offsets[ends] = -offsets[ends] - 1
+    return Column(name, "utf8", (len(texts),), size, "", iter([offsets.tobytes(), b"".join(texts)]))
+
+
+def encoded(name: str, row: int, text: str) -> bytes:
+    """A text as UTF-8."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError(
+            f'row {row + 1:,}, column "{name}": {text!a} is not Unicode: it holds half of a '
+            "surrogate pair",
+            field=name,
+            hint='text.encode("utf-8", "replace").decode() puts a question mark there',
+        ) from error
+
+
+def codes_column(name: str, codes: Codes) -> Column:
+    """A column of the words that codes stand for, as :func:`text_column`, in pieces of MiBs."""
+    assert codes.words is not None
+    words = [word.encode() for word in codes.words]
+    numbers: npt.NDArray[np.int32] = plain(codes)
+    wrong = np.flatnonzero((numbers < -1) | (numbers >= len(words)))
+    if len(wrong):
+        raise SourceError(
+            f'row {wrong[0] + 1:,}, column "{name}": {numbers[wrong[0]]} is no code of '
+            f"{len(words):,} words",
+            field=name,
+            hint="take codes out of the column as they are, or give the words as texts",
+        )
+    sizes = np.array(
+        [len(word) for word in words] + [0], np.int64
+    )  # -1 is the last, which is empty
+    step = CHUNK_BYTES // 8
+
+    def pieces() -> Iterator[bytes | memoryview]:
+        yield bytes(8)
+        end = 0
+        for at in range(0, len(numbers), step):
+            part = numbers[at : at + step]
+            ends = end + np.cumsum(sizes[part], dtype="<i8")
+            end = int(ends[-1])
+            yield np.where(part < 0, -ends - 1, ends).data.cast("B")
+        texts = [*words, b""]
+        for at in range(0, len(numbers), step):
+            yield b"".join([texts[code] for code in numbers[at : at + step].tolist()])
+
+    size = 8 * (len(numbers) + 1) + sum(
+        int(sizes[numbers[i : i + step]].sum()) for i in range(0, len(numbers), step)
+    )
+    return Column(name, "utf8", numbers.shape, size, "", pieces())
+
+
+def pieces_of(array: npt.NDArray[Any], stored: np.dtype[Any]) -> Iterator[bytes | memoryview]:
+    """The values in C order as ``stored``, a few MiB at a time."""
+    row = stored.itemsize * (array.shape[1] if array.ndim == 2 else 1)
+    step = max(1, CHUNK_BYTES // max(1, row))
+    for at in range(0, len(array), step):
+        yield np.ascontiguousarray(array[at : at + step], stored).data.cast("B")

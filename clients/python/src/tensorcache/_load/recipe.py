@@ -1,0 +1,154 @@
+"""What a load does to values: steps and what they are fitted on, as keywords, a dict or a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from .. import _checks
+from .._data.items import show
+from .._errors import SpecError
+
+Fill: TypeAlias = "float | str"
+Clip: TypeAlias = "tuple[float | None, float | None]"
+Flags: TypeAlias = "bool | str | Sequence[str] | Mapping[str, bool]"
+Recipe: TypeAlias = "Mapping[str, Any] | str | os.PathLike[str]"
+
+
+def with_recipe(
+    options: dict[str, Any], recipe: Recipe | None, steps: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The load options with those of the steps that are given, and of a recipe.
+
+    Raises:
+        SpecError: a field is given twice, cannot be, or the recipe cannot be read.
+    """
+    said = {
+        field: read(field, steps[field]) for field, read in READERS.items() if given(steps, field)
+    }
+    options = {**options, **said}
+    if recipe is None:
+        return options
+    for field, value in fields_of(recipe).items():
+        if field in options:
+            raise SpecError(
+                f"{field}: is in the recipe and in the call", field=field, hint="give it once"
+            )
+        if field == "sources":
+            raise SpecError("recipe: sources are no part of it", field="recipe")
+        if field in ("columns", "item_id", "na") and isinstance(value, str):
+            value = [value]
+        options[field] = READERS.get(field, same)(field, value)
+    return options
+
+
+def given(steps: Mapping[str, Any], field: str) -> bool:
+    """Whether a step is."""
+    value = steps.get(field)
+    return (
+        value is not None
+        and value is not False
+        and not (field == "scale_per" and value == "column")
+    )
+
+
+def fields_of(recipe: Recipe) -> Mapping[str, Any]:
+    """A recipe's fields: of a dict, or of a JSON or TOML file."""
+    if isinstance(recipe, Mapping):
+        return recipe
+    if not isinstance(recipe, (str, os.PathLike)):
+        raise SpecError(
+            f"recipe: got {show(recipe)}, want a dict, or the path of a JSON or TOML file",
+            field="recipe",
+        )
+    path = Path(recipe)
+    try:
+        text = path.read_text("utf-8")
+        if path.suffix == ".toml":
+            return toml_of(path, text)
+        said = json.loads(text)
+    except (OSError, ValueError) as error:
+        raise SpecError(f"recipe: {path}: {error}", field="recipe") from error
+    if not isinstance(said, dict):
+        raise SpecError(f"recipe: {path}: got {show(said)}, want an object", field="recipe")
+    return said
+
+
+def toml_of(path: Path, text: str) -> Mapping[str, Any]:
+    """The fields of a TOML file."""
+    if sys.version_info < (3, 11):
+        raise SpecError(
+            f"recipe: {path}: TOML needs Python 3.11 or newer",
+            field="recipe",
+            hint="write the recipe in JSON",
+        )
+    import tomllib
+
+    said: dict[str, Any] = tomllib.loads(text)
+    return said
+
+
+def per_column(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """A reader of one setting, or of one by column with ``"*"`` for the others."""
+
+    def reader(field: str, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {
+                _checks.text(field, name): read(field, setting) for name, setting in value.items()
+            }
+        return read(field, value)
+
+    return reader
+
+
+def fill(field: str, value: Any) -> float | str:
+    """A number or a word."""
+    return str(value) if isinstance(value, str) else literal(field, value)
+
+
+def clip(field: str, value: Any) -> list[Any]:
+    """Two bounds."""
+    return _checks.pair(field, value, literal)
+
+
+def literal(field: str, value: Any) -> float:
+    """A number; a whole one that no float is with all its digits, which the daemon refuses."""
+    nearest = _checks.number(field, value)
+    return nearest if int(nearest) == int(value) else int(value)
+
+
+def flags(field: str, value: Any) -> Any:
+    """True or False for all, names, or truth values by name."""
+    if isinstance(value, Mapping):
+        return {
+            _checks.text(field, name): _checks.flag(field, setting)
+            for name, setting in value.items()
+        }
+    if isinstance(value, str) or not isinstance(value, (bool, Sequence)):
+        return _checks.names(field, value)
+    return value if isinstance(value, bool) else _checks.names(field, value)
+
+
+def same(_: str, value: Any) -> Any:
+    """What the daemon judges."""
+    return value
+
+
+READERS: dict[str, Callable[[str, Any], Any]] = {
+    "fill": per_column(fill),
+    "clip": per_column(clip),
+    "log1p": flags,
+    "diff": flags,
+    "scale": per_column(_checks.text),
+    "scale_per": _checks.text,
+    "fit_rows": _checks.rows,
+    "fit_before": _checks.time,
+    "fit_fraction": _checks.number,
+    "fit_sample": _checks.whole,
+    "fit_seed": _checks.whole,
+    "calendar": _checks.names,
+}

@@ -1,0 +1,1 @@
+"""Windows: which exist under a spec, and what is made of them."""

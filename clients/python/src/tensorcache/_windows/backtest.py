@@ -1,0 +1,96 @@
+"""Rolling-origin evaluation.
+
+Pairs of train and test windows, as cuts of rows counted from each item's end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _checks
+from .._errors import SpecError
+from .split import Split
+
+if TYPE_CHECKING:
+    from .windows import Windows
+
+
+def backtest(windows: Windows, folds: Any, horizon: Any, step: Any, train_rows: Any) -> list[Split]:
+    """The folds, each a :class:`Split` of ``train`` and ``test``.
+
+    With e = (folds - 1 - k) * step, test k has the windows whose prediction rows lie in the
+    ``horizon`` rows that end e rows before each item's end: rows (-horizon - e, -e). Train k has
+    those whose prediction rows lie before them: rows (None, -horizon - e), or the last
+    ``train_rows`` of these.
+
+    Raises:
+        SpecError: a number cannot be, or a fold has no windows; ``field`` names the number.
+    """
+    folds = _checks.between("folds", folds, 1)
+    horizon = _checks.between("horizon", horizon, 1)
+    step = horizon if step is None else _checks.between("step", step, 1)
+    predicted = predicted_rows(windows)
+    if horizon < predicted:
+        raise too_few("horizon", horizon, predicted)
+    if train_rows is not None:
+        train_rows = _checks.between("train_rows", train_rows, 1)
+        if train_rows < predicted:
+            raise too_few("train_rows", train_rows, predicted)
+    if folds > 1 and (folds - 1) * step + horizon >= longest(windows):
+        raise SpecError(
+            f"folds: got {folds} with horizon {horizon} and step {step}, which test the last "
+            f"{(folds - 1) * step + horizon:,} rows; want fewer than the {longest(windows):,} of "
+            "the longest item",
+            field="folds",
+        )
+    made = []
+    for k in range(folds):
+        end = (folds - 1 - k) * step
+        begin = end + horizon
+        first = None if train_rows is None else -begin - train_rows
+        test = windows.where(rows=(-begin, -end if end else None))
+        train = windows.where(rows=(first, -begin))
+        for name, part in (("train", train), ("test", test)):
+            if not len(part):
+                raise nothing_left(
+                    windows, f"{name} of fold {k} (of {folds}, numbered from 0)", part
+                )
+        made.append(Split({"train": train, "test": test}))
+    return made
+
+
+def predicted_rows(windows: Windows) -> int:
+    """The rows from a window's first prediction row to its last; 1 where nothing is predicted."""
+    length: int = windows.spec.get("prediction_length", 0)
+    dilation: int = windows.spec.get("dilation", 1)
+    return (max(length, 1) - 1) * dilation + 1
+
+
+def longest(windows: Windows) -> int:
+    """The rows of the longest item."""
+    return int(windows.dataset.items.rows.max(initial=0))
+
+
+def too_few(field: str, got: int, want: int) -> SpecError:
+    """The error of a stretch of rows that no window's prediction rows fit into."""
+    return SpecError(
+        f"{field}: got {got}, want {want} or more, the prediction rows of one window", field=field
+    )
+
+
+def nothing_left(windows: Windows, what: str, part: Windows) -> SpecError:
+    """The error of a fold without windows, with what its positions were lost to."""
+    lost = ", ".join(f"{reason} {count:,}" for reason, count in part.rejected.items())
+    why = (
+        f"its {part.positions:,} positions are lost to {lost}"
+        if lost
+        else "no position of these windows lies there"
+    )
+    return SpecError(
+        f"folds: {what} has no window; {why}",
+        type="no_windows",
+        field="folds",
+        hint=f"folds count rows from each item's end, and the longest has {longest(windows):,}; "
+        "take fewer folds, or a "
+        "smaller step or context_length",
+    )

@@ -1,0 +1,74 @@
+"""Where and split as JSON: what is appended to the cuts of an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .. import _checks
+from .._checks import RowBounds, Time, TimeBounds
+from .._errors import SpecError
+
+
+def where_cut(
+    rows: RowBounds | None,
+    time: TimeBounds | None,
+    items: Iterable[Any] | None,
+    context_before: bool,
+) -> dict[str, Any]:
+    """The cut of ``Windows.where``.
+
+    Raises:
+        SpecError: nothing is given, or a bound cannot be.
+    """
+    where: dict[str, Any] = {}
+    if rows is not None:
+        where["rows"] = _checks.rows("rows", rows)
+    if time is not None:
+        where["time"] = _checks.times("time", time)
+    if items is not None:
+        where["items"] = _checks.item_values("items", items)
+    if not where:
+        raise SpecError("where: got nothing, want rows=, time= or items=", field="where")
+    return {
+        "where": where,
+        "context_before_split": _checks.flag("context_before_split", context_before),
+    }
+
+
+def split_request(
+    lengths: Sequence[int | None] | None,
+    fractions: Sequence[float | None] | None,
+    at_times: Sequence[Time] | None,
+    items: Sequence[Any] | None,
+    purge: int,
+    context_before: bool,
+    names: Sequence[str] | None,
+) -> dict[str, Any]:
+    """The split of ``Windows.split``.
+
+    Raises:
+        SpecError: not exactly one way to split is given, or a value cannot be.
+    """
+    split: dict[str, Any] = {}
+    if lengths is not None:
+        split["lengths"] = _checks.optional_wholes("lengths", lengths)
+    if fractions is not None:
+        split["fractions"] = _checks.optional_numbers("fractions", fractions)
+    if at_times is not None:
+        split["at_times"] = _checks.list_of_times("at_times", at_times)
+    if items is not None:
+        split["items"] = _checks.part_items("items", items)
+    if len(split) != 1:
+        raise SpecError(
+            f"split: got {', '.join(split) or 'nothing'}, want one of lengths, fractions, "
+            "at_times, items",
+            field="split",
+        )
+    if _checks.whole("purge", purge):
+        split["purge"] = int(purge)
+    if not _checks.flag("context_before_split", context_before):
+        split["context_before_split"] = False
+    if names is not None:
+        split["names"] = _checks.names("names", names)
+    return split

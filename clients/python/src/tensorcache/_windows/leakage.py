@@ -1,0 +1,284 @@
+"""Whether a scaling or a fill saw prediction rows of windows that a model is judged by."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data.cutter import columns_of
+from .._data.items import ItemValue, show
+from .._data.manifest import Column
+from .._data.padding import moment
+from .._errors import LeakageError, LeakageWarning
+
+if TYPE_CHECKING:
+    from .._dataset import Dataset
+    from .windows import Windows
+
+Int64s = npt.NDArray[np.int64]
+
+NAMED = 8
+"""How many columns and parts a message names."""
+
+FITTED = ("scaling", "mean fill")
+"""What is fitted on rows; other fills look ahead."""
+
+
+@dataclass(frozen=True)
+class Leak:
+    """What a fit or a fill saw of one part.
+
+    Attributes:
+        how: what saw it: ``"scaling"``, ``"mean fill"``, or ``"backward fill"`` or ``"linear
+            fill"``, looking ahead.
+        part: the part's name.
+        columns: the columns that the part's windows use and that it was done to.
+        item: the first item whose prediction rows were seen.
+        rows: the first and the last of them in that item, both included.
+        items: how many items have such rows.
+    """
+
+    how: str
+    part: str
+    columns: tuple[str, ...]
+    item: ItemValue
+    rows: tuple[int, int]
+    items: int
+
+    def __str__(self) -> str:
+        first, last = self.rows
+        whose = "" if self.item is None else f" of item {show(self.item)}"
+        others = f", and rows of {self.items - 1:,} more items" if self.items > 1 else ""
+        return f"rows {first:,} to {last:,}{whose}{others} by {self.part}"
+
+
+def leaks_of(parts: Iterable[tuple[str, Windows]]) -> list[Leak]:
+    """What the steps of a dataset's load saw of each part.
+
+    Parts of which they saw nothing are left out.
+    """
+    return [leak for name, windows in parts for leak in leaks_of_part(name, windows)]
+
+
+def leaks_of_part(name: str, windows: Windows) -> list[Leak]:
+    """What each kind of step saw of a part's prediction rows.
+
+    For ``prediction_length`` 0 a window's last context row stands for its prediction rows.
+    """
+    used = columns_used(windows)
+    steps = {
+        "scaling": [column for column in used if column.scale is not None],
+        "mean fill": [
+            column for column in used if column.prepared.fill == "mean" and column.prepared.before
+        ],
+    }
+    if not len(windows):
+        return []
+    predicted = None
+    leaks = []
+    for how, columns in steps.items():
+        if columns:
+            predicted = predicted or Predicted(windows)
+            low, high = fitted_rows(windows.dataset)
+            leaks.append(predicted.seen(how, name, columns, low, high))
+    for column in used:
+        if column.prepared.fill in ("backward", "linear") and column.prepared.before:
+            predicted = predicted or Predicted(windows)
+            low, high = looked_at(windows.dataset, column, predicted.begins())
+            leaks.append(predicted.seen(f"{column.prepared.fill} fill", name, [column], low, high))
+    return [leak for leak in leaks if leak is not None]
+
+
+class Predicted:
+    """The prediction rows of windows, run by run."""
+
+    def __init__(self, windows: Windows) -> None:
+        spec = windows.spec
+        self.data = windows.dataset
+        self.items, self.first, self.count = windows._index().runs
+        context, length = spec["context_length"], spec.get("prediction_length", 0)
+        at = context + spec.get("gap", 0) if length else context - 1
+        self.offsets = np.arange(at, at + max(length, 1)) * int(spec.get("dilation", 1))
+        self.stride = int(spec.get("stride", 1))
+        self.begin = self.first + self.offsets[0]
+        self.end = self.first + (self.count - 1) * self.stride + self.offsets[-1]
+
+    def begins(self) -> Int64s:
+        """The first prediction row of each item; far behind the last for items without."""
+        begins = np.full(len(self.data.items), np.iinfo(np.int64).max)
+        np.minimum.at(begins, self.items, self.begin)
+        return begins
+
+    def seen(
+        self, how: str, part: str, columns: list[Column], low: Int64s, high: Int64s
+    ) -> Leak | None:
+        """The rows low to high - 1 of each item that are among them, or None."""
+        low, high = low[self.items], high[self.items]
+        seen = (np.maximum(self.begin, low) <= np.minimum(self.end, high - 1)) & (low < high)
+        inside = seen & (
+            (self.begin < low) & (self.end >= high)
+        )  # is one of the rows between in it?
+        if inside.any():
+            seen[inside] = touched(
+                self.first[inside],
+                self.count[inside],
+                self.stride,
+                self.offsets,
+                low[inside],
+                high[inside],
+            )
+        places = np.flatnonzero(seen)
+        if not len(places):
+            return None
+        item = int(self.items[places[0]])
+        own = places[self.items[places] == item]
+        return Leak(
+            how=how,
+            part=part,
+            columns=tuple(column.name for column in columns),
+            item=self.data.items[item],
+            rows=(
+                int(np.maximum(self.begin, low)[own].min()),
+                int(np.minimum(self.end, high - 1)[own].max()),
+            ),
+            items=len(np.unique(self.items[places])),
+        )
+
+
+def looked_at(data: Dataset, column: Column, begins: Int64s) -> tuple[Int64s, Int64s]:
+    """The rows of each item, half-open, that filling cells before row ``begins`` looked ahead to.
+
+    Only a gap that lies across that row does.
+    """
+    rows = data.items.rows
+    low, high = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+    items = np.flatnonzero(begins < rows)
+    first, end = data._before_fill(column)
+    if not len(first) or not len(items):
+        return low, high
+    start = data.items.row_offset[items]
+    gap = (
+        np.searchsorted(first, start + begins[items], side="left") - 1
+    )  # the last gap that begins before
+    fits = gap >= 0
+    items, gap, start = items[fits], gap[fits], start[fits]
+    value = end[gap] - start  # the row with the next value, in the item
+    fits = (value >= begins[items]) & (value < rows[items])
+    items, gap, start, value = items[fits], gap[fits], start[fits], value[fits]
+    several = np.maximum(
+        np.maximum(first[gap] - start, 0) + 1, begins[items]
+    )  # of wide rows some cells had one before
+    low[items] = value if column.width == 1 else several
+    high[items] = value + 1
+    return low, high
+
+
+def touched(
+    first: Int64s, count: Int64s, stride: int, offsets: Int64s, low: Int64s, high: Int64s
+) -> npt.NDArray[np.bool_]:
+    """For each run, whether a row first + k · stride + offset, k below count, is in [low, high)."""
+    found = np.zeros(len(first), np.bool_)
+    for offset in offsets:
+        least = np.maximum(-((first + offset - low) // stride), 0)
+        most = np.minimum((high - 1 - first - offset) // stride, count - 1)
+        found |= least <= most
+    return found
+
+
+def columns_used(windows: Windows) -> list[Column]:
+    """The columns that the windows deliver row by row."""
+    used: dict[str, Column] = {}
+    for part in ("context", "target", "known"):
+        for column in columns_of(windows.dataset, list(windows.features.get(part, ()))):
+            used[column.name] = column
+    return list(used.values())
+
+
+def fitted_rows(data: Dataset) -> tuple[Int64s, Int64s]:
+    """The rows of each item that a fit could see, half-open: int64 ``[items]`` each.
+
+    All where nothing is said.
+    """
+    recipe: Mapping[str, Any] = data.manifest["recipe"]
+    rows = data.items.rows
+    low, high = np.zeros(len(rows), np.int64), rows.copy()
+    if recipe.get("fit_rows") is not None:
+        first, last = recipe["fit_rows"]
+        low = low if first is None else clamped(first, rows)
+        high = high if last is None else clamped(last, rows)
+    if recipe.get("fit_fraction") is not None:
+        high = np.minimum(
+            high, np.floor(rows * float(recipe["fit_fraction"]) + 1e-9).astype(np.int64)
+        )
+    if recipe.get("fit_before") is not None and data.time is not None and len(rows):
+        times = data[data.time]
+        before = times.view(np.int64) < moment(recipe["fit_before"], times)
+        sums = np.concatenate([[0], np.cumsum(before)])
+        high = np.minimum(high, sums[data.items.row_offset + rows] - sums[data.items.row_offset])
+    return low, high
+
+
+def clamped(bound: int, rows: Int64s) -> Int64s:
+    """A bound of each item's rows as a Python slice takes it.
+
+    Negative from its end, clamped to it.
+    """
+    clamped: Int64s = np.clip(bound + rows if bound < 0 else np.full_like(rows, bound), 0, rows)
+    return clamped
+
+
+def described(windows: Windows, leaks: list[Leak]) -> tuple[str, str, str]:
+    """The message of leaks, what to do about them, and the option that is to blame."""
+    recipe = windows.dataset.manifest["recipe"]
+    bounds = [
+        f"{field} {tuple(value) if isinstance(value, list) else value}"
+        for field in ("fit_rows", "fit_before", "fit_fraction", "fit_sample")
+        if (value := recipe.get(field)) is not None
+    ]
+    fitted = (
+        f"{', '.join(bounds)} of each item" if bounds else "every row, as no fit_rows were given"
+    )
+    details = []
+    for how in dict.fromkeys(leak.how for leak in leaks):
+        own = [leak for leak in leaks if leak.how == how]
+        columns = list(dict.fromkeys(column for leak in own for column in leak.columns))
+        parts = "; ".join(str(leak) for leak in own[:NAMED]) + ("; …" if len(own) > NAMED else "")
+        seen = fitted if how in FITTED else "to fill cells before them"
+        details.append(
+            f"the {how} of {', '.join(columns[:NAMED])}{', …' if len(columns) > NAMED else ''} saw "
+            "rows that are "
+            f"predicted ({seen}): {parts}"
+        )
+    fits = [leak for leak in leaks if leak.how in FITTED]
+    if not fits:
+        hint, field = "fill with forward or with a number, which look at no later row", "fill"
+    elif first := min(leak.rows[0] for leak in fits):
+        hint, field = f"load with fit_rows=(0, {first})", "fit_rows"
+    else:
+        hint, field = "fit on the items to train on alone, or load without scale=", "fit_rows"
+    return "; ".join(details), hint, field
+
+
+def check(windows: Windows, parts: Iterable[tuple[str, Windows]]) -> None:
+    """Raise where a fit, or a fill that looks ahead, saw prediction rows of a part.
+
+    Raises:
+        LeakageError: naming columns, parts, items and rows.
+    """
+    leaks = leaks_of(parts)
+    if leaks:
+        detail, hint, field = described(windows, leaks)
+        raise LeakageError(detail, hint=hint, field=field)
+
+
+def warn(windows: Windows, parts: Iterable[tuple[str, Windows]], stacklevel: int) -> None:
+    """Warn of what :func:`check` raises; ``stacklevel`` 3 points to the caller's caller."""
+    leaks = leaks_of(parts)
+    if leaks:
+        detail, hint, _ = described(windows, leaks)
+        warnings.warn(LeakageWarning(f"{detail}\nhint: {hint}"), stacklevel=stacklevel)

@@ -1,0 +1,463 @@
+"""Windows: which exist under a spec, and where each one is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _checks
+from .._checks import RowBounds, Time, TimeBounds
+from .._data.cutter import Cutter, Sample
+from .._data.items import in_range
+from .._errors import SpecError
+from .._feed.auto_delivery import Chooser
+from .._feed.feed import Feed
+from .._feed.options import feed_options, sampler_options
+from .._feed.weights import Weights
+from .._feed.weights import weights as item_weights
+from . import leakage
+from .backtest import backtest
+from .cuts import split_request, where_cut
+from .index_runs import Runs
+from .split import Split
+
+if TYPE_CHECKING:
+    from .._dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a plan says about an index."""
+
+    windows: int
+    positions: int
+    rejected: Mapping[str, int]
+    features: Mapping[str, tuple[str, ...]]
+
+
+class Windows:
+    """The windows of a dataset that a spec admits; immutable, picklable, cheap to cut further.
+
+    ``len(windows)`` counts them. ``windows[i]`` is one of them as a read-only :class:`Sample`, with
+    ``context`` of shape ``[context_length, features]`` and ``target`` of shape ``[overlap +
+    prediction_length, features]``, cut out of the mapped columns here, without the daemon, and
+    without a copy where the layout allows it. Slices and lists of numbers give several along a
+    leading axis.
+
+    Attributes:
+        dataset: where they come from.
+        positions: the places where a window could start; windows and rejections add up to it.
+        rejected: positions that are no window, by the first reason that holds.
+        features: for each part (context, target, known, static) the names of its features.
+        dtype: the dtype the parts come in; None is as stored.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        spec: dict[str, Any],
+        cuts: Sequence[dict[str, Any]],
+        counts: Counts | None = None,
+    ) -> None:
+        self.dataset = dataset
+        self._spec = spec
+        self._cuts = tuple(cuts)
+        self._counts = counts or counts_of(dataset._post("plan", spec, self._cuts))
+        self._runs: Runs | None = None
+        self._cutter: Cutter | None = None
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """The spec as it was given, without the defaults."""
+        return MappingProxyType(self._spec)
+
+    @property
+    def positions(self) -> int:
+        """The places where a window could start."""
+        return self._counts.positions
+
+    @property
+    def rejected(self) -> Mapping[str, int]:
+        """Positions that are no window, by reason."""
+        return self._counts.rejected
+
+    @property
+    def features(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of each part's features."""
+        return self._counts.features
+
+    @property
+    def dtype(self) -> str | None:
+        """The dtype the parts come in; None is as stored."""
+        dtype: str | None = self._spec.get("dtype", "float32")
+        return dtype
+
+    def __len__(self) -> int:
+        return self._counts.windows
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(
+        self, index: slice | Sequence[int] | npt.NDArray[np.integer[Any]]
+    ) -> Sample: ...
+    def __getitem__(
+        self, index: int | slice | Sequence[int] | npt.NDArray[np.integer[Any]]
+    ) -> Sample:
+        cutter = self._cut()
+        if isinstance(index, slice):
+            return cutter.several(
+                *self._index().places(np.arange(*index.indices(len(self)), dtype=np.int64))
+            )
+        if hasattr(index, "__index__") and not (isinstance(index, np.ndarray) and index.ndim):
+            return cutter.one(*self._index().place(in_range(index, len(self))))
+        return cutter.several(*self._index().places(self._numbers(index)))
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitems__(self, indices: Sequence[int]) -> list[Sample]:
+        """Several windows as a list, one :class:`Sample` each.
+
+        What torch's ``DataLoader`` asks a dataset for.
+        """
+        return [self[i] for i in indices]
+
+    def starts(self, item: Any = None) -> npt.NDArray[np.int64]:
+        """The start rows of an item's windows in the item, ascending.
+
+        Negative where they are padded.
+
+        Args:
+            item: the item's value; may be left out when there is one item.
+
+        Raises:
+            NotFoundError: no item has the value.
+        """
+        items = self.dataset.items
+        code = 0 if item is None and len(items) == 1 else items.code(item)
+        return self._index().starts(code)
+
+    def plan(
+        self,
+        *,
+        batch_size: int | None = None,
+        order: str = "sequential",
+        seed: int = 0,
+        rank: int = 0,
+        num_replicas: int = 1,
+        tail: str | None = None,
+        weights: Weights | None = None,
+        channels_first: bool = False,
+    ) -> dict[str, Any]:
+        """What would be served, exactly.
+
+        Counts, rejections, first and last window, the gather's path.
+
+        With ``batch_size`` also ``batches``, ``last_batch``, ``batch_bytes`` and ``ranks``. The
+        keys are those of ``tensorcache plan --json``.
+        """
+        more: dict[str, Any] = {"channels_first": _checks.flag("channels_first", channels_first)}
+        if batch_size is not None:
+            given = None if weights is None else item_weights(weights, self.dataset.items)
+            more["options"] = sampler_options(
+                batch_size, order, seed, rank, num_replicas, tail, given
+            )
+        return self.dataset._post("plan", self._spec, self._cuts, **more)
+
+    def where(
+        self,
+        *,
+        rows: RowBounds | None = None,
+        time: TimeBounds | None = None,
+        items: Iterable[Any] | None = None,
+        context_before_split: bool = True,
+    ) -> Windows:
+        """The windows whose prediction rows all lie inside.
+
+        Rows or times of each item, or the named items.
+
+        ``context_before_split`` lets their context reach back before the bound.
+        """
+        cut = where_cut(rows, time, items, context_before_split)
+        return Windows(self.dataset, self._spec, (*self._cuts, cut))
+
+    def split(
+        self,
+        *,
+        lengths: Sequence[int | None] | None = None,
+        fractions: Sequence[float | None] | None = None,
+        at_times: Sequence[Time] | None = None,
+        items: Sequence[Any] | None = None,
+        purge: int = 0,
+        context_before_split: bool = True,
+        names: Sequence[str] | None = None,
+    ) -> Split:
+        """Cut into parts by where the prediction rows lie; no prediction row is in two parts.
+
+        Args:
+            lengths: rows of each part per item, from its start; None takes the rest.
+            fractions: shares of each item's rows; a part given as None, else the last, takes the
+                rest.
+            at_times: k bounds for k + 1 parts.
+            items: lists of items, or shares of them (by a fixed hash of the item).
+            purge: rows left out before each later part.
+            context_before_split: lets a window's context reach back before its part.
+            names: the parts' names; else train, val, test and the like.
+
+        Returns:
+            The parts in order; they unpack, and go by number and by name.
+
+        Raises:
+            SpecError: a value cannot be, or a part has no window of any item; the message names the
+                part and counts what its positions were lost to.
+            NotFoundError: ``items`` names one that is not there.
+        """
+        split = split_request(
+            lengths, fractions, at_times, items, purge, context_before_split, names
+        )
+        said = self.dataset._post("plan", self._spec, self._cuts, split=split)
+        parts = {}
+        for part in said["splits"]:
+            counts = counts_of({**part, "features": said["features"]})
+            parts[str(part["name"])] = Windows(
+                self.dataset, self._spec, (*self._cuts, part["cut"]), counts
+            )
+        made = Split(parts)
+        leakage.warn(self, made._later(), stacklevel=3)
+        return made
+
+    def latest(self) -> Windows:
+        """For every item the one window whose context ends at its last row with a target value.
+
+        What to forecast from.
+
+        Its ``target`` is None; ``known`` has the rows after the context too. Nothing can be cut out
+        of it further.
+
+        Raises:
+            SpecError: ``known_columns`` lack rows after an item's last target value; the message
+                names the item.
+        """
+        return Windows(self.dataset, self._spec, (*self._cuts, {"latest": True}))
+
+    def backtest(
+        self, *, folds: int, horizon: int, step: int | None = None, train_rows: int | None = None
+    ) -> list[Split]:
+        """Rolling-origin evaluation: for each fold its train and test windows.
+
+            for train, test in windows.backtest(folds=5, horizon=96, step=96): ...
+
+        Test k has the windows whose prediction rows lie in the ``horizon`` rows that end (folds - 1
+        - k) * ``step`` rows before each item's end; train k has those whose prediction rows lie
+        before them.
+
+        Args:
+            folds: how many.
+            horizon: rows of each item that a fold tests.
+            step: rows between the ends of neighbouring folds; None is ``horizon``: tests that
+                touch.
+            train_rows: train on the last so many rows before the test; None on all (expanding).
+
+        Returns:
+            The folds, the earliest first; each unpacks into train and test.
+
+        Raises:
+            SpecError: a number cannot be, or a fold has no windows; the message counts what they
+                were lost to.
+        """
+        made = backtest(self, folds, horizon, step, train_rows)
+        tests = ((f"test of fold {k}", fold["test"]) for k, fold in enumerate(made))
+        leakage.warn(self, tests, stacklevel=3)
+        return made
+
+    def check_leakage(self) -> None:
+        """Check that the dataset's scaling was fitted on no prediction rows of these windows.
+
+        Ask it of test windows.
+
+        Raises:
+            LeakageError: it was; the message names the columns, items and rows.
+        """
+        leakage.check(self, [("these windows", self)])
+
+    def per_item(self) -> npt.NDArray[np.int64]:
+        """How many windows each item has, by its number.
+
+        Int64 ``[items]``, in the order of ``data.items``.
+        """
+        item, _, count = self._index().runs
+        counts = np.zeros(len(self.dataset.items), np.int64)
+        np.add.at(counts, item, count)
+        return counts
+
+    def plot(self, index: int, *, ax: Any = None) -> Any:
+        """Draw window ``index`` over its item's values.
+
+        Context, gap, prediction rows, padding, missing values.
+
+        Needs matplotlib (``pip install tensorcache[plot]``).
+
+        Args:
+            index: the window's number.
+            ax: the matplotlib axes to draw on; None makes a figure.
+
+        Returns:
+            The axes.
+        """
+        from .plot import plot_window
+
+        return plot_window(self, index, ax)
+
+    def plot_splits(self, *, items: Sequence[Any] | None = None, ax: Any = None) -> Any:
+        """Draw, item by item, where the windows are, and which positions are none of them and why.
+
+        ``windows.split(...).plot()`` draws the parts of a split. Needs matplotlib (``pip install
+        tensorcache[plot]``).
+
+        Args:
+            items: item values to draw; None draws the first few.
+            ax: the matplotlib axes to draw on; None makes a figure.
+
+        Returns:
+            The axes.
+        """
+        from .plot import plot_parts
+
+        return plot_parts({"windows": self}, items, ax)
+
+    def feed(
+        self,
+        *,
+        batch_size: int,
+        order: str = "sequential",
+        seed: int = 0,
+        rank: int = 0,
+        num_replicas: int = 1,
+        tail: str | None = None,
+        weights: Weights | None = None,
+        delivery: str = "auto",
+        slots: int = 0,
+        channels_first: bool = False,
+        mask: bool = False,
+        reconnect: bool = False,
+    ) -> Feed:
+        """A stream of batches for one trainer, prepared ahead by the daemon.
+
+        Args:
+            batch_size: windows a batch.
+            order: ``"sequential"``, ``"shuffle"``, ``"bootstrap"`` (with replacement, see
+                ``weights``), ``"random_start"`` (blocks of neighbouring windows) or ``"lanes"``
+                (for stateful recurrent models, with ``batch.reset``; needs
+                ``stride=context_length``); docs/WINDOWS.md has their formulas.
+            seed: of the order; with the epoch it fixes the order exactly.
+            rank: which of the trainers this is.
+            num_replicas: how many trainers share an epoch.
+            tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``;
+                None is short for one trainer, wrap for several.
+            weights: of items, for ``"bootstrap"``: a mapping of all item values to weights, or one
+                weight an item in the order of ``data.items``. None draws all windows evenly.
+            delivery: how batches come. ``"slot"``: gathered by the daemon into a piece of the
+                feed's ring, dense and writable. ``"view"``: read-only strides over the mapped
+                columns, without a copy, for the orders ``"sequential"`` and ``"random_start"``,
+                where neither padding nor a conversion stands in the way (in ``"sequential"`` a
+                batch that runs over an item's end is gathered). ``"local"``: gathered by this
+                process, which costs the daemon nothing but the order. ``"starts"``: only ``item``,
+                ``start`` and ``row``. ``"auto"``: views where nearly all batches can be, else slots
+                or local, whichever makes the first steps shorter.
+            slots: batches in flight; 0 lets the daemon choose, and tunes them by what both sides
+                wait; 3 to 16,384.
+            channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
+            mask: deliver ``mask`` even where nothing is padded.
+            reconnect: when the daemon goes away, find or start another and go on with the next
+                batch, exactly. Where none may be started (``TENSORCACHE_AUTOSTART=0``) the next one
+                is waited for, up to a minute.
+
+        Raises:
+            SpecError: an option cannot be; ``field`` names it.
+            ResourceError: the memory does not suffice for 3 slots.
+        """
+        given = None if weights is None else item_weights(weights, self.dataset.items)
+        sampler = sampler_options(batch_size, order, seed, rank, num_replicas, tail, given)
+        return Feed(
+            self,
+            feed_options(sampler, delivery, slots, channels_first, mask),
+            chooser=Chooser() if delivery == "auto" else None,
+            reconnect=_checks.flag("reconnect", reconnect),
+        )
+
+    def _numbers(self, index: Any) -> npt.NDArray[np.int64]:
+        given = np.asarray(index)
+        if (
+            given.dtype == np.bool_
+            or given.ndim != 1
+            or (given.size and given.dtype.kind not in "iu")
+        ):
+            raise SpecError(
+                f"windows[...]: got {index!r}, want a number, a slice or a list of numbers",
+                field="index",
+            )
+        outside = (given < -len(self)) | (
+            given >= len(self)
+        )  # before the cast, which would wrap unsigned numbers
+        if outside.any():
+            raise IndexError(f"{given[outside][0]} is outside of {len(self):,} windows")
+        numbers = given.astype(np.int64)
+        return np.where(numbers < 0, numbers + len(self), numbers)
+
+    def _index(self) -> Runs:
+        if self._runs is None:
+            self._runs = Runs(
+                self.dataset._post_for_bytes("runs", self._spec, self._cuts),
+                self._spec.get("stride", 1),
+            )
+        return self._runs
+
+    def _cut(self) -> Cutter:
+        if self._cutter is None:
+            features = {part: list(names) for part, names in self.features.items()}
+            if self._is_latest():
+                features["target"] = []
+            self._cutter = Cutter(self.dataset, self._spec, features, self.dtype)
+        return self._cutter
+
+    def _is_latest(self) -> bool:
+        return bool(self._cuts) and "latest" in self._cuts[-1]
+
+    def _whole(self) -> Windows:
+        """The windows before any cut."""
+        return Windows(self.dataset, self._spec, ()) if self._cuts else self
+
+    def _with(self, **fields: Any) -> Windows:
+        """The windows of the spec with other fields, before any cut; None is null."""
+        return Windows(self.dataset, {**self._spec, **fields}, ())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Windows, (self.dataset, self._spec, self._cuts)
+
+    def __repr__(self) -> str:
+        return (
+            f'<Windows of "{self.dataset.name}" generation {self.dataset.generation}: '
+            f"{len(self):,}, "
+            f"{', '.join(f'{field} {value}' for field, value in self._spec.items())}>"
+        )
+
+
+def counts_of(said: Mapping[str, Any]) -> Counts:
+    """The counts in a plan's answer."""
+    features = said.get("features") or {}
+    return Counts(
+        windows=int(said["windows"]),
+        positions=int(said["positions"]),
+        rejected=MappingProxyType(
+            {str(k): int(v) for k, v in (said.get("rejected") or {}).items()}
+        ),
+        features=MappingProxyType(
+            {str(part): tuple(names or ()) for part, names in features.items()}
+        ),
+    )
