@@ -26,7 +26,7 @@ def close(feed: tensorcache.Feed, cache: tensorcache.Cache) -> None:
     """Close the feed as somebody else would."""
     mine = [one for one in cache.feeds() if one["dataset"] == "closing"]
     assert len(mine) == 1
-    said = cache._control.delete(f"/v1/feeds/{mine[0]['feed']}")
+    said = cache._server.control.delete(f"/v1/feeds/{mine[0]['feed']}")
     assert said["feed"] == mine[0]["feed"]
     assert (
         feed.stats()["verdict"] is None or said["pid"]
@@ -158,5 +158,5 @@ def test_a_feed_may_be_closed_between_any_two_looks_at_its_stream(
 
 def test_a_feed_that_nobody_has_is_not_found(cache: tensorcache.Cache) -> None:
     with pytest.raises(tensorcache.NotFoundError, match='no feed is named "f0"') as told:
-        cache._control.delete("/v1/feeds/f0")
+        cache._server.control.delete("/v1/feeds/f0")
     assert told.value.type == "feed_not_found"

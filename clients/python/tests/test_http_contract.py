@@ -44,7 +44,7 @@ class Door(requests.Session):
 def open_door(cache: tensorcache.Cache) -> Door:
     """The way in over TCP, and a dataset behind it."""
     cache.put("a", {"id": np.repeat([1, 2], 50), "x": np.arange(100.0)}, item_id="id")
-    url = urlsplit(cache._control.post("/v1/ui")["url"])
+    url = urlsplit(cache._server.control.post("/v1/ui")["url"])
     return Door(f"http://{url.netloc}", (Path(cache.health()["dir"]) / "token").read_text().strip())
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import tensorcache
 from cases import cases, note_seed
 from daemon import ETTH1
-from tensorcache._windows import leakage
+from tensorcache._index import leakage
 
 LENGTHS = (8640, 2880, 2880)
 

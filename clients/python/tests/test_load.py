@@ -198,7 +198,7 @@ def test_interrupting_a_load_cancels_it(cache: tensorcache.Cache, tmp_path: Path
     with pytest.raises(KeyboardInterrupt):
         cache.load("interrupted", path, progress=interrupt)
     assert "interrupted" not in [d["dataset"] for d in cache.datasets()]
-    assert cache._control.get("/v1/jobs")["jobs"][-1]["state"] == "cancelled"
+    assert cache._server.control.get("/v1/jobs")["jobs"][-1]["state"] == "cancelled"
 
 
 def test_datasets_and_remove(cache: tensorcache.Cache, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import tensorcache
 from cases import cases, note_seed
 from draws import Table, specs, splits, tables, wheres
 from naive import Found, Naive
-from tensorcache._windows.cuts import split_request
+from tensorcache._index.cuts import split_request
 
 SPECS = 3
 """Specs tried on each frame."""

@@ -17,7 +17,7 @@ import tensorcache
 from cases import cases, note_seed
 from draws import Table, specs, tables
 from naive import Found
-from tensorcache._windows.positions import REASONS, Positions
+from tensorcache._index.positions import REASONS, Positions
 
 
 @given(table=tables(), spec=specs(), data=st.data())
@@ -127,7 +127,7 @@ def test_without_matplotlib_it_says_what_to_install() -> None:
     code = """if True:
         import sys
         sys.modules["matplotlib"] = None
-        from tensorcache._windows import plot
+        from tensorcache._index import plot
         try:
             plot.axes(1)
         except ModuleNotFoundError as error:

@@ -14,8 +14,7 @@ import pytest
 
 import tensorcache
 from daemon import ETTH1
-from tensorcache import _cache
-from tensorcache._daemon import connect
+from tensorcache._daemon import connect, server
 from tensorcache._daemon.binary import find_binary
 
 SPEC: dict[str, Any] = {
@@ -157,7 +156,7 @@ def test_a_service_manager_may_be_first_to_start_the_next_daemon(
 def test_where_no_daemon_may_be_started_the_place_is_told(
     windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_cache, "START_SECONDS", 0.2)
+    monkeypatch.setattr(server, "START_SECONDS", 0.2)
     here = tensorcache.connect(autostart=False)
     mine = here.dataset("etth1").windows(**SPEC)
     with mine.feed(batch_size=16, order="shuffle", slots=4, reconnect=True) as feed:

@@ -88,7 +88,7 @@ def test_more_connections_than_descriptors_hold_nobody_up_for_good(
         try:
             for _ in range(100):
                 flood.append(socket.socket(socket.AF_UNIX))
-                flood[-1].connect(cache._feed_path)
+                flood[-1].connect(cache._server.feed_path)
             assert sum(1 for _ in passing) == len(feed) - 1, "a feed that is attached goes on"
         finally:
             for one in flood:

@@ -12,7 +12,7 @@ import pytest
 
 import tensorcache
 from tensorcache._data.padding import moment
-from tensorcache._windows.positions import Positions
+from tensorcache._index.positions import Positions
 
 ROWS = 12
 START = "2020-01-01T00:00"

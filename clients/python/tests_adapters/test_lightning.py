@@ -130,7 +130,7 @@ def test_the_data_module_serves_all_stages(windows: tensorcache.Windows) -> None
     fitting.test(model, datamodule=module)
     assert model.others["test"] == wanted["test"]
     assert torch.cat(fitting.predict(model, datamodule=module)).tolist() == wanted["test"]  # type: ignore[arg-type]
-    wait_until(lambda: not windows.dataset._cache.feeds(), "feeds are left open")
+    wait_until(lambda: not tensorcache.connect().feeds(), "feeds are left open")
 
 
 def test_a_data_module_of_one_part(windows: tensorcache.Windows) -> None:

@@ -33,8 +33,7 @@ from ._errors import (
 from ._feed.batch import Batch
 from ._feed.feed import Feed
 from ._version import __version__
-from ._windows.split import Split
-from ._windows.windows import Windows
+from ._windows import Split, Windows
 
 __all__ = [
     "Batch",

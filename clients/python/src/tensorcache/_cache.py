@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import threading
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _checks
 from ._checks import RowBounds, Step, Time, TimeBounds
-from ._daemon.cache_dir import Address, cache_dir, read_address
-from ._daemon.connect import START_SECONDS, find_or_start, lock_is_free, reap
-from ._daemon.http import Control
+from ._daemon.cache_dir import cache_dir, read_address
+from ._daemon.connect import lock_is_free, reap
 from ._daemon.jobs import Progress, wait_for
+from ._daemon.server import Server, connected
 from ._dataset import Dataset
 from ._errors import DaemonError
 from ._load.arrow import is_table
@@ -37,10 +35,7 @@ def connect(dir: Source | None = None, *, autostart: bool | None = None) -> Cach
         DaemonError: none runs and none may be, or could be, started.
         ProtocolError: the daemon that runs speaks another protocol version.
     """
-    directory = cache_dir(dir)
-    if autostart is None:
-        autostart = os.environ.get("TENSORCACHE_AUTOSTART", "") != "0"
-    return Cache(directory, find_or_start(directory, autostart), autostart)
+    return Cache(connected(cache_dir(dir), autostart))
 
 
 class Cache:
@@ -50,25 +45,9 @@ class Cache:
         dir: the cache directory, absolute.
     """
 
-    def __init__(self, directory: str, address: Address, autostart: bool = True) -> None:
-        self.dir = directory
-        self._autostart = autostart
-        self._use(address)
-
-    def _use(self, address: Address) -> None:
-        self._control = Control(address.control, self.dir)
-        self._feed_path = address.feed
-
-    def _find_again(self, closed: Callable[[], bool]) -> None:
-        """Use the daemon that serves the directory now.
-
-        Start one where none does, or wait if none may be.
-        """
-
-        def given_up() -> bool:
-            return closed() or not threading.main_thread().is_alive()
-
-        self._use(find_or_start(self.dir, self._autostart, START_SECONDS, given_up))
+    def __init__(self, server: Server) -> None:
+        self.dir = server.dir
+        self._server = server
 
     def load(
         self,
@@ -187,9 +166,9 @@ class Cache:
         options |= given(("hash_sources", hash_sources, _checks.flag, False))
         options = with_recipe(options, recipe, locals())
         options["sources"] = absolute(sources)
-        job = self._control.post(f"/v1/datasets/{_checks.dataset_name(name)}/load", options)
-        done = wait_for(self._control, job, progress)
-        return Dataset(self, name, int(done["generation"]))
+        job = self._server.control.post(f"/v1/datasets/{_checks.dataset_name(name)}/load", options)
+        done = wait_for(self._server.control, job, progress)
+        return Dataset(self._server, name, int(done["generation"]))
 
     def put(
         self,
@@ -262,8 +241,8 @@ class Cache:
         options = load_options(None, item_id, time, dtype, layout, melt)
         options |= row_options(where, items, item_bucket, sort, duplicates, regrid)
         options = with_recipe(options, recipe, locals())
-        done = put(self._feed_path, _checks.dataset_name(name), columns, options)
-        return Dataset(self, name, int(done["generation"]))
+        done = put(self._server.feed_path, _checks.dataset_name(name), columns, options)
+        return Dataset(self._server, name, int(done["generation"]))
 
     def append(
         self,
@@ -299,15 +278,17 @@ class Cache:
         if isinstance(rows, Mapping) or hasattr(rows, "columns") or is_table(rows):
             given(("hash_sources", hash_sources, no_files, False))
             arrays: Any = rows
-            done = put(self._feed_path, name, arrays, None)
+            done = put(self._server.feed_path, name, arrays, None)
         else:
             options = given(("hash_sources", hash_sources, _checks.flag, False)) | {
                 "sources": absolute(rows)
             }
             done = wait_for(
-                self._control, self._control.post(f"/v1/datasets/{name}/append", options), progress
+                self._server.control,
+                self._server.control.post(f"/v1/datasets/{name}/append", options),
+                progress,
             )
-        return Dataset(self, name, int(done["generation"]))
+        return Dataset(self._server, name, int(done["generation"]))
 
     def dataset(self, name: str, generation: int = 0) -> Dataset:
         """Open a dataset.
@@ -320,14 +301,14 @@ class Cache:
             NotFoundError: there is none of the name; the message lists near ones.
             StaleError: the generation has left the cache.
         """
-        return Dataset(self, name, _checks.whole("generation", generation))
+        return Dataset(self._server, name, _checks.whole("generation", generation))
 
     def datasets(self) -> list[dict[str, Any]]:
         """All datasets, each at its newest.
 
         ``dataset``, ``generation``, ``rows``, ``items``, ``bytes`` and more.
         """
-        return self._control.pages("/v1/datasets", "datasets")
+        return self._server.control.pages("/v1/datasets", "datasets")
 
     def remove(self, name: str) -> list[int]:
         """Remove a dataset for good and return its generations; handles that are open stay valid.
@@ -335,7 +316,7 @@ class Cache:
         Raises:
             NotFoundError: there is none of the name.
         """
-        said = self._control.delete(f"/v1/datasets/{_checks.dataset_name(name)}")
+        said = self._server.control.delete(f"/v1/datasets/{_checks.dataset_name(name)}")
         return [int(generation) for generation in said["removed"]]
 
     def feeds(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
@@ -343,11 +324,11 @@ class Cache:
 
         ``feed``, ``dataset``, ``pid``, ``batches``, ``verdict`` and more.
         """
-        return self._control.pages("/v1/feeds", "feeds", timeout)
+        return self._server.control.pages("/v1/feeds", "feeds", timeout)
 
     def health(self) -> dict[str, Any]:
         """The daemon's ``status``, ``version``, ``protocol``, ``pid``, ``dir`` and ``uptime_s``."""
-        return self._control.get("/v1/health")
+        return self._server.control.get("/v1/health")
 
     def stop(self) -> None:
         """Stop the daemon and return when it has left.
@@ -358,7 +339,7 @@ class Cache:
             DaemonError: none runs, or it does not leave.
         """
         before = read_address(self.dir)
-        pid = self._control.post("/v1/stop")["pid"]
+        pid = self._server.control.post("/v1/stop")["pid"]
         deadline = clock.monotonic() + STOP_SECONDS
         while not lock_is_free(self.dir):
             now = read_address(self.dir)

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import torch
 from ._errors import DaemonError
-from ._windows.windows import Windows
+from ._windows import Windows
 
 __all__ = ["loader"]
 

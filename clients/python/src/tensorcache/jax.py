@@ -15,7 +15,7 @@ from ._errors import DaemonError, SpecError
 from ._feed.feed import Feed
 from ._feed.options import feed_options, sampler_options
 from ._feed.weights import Weights
-from ._windows.windows import Windows
+from ._windows import Windows
 
 __all__ = ["Loader", "loader"]
 
@@ -103,7 +103,7 @@ class Loader(AnyLoader):
             sampler, given.delivery, given.slots, given.channels_first, given.mask
         )
         return Feed(
-            given.windows, options, jax_delivery().makers(form, device), None, given.reconnect
+            given.windows, options, jax_delivery().deliveries(form, device), None, given.reconnect
         )
 
 

@@ -12,7 +12,7 @@ from ._adapters.loader import settings
 from ._errors import DaemonError, SpecError
 from ._feed.batch import Batch
 from ._feed.weights import Weights
-from ._windows.windows import Windows
+from ._windows import Windows
 
 __all__ = ["dataset"]
 

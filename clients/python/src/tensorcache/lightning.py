@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._errors import DaemonError
-from ._windows.windows import Windows
+from ._windows import Windows
 
 __all__ = ["datamodule"]
 

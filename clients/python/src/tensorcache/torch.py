@@ -20,11 +20,11 @@ from ._errors import DaemonError, SpecError
 from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed
 from ._feed.mapped_windows import Source
-from ._feed.numpy_delivery import Makers
+from ._feed.numpy_delivery import Deliveries
 from ._feed.options import feed_options, sampler_options
 from ._feed.orders import traits
 from ._feed.weights import Weights
-from ._windows.windows import Windows
+from ._windows import Windows
 
 __all__ = ["Loader", "dataset", "loader"]
 
@@ -169,24 +169,24 @@ class Loader(AnyLoader):
         options = feed_options(
             sampler, given.delivery, given.slots, given.channels_first, given.mask
         )
-        makers: Makers = delivery.PAIRS if form == "tuple" else delivery.DICTS
+        deliveries: Deliveries = delivery.PAIRS if form == "tuple" else delivery.DICTS
         chooser = None
         if resident:
-            from ._adapters.torch_resident import resident_makers
+            from ._adapters.torch_resident import resident_deliveries
 
-            makers = resident_makers(form, device)
+            deliveries = resident_deliveries(form, device)
         elif device is not None:
             from ._adapters.torch_device import ToDevice
 
             self._pinned = to = ToDevice(form, device)
-            makers = to.makers
+            deliveries = to.deliveries
         elif given.delivery == "auto":
             options["delivery"] = "slot"
             if delivery.can_gather(Source(given.windows, given.channels_first, given.mask)):
                 chooser = Chooser()
         if pin_memory:
-            makers = delivery.pinned(makers)
-        return Feed(given.windows, options, makers, chooser, given.reconnect)
+            deliveries = delivery.pinned(deliveries)
+        return Feed(given.windows, options, deliveries, chooser, given.reconnect)
 
     def stats(self) -> dict[str, Any]:
         """What the feed did so far, see :meth:`Feed.stats`.

@@ -11,7 +11,7 @@ from accelerate.state import GradientState
 
 from .. import torch
 from .._errors import FeedError, SpecError
-from .._windows.windows import Windows
+from .._windows import Windows
 
 
 class NoNumbers:

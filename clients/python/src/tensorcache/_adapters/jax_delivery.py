@@ -16,24 +16,23 @@ import numpy as np
 from .._data.items import show
 from .._errors import SpecError
 from .._feed import numpy_delivery
-from .._feed.batch import PARTS, Array
-from .._feed.numpy_delivery import Deliver, Makers
+from .._feed.batch import PARTS, Array, Layout
+from .._feed.numpy_delivery import Deliver, Deliveries
 
 if TYPE_CHECKING:
-    from .._feed.mapped_windows import Source
-    from .._feed.stream import Stream
+    from .._feed.ring import Ring
 
 PLACES = ("item", "start", "time")
 """The parts that stay numpy arrays."""
 
 
-def makers(form: str, device: Any) -> Makers:
-    """The makers of a loader's form for its device or sharding."""
+def deliveries(form: str, device: Any) -> Deliveries:
+    """The deliveries of a loader's form for its device or sharding."""
     put = putter(device)
 
-    def slot(stream: Stream, source: Source) -> Deliver:
-        batches = numpy_delivery.slot(stream, source)
-        for name, part in stream.layout.parts.items():
+    def slot(ring: Ring, layout: Layout) -> Deliver:
+        batches = numpy_delivery.slot(ring, layout)
+        for name, part in layout.parts.items():
             if name not in PLACES and jax.dtypes.canonicalize_dtype(part.dtype) != part.dtype:
                 raise SpecError(
                     f"{name}: its dtype is {part.dtype}, which JAX would cut to 32 bits",

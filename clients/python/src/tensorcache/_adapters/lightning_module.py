@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._errors import SpecError
-from .._windows.windows import Windows
+from .._windows import Windows
 from ..torch import Loader, loader
 
 if "pytorch_lightning" in sys.modules and "lightning.pytorch" not in sys.modules:

@@ -15,7 +15,7 @@ from .._errors import SpecError
 from .._feed.feed import Feed
 from .._feed.weights import Weights
 from .._feed.weights import weights as item_weights
-from .._windows.windows import Windows
+from .._windows import Windows
 
 
 @dataclass(frozen=True)

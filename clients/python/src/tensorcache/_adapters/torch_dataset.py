@@ -13,7 +13,7 @@ from .._feed.batch import PARTS, Array
 
 if TYPE_CHECKING:
     from .._data.cutter import Sample
-    from .._windows.windows import Windows
+    from .._windows import Windows
     from .loader import Loader
 
 

@@ -1,4 +1,4 @@
-"""Torch tensors from descriptors: one maker for each delivery, as in numpy_delivery.
+"""Torch tensors from descriptors: one delivery for each delivery, as in numpy_delivery.
 
 A pair is ``(context, target)``, or ``(context,)`` where nothing is predicted.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,22 +15,21 @@ import torch
 from .._daemon.frames import RUN
 from .._errors import FeedError
 from .._feed import numpy_delivery
-from .._feed.batch import PARTS, Array, Batch, Run
+from .._feed.batch import PARTS, Array, Batch, Layout, Run
 from .._feed.mapped_windows import Source
-from .._feed.numpy_delivery import Deliver, Makers, cubes
+from .._feed.numpy_delivery import Deliver, Deliveries, Delivery, cubes
 from .block_pool import Pool
 
 if TYPE_CHECKING:
-    from .._feed.stream import Stream
+    from .._feed.ring import Ring
 
 Pair = tuple[torch.Tensor, ...]
 WINDOWS = ("context", "target")
-Maker = Callable[["Stream", Source], Deliver]
 
 
-def slot_pairs(stream: Stream, source: Source) -> Deliver:
+def slot_pairs(ring: Ring, layout: Layout) -> Deliver:
     """Tensors over slots of the ring."""
-    ring, layout, full = stream.ring, stream.layout, stream.layout.rows
+    full = layout.rows
     taken, most, spare, put = ring.taken, ring.most_held, ring.spare, ring.taken.append
     take, from_numpy = ring.taker(), torch.from_numpy
     names = [name for name in WINDOWS if name in layout.parts]
@@ -52,7 +50,7 @@ def slot_pairs(stream: Stream, source: Source) -> Deliver:
     return deliver
 
 
-def view_pairs(stream: Stream, source: Source) -> Deliver:
+def view_pairs(ring: Ring, layout: Layout) -> Deliver:
     """Tensors that are strides over a copy-on-write map of the columns.
 
     torch knows no read-only tensors: writing into a read-only map would end the process. Writing
@@ -60,8 +58,9 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
     count of what was done in place to a tensor and its views, and refused; the map, with what was
     written, goes.
     """
-    gathered, memory = local_pairs(stream, source), source.private()
-    stride, full, put = source.stride, stream.layout.rows, stream.ring.freed.append
+    source = layout.source
+    gathered, memory = local_pairs(ring, layout), source.private()
+    stride, full, put = source.stride, layout.rows, ring.freed.append
     with torch.inference_mode(mode=False):  # so that versions are counted
         every = [
             torch.from_numpy(source.every(name, memory)) for name in WINDOWS if source.has(name)
@@ -104,12 +103,12 @@ def runs_of(every: torch.Tensor, rows: int, stride: int) -> torch.Tensor:
     return every.as_strided(shape, (first, first * stride, *rest))
 
 
-def local_pairs(stream: Stream, source: Source) -> Deliver:
+def local_pairs(ring: Ring, layout: Layout) -> Deliver:
     """Tensors that are gathered here, into blocks that no batch holds any more."""
-    ring, layout = stream.ring, stream.layout
+    source = layout.source
     every = gathered_from(source)
     if every is None:
-        return arrays_as_pairs(numpy_delivery.local(stream, source))
+        return arrays_as_pairs(numpy_delivery.local(ring, layout))
     source.scattered()
     tensors, places, size, full = [readable(array) for array in every], [], 0, layout.rows
     for array in every:
@@ -124,7 +123,7 @@ def local_pairs(stream: Stream, source: Source) -> Deliver:
     )
     rows_at, words = layout.parts["row"].offset // 8, layout.slot_bytes // 8
     numbers = torch.from_numpy(np.frombuffer(ring.words(), np.int64))
-    of_slot = [numbers[at : at + full] for at in range(rows_at, stream.slots * words, words)]
+    of_slot = [numbers[at : at + full] for at in range(rows_at, len(ring.blocks) * words, words)]
     select, from_numpy = torch.index_select, torch.from_numpy
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
@@ -160,9 +159,9 @@ def readable(array: Array) -> torch.Tensor:
         return torch.from_numpy(array)
 
 
-def starts_pairs(stream: Stream, source: Source) -> Deliver:
+def starts_pairs(ring: Ring, layout: Layout) -> Deliver:
     """``(item, start)``."""
-    arrays = numpy_delivery.starts(stream, source)
+    arrays = numpy_delivery.starts(ring, layout)
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
         batch = arrays(slot, rows, flags, row)
@@ -182,21 +181,21 @@ def arrays_as_pairs(arrays: Deliver) -> Deliver:
     return deliver
 
 
-def arrays_as_dict(maker: Maker) -> Maker:
+def arrays_as_dict(delivery: Delivery) -> Delivery:
     """All parts of a batch of writable arrays by name."""
 
-    def make(stream: Stream, source: Source) -> Deliver:
-        arrays = maker(stream, source)
+    def make(ring: Ring, layout: Layout) -> Deliver:
+        arrays = delivery(ring, layout)
         return lambda slot, rows, flags, row: named(arrays(slot, rows, flags, row), {})
 
     return make
 
 
-def pairs_as_dict(maker: Maker) -> Maker:
-    """Context and target as a maker of pairs has them, and all other parts beside."""
+def pairs_as_dict(delivery: Delivery) -> Delivery:
+    """Context and target as a delivery of pairs has them, and all other parts beside."""
 
-    def make(stream: Stream, source: Source) -> Deliver:
-        pairs, ring, layout = maker(stream, source), stream.ring, stream.layout
+    def make(ring: Ring, layout: Layout) -> Deliver:
+        pairs, ring, layout = delivery(ring, layout), ring, layout
 
         def deliver(slot: int, rows: int, flags: int, row: int) -> dict[str, torch.Tensor]:
             if flags & RUN:
@@ -225,23 +224,23 @@ def named(batch: Batch, made: dict[str, torch.Tensor]) -> dict[str, torch.Tensor
     return tensors
 
 
-def pinned(makers: Makers) -> Makers:
-    """Makers whose tensors lie in pinned memory, where there is a CUDA device.
+def pinned(deliveries: Deliveries) -> Deliveries:
+    """Deliveries whose tensors lie in pinned memory, where there is a CUDA device.
 
     Torch's own, safe to copy from.
     """
     return (
-        {name: pinned_by(maker) for name, maker in makers.items()}
+        {name: pinned_by(delivery) for name, delivery in deliveries.items()}
         if torch.cuda.is_available()
-        else makers
+        else deliveries
     )
 
 
-def pinned_by(maker: Maker) -> Maker:
-    """A maker that copies what another one makes into pinned memory."""
+def pinned_by(delivery: Delivery) -> Delivery:
+    """A delivery that copies what another one makes into pinned memory."""
 
-    def make(stream: Stream, source: Source) -> Deliver:
-        made = maker(stream, source)
+    def make(ring: Ring, layout: Layout) -> Deliver:
+        made = delivery(ring, layout)
 
         def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
             batch = made(slot, rows, flags, row)
@@ -254,13 +253,13 @@ def pinned_by(maker: Maker) -> Maker:
     return make
 
 
-PAIRS: Makers = {
+PAIRS: Deliveries = {
     "slot": slot_pairs,
     "view": view_pairs,
     "local": local_pairs,
     "starts": starts_pairs,
 }
-DICTS: Makers = {
+DICTS: Deliveries = {
     "slot": arrays_as_dict(numpy_delivery.slot),
     "starts": arrays_as_dict(numpy_delivery.starts),
     "view": pairs_as_dict(view_pairs),

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from .._feed.batch import PARTS, Batch
-from .._feed.numpy_delivery import Deliver, Makers
+from .._feed.batch import PARTS, Batch, Layout
+from .._feed.numpy_delivery import Deliver, Deliveries
 
 if TYPE_CHECKING:
-    from .._feed.mapped_windows import Source
-    from .._feed.stream import Stream
+    from .._feed.ring import Ring
 
 PORTABLE = 1
 """cudaHostRegisterPortable: pinned for all contexts."""
@@ -35,27 +34,27 @@ class ToDevice:
     A slot is copied as one flat block and taken apart there: parts lie at multiples of 64 in it.
 
     Attributes:
-        makers: for :class:`Feed`, by delivery.
+        deliveries: for :class:`Feed`, by delivery.
         pinned: "yes", or why the ring is not.
     """
 
     def __init__(self, form: str, device: str, cuda: Any = None) -> None:
-        self.makers: Makers = {"slot": self.slot, "starts": self.starts}
+        self.deliveries: Deliveries = {"slot": self.slot, "starts": self.starts}
         self.pinned = "no: not a CUDA device"
         self._form = form
         self._device = torch.device(device)
         self._cuda = torch.cuda if cuda is None and self._device.type == "cuda" else cuda
 
-    def slot(self, stream: Stream, source: Source) -> Deliver:
+    def slot(self, ring: Ring, layout: Layout) -> Deliver:
         """Context and target, or all parts."""
-        return self._make(stream, ("context", "target"))
+        return self._make(ring, layout, ("context", "target"))
 
-    def starts(self, stream: Stream, source: Source) -> Deliver:
+    def starts(self, ring: Ring, layout: Layout) -> Deliver:
         """Items and start rows, or all parts that there are."""
-        return self._make(stream, ("item", "start"))
+        return self._make(ring, layout, ("item", "start"))
 
-    def _make(self, stream: Stream, pair: tuple[str, ...]) -> Deliver:
-        layout, every = stream.layout, self._form == "dict"
+    def _make(self, ring: Ring, layout: Layout, pair: tuple[str, ...]) -> Deliver:
+        every = self._form == "dict"
         names = [name for name in (PARTS if every else pair) if name in layout.parts]
         parts = []
         for name in names:
@@ -65,7 +64,7 @@ class ToDevice:
                 (name, part.offset, part.offset + size, torch_dtype(part.dtype), part.shape)
             )
         low, high = min(part[1] for part in parts), max(part[2] for part in parts)
-        take, copies = stream.ring.taker(), self._copies(stream)
+        take, copies = ring.taker(), self._copies(ring)
 
         def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
             copies.make_room()
@@ -90,15 +89,13 @@ class ToDevice:
 
         return deliver
 
-    def _copies(self, stream: Stream) -> Copies | SideStream:
+    def _copies(self, ring: Ring) -> Copies | SideStream:
         if self._cuda is None:
             return Copies(self._device)
-        ring = np.frombuffer(stream.ring.words(), np.uint8)
-        side = SideStream(self._device, max(1, stream.slots - 3), self._cuda)
-        self.pinned = pin(ring, self._cuda, self._device)
-        weakref.finalize(
-            stream.ring, let_go, side, ring, self._cuda, self.pinned == "yes", os.getpid()
-        )
+        memory = np.frombuffer(ring.words(), np.uint8)
+        side = SideStream(self._device, max(1, len(ring.blocks) - 3), self._cuda)
+        self.pinned = pin(memory, self._cuda, self._device)
+        weakref.finalize(ring, let_go, side, memory, self._cuda, self.pinned == "yes", os.getpid())
         return side
 
 

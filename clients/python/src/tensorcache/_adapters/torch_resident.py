@@ -15,12 +15,12 @@ import torch
 from .._data.cutter import Part
 from .._errors import ResourceError
 from .._feed import numpy_delivery
-from .._feed.batch import PARTS, Array
-from .._feed.numpy_delivery import Deliver, Makers
+from .._feed.batch import PARTS, Array, Layout
+from .._feed.numpy_delivery import Deliver, Deliveries
 
 if TYPE_CHECKING:
     from .._feed.mapped_windows import Source
-    from .._feed.stream import Stream
+    from .._feed.ring import Ring
 
 CHUNK = 1 << 18
 """Rows that are converted at a time on their way to the device."""
@@ -34,21 +34,22 @@ SIGNED = {
 _columns: weakref.WeakValueDictionary[tuple[Any, ...], torch.Tensor] = weakref.WeakValueDictionary()
 
 
-def resident_makers(form: str, device: str | None) -> Makers:
+def resident_deliveries(form: str, device: str | None) -> Deliveries:
     """What gathers tensors on a device.
 
     Its columns are shared by all loaders over the same features.
     """
 
-    def make(stream: Stream, source: Source) -> Deliver:
-        return gather(stream, source, form, torch.device(device or "cpu"))
+    def make(ring: Ring, layout: Layout) -> Deliver:
+        return gather(ring, layout, form, torch.device(device or "cpu"))
 
     return {"starts": make}
 
 
-def gather(stream: Stream, source: Source, form: str, device: torch.device) -> Deliver:
+def gather(ring: Ring, layout: Layout, form: str, device: torch.device) -> Deliver:
     """Batches of windows of columns on the device."""
-    arrays, cutter = numpy_delivery.starts(stream, source), source._cutter
+    source = layout.source
+    arrays, cutter = numpy_delivery.starts(ring, layout), source._cutter
     wanted = ("context", "target") if form == "tuple" else ("context", "target", "known")
     gathers = {name: cube(source, name, device) for name in wanted if cutter.has(name)}
     if form == "dict":

@@ -11,7 +11,7 @@ from torch.utils.data import IterableDataset
 from .._data.items import show
 from .._errors import SpecError
 from .._feed.batch import PARTS
-from .._windows.windows import Windows
+from .._windows import Windows
 from .accelerate_loader import Accelerated, of
 
 TRAINING = ("order", "tail", "weights")

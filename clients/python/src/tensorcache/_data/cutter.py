@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 import mmap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .columns import Columns
 from .manifest import DTYPES, Column
 from .padding import FirstRows
-
-if TYPE_CHECKING:
-    from .._dataset import Dataset
 
 Array = npt.NDArray[Any]
 Int64s = npt.NDArray[np.int64]
@@ -65,7 +63,7 @@ class Part:
     """The columns of one part, ready to be cut: ``[rows, features]``."""
 
     def __init__(
-        self, data: Dataset, features: list[str], dtype: str | None, fill: float | None
+        self, data: Columns, features: list[str], dtype: str | None, fill: float | None
     ) -> None:
         self._data = data
         self._columns = columns = columns_of(data, features)
@@ -143,7 +141,7 @@ class Cutter:
     """
 
     def __init__(
-        self, data: Dataset, spec: dict[str, Any], features: dict[str, list[str]], dtype: str | None
+        self, data: Columns, spec: dict[str, Any], features: dict[str, list[str]], dtype: str | None
     ) -> None:
         self._data = data
         self._first = FirstRows(data, spec)
@@ -244,7 +242,7 @@ class Cutter:
         }
 
 
-def columns_of(data: Dataset, features: list[str]) -> list[Column]:
+def columns_of(data: Columns, features: list[str]) -> list[Column]:
     """The columns that a list of features comes from.
 
     A column of shape ``[rows, n]`` gives n in a row.
@@ -265,7 +263,7 @@ def columns_of(data: Dataset, features: list[str]) -> list[Column]:
 
 
 def one_matrix(
-    data: Dataset, columns: list[Column], memory: mmap.mmap | None = None
+    data: Columns, columns: list[Column], memory: mmap.mmap | None = None
 ) -> Array | None:
     """All columns as one strided ``[rows, features]`` over the file, if features are evenly spaced.
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import bisect
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from .._dataset import Dataset
+from .columns import Columns
 
 Int64s = npt.NDArray[np.int64]
 
@@ -22,7 +21,7 @@ class FirstRows:
         padded: whether windows may reach back before them.
     """
 
-    def __init__(self, data: Dataset, spec: dict[str, Any]) -> None:
+    def __init__(self, data: Columns, spec: dict[str, Any]) -> None:
         self._data = data
         self._rows: int | None = (spec.get("rows") or (None,))[0]
         self._time: str | int | None = (spec.get("time") or (None,))[0]

@@ -5,23 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Generator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._checks import between, flag
 from .._daemon.frames import LAST, NO_SLOT
 from .._errors import DaemonError, FeedError, ProtocolError, TensorcacheError
+from .._index.index import WindowIndex
 from . import cursor, orders
 from .auto_delivery import Chooser
 from .auto_slots import ANSWER_SECONDS as TUNING_SECONDS
 from .auto_slots import Tuner
 from .cursor import Place
 from .mapped_windows import Source
-from .numpy_delivery import MAKERS, Makers
+from .numpy_delivery import DELIVERIES, Deliveries
 from .stream import Descriptor, Stream, forked
 from .wait_meter import Meter
-
-if TYPE_CHECKING:
-    from .._windows.windows import Windows
 
 ATTEMPTS = 5
 """How often a feed looks for another daemon before it gives up; each time it waits for one that is
@@ -61,15 +59,15 @@ class Feed:
 
     def __init__(
         self,
-        windows: Windows,
+        windows: WindowIndex,
         options: dict[str, Any],
-        makers: Makers = MAKERS,
+        deliveries: Deliveries = DELIVERIES,
         chooser: Chooser | None = None,
         reconnect: bool = False,
     ) -> None:
         self.windows = windows
         self._options = options
-        self._makers = makers
+        self._deliveries = deliveries
         self._chooser: Chooser | None = None
         self._reconnect = flag("reconnect", reconnect)
         self._tuner = None if options["slots"] else Tuner()
@@ -201,7 +199,7 @@ class Feed:
         its ``slots`` and ``slot_bytes``; ``delivery``, and ``path``, how a context gets to the
         trainer; ``step_s``, the mean seconds of a step by each delivery that ``"auto"`` tried.
         """
-        control = self.windows.dataset._cache._control
+        control = self.windows.dataset._server.control
         theirs: dict[str, Any] = {}
         while not theirs and (stream := self._stream):
             theirs = stream.heard(control, ANSWER_SECONDS)
@@ -306,7 +304,9 @@ class Feed:
             request["instead"] = served.said["feed"]  # unless the daemon has ended that
         if start != (0, 0):
             request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
-        stream = Stream(data._cache._feed_path, request, self._source, self._makers, self._meter)
+        stream = Stream(
+            data._server.feed_path, request, self._source, self._deliveries, self._meter
+        )
         self.delivery = str(stream.said["delivery"])
         self.path = str(stream.said.get("path") or "")
         return stream
@@ -341,7 +341,7 @@ class Feed:
         choosing = self._chooser is not None and not self._chooser.settled
         if self.delivery != "slot" or choosing:
             return stream
-        was, control = stream, self.windows.dataset._cache._control
+        was, control = stream, self.windows.dataset._server.control
         slots = tuner.look(
             self._meter.seconds(),
             self._meter.waited,
@@ -360,9 +360,9 @@ class Feed:
             DaemonError: none can be, or it goes away again and again.
             StaleError: it has the generation no more.
         """
-        cache = self.windows.dataset._cache
+        server = self.windows.dataset._server
         for left in reversed(range(ATTEMPTS)):
-            cache._find_again(lambda: self._closed)
+            server.find_again(lambda: self._closed)
             try:
                 self._stream = stream = self._attach(place)
             except DaemonError as error:

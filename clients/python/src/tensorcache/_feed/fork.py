@@ -7,43 +7,54 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from .stream import Stream
 
-_streams: weakref.WeakSet[Stream] = weakref.WeakSet()
+class Forkable(Protocol):
+    """What has to act before and after its process forks."""
+
+    def before_fork(self) -> None:
+        """Runs in the parent before the fork."""
+
+    def after_fork_in_parent(self) -> None:
+        """Runs in the parent after the fork."""
+
+    def after_fork_in_child(self) -> None:
+        """Runs in the child after the fork."""
+
+
+_watched: weakref.WeakSet[Forkable] = weakref.WeakSet()
 _registered = False
 
 
-def watch(stream: Stream) -> None:
+def watch(stream: Forkable) -> None:
     """Have a stream told of forks; the hooks are registered with the first one."""
     global _registered
     if not _registered:
         os.register_at_fork(before=before, after_in_parent=in_parent, after_in_child=in_child)
         _registered = True
-    _streams.add(stream)
+    _watched.add(stream)
 
 
-def forget(stream: Stream) -> None:
+def forget(stream: Forkable) -> None:
     """A stream that is closed has nothing to lose in a fork."""
-    _streams.discard(stream)
+    _watched.discard(stream)
 
 
 def before() -> None:
     """Runs in the parent before a fork."""
-    for stream in list(_streams):
+    for stream in list(_watched):
         stream.before_fork()
 
 
 def in_parent() -> None:
     """Runs in the parent after a fork."""
-    for stream in list(_streams):
+    for stream in list(_watched):
         stream.after_fork_in_parent()
 
 
 def in_child() -> None:
     """Runs in the child after a fork."""
-    for stream in list(_streams):
+    for stream in list(_watched):
         stream.after_fork_in_child()
-    _streams.clear()
+    _watched.clear()

@@ -12,11 +12,10 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .._data.madvise import advise
+from .._index.index import WindowIndex
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-    from .._windows.windows import Windows
 
     Array = npt.NDArray[Any]
 
@@ -34,7 +33,7 @@ class Source:
         stride: rows between the starts of neighbouring windows.
     """
 
-    def __init__(self, windows: Windows, channels_first: bool, mask: bool) -> None:
+    def __init__(self, windows: WindowIndex, channels_first: bool, mask: bool) -> None:
         data = windows.dataset
         self._data = data
         self.stride: int = windows._spec.get("stride", 1)

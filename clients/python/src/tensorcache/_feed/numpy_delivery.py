@@ -7,7 +7,7 @@ its descriptor says: slot, number of windows, flags, and the row at which a run 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -15,14 +15,14 @@ from numpy.lib.stride_tricks import as_strided
 from .._daemon.frames import RUN
 from .._errors import ProtocolError
 from .batch import Array, Batch, Layout, Run
-from .mapped_windows import Source
-
-if TYPE_CHECKING:
-    from .ring import Ring
-    from .stream import Stream
+from .ring import Ring
 
 Deliver: TypeAlias = Callable[[int, int, int, int], Any]
-Makers: TypeAlias = "Mapping[str, Callable[[Stream, Source], Deliver]]"
+"""Makes a batch of a descriptor's slot, rows, flags and first row."""
+Delivery: TypeAlias = Callable[[Ring, Layout], Deliver]
+"""A way in which batches are delivered: returns what makes a feed's batches."""
+Deliveries: TypeAlias = Mapping[str, Delivery]
+"""Deliveries by the daemon's name of them."""
 
 FEW = 8
 """Fewer columns that lie apart are gathered one after the other: two in 0.4 of the time, four in
@@ -34,9 +34,9 @@ and nothing from eight on.
 """
 
 
-def slot(stream: Stream, source: Source) -> Deliver:
+def slot(ring: Ring, layout: Layout) -> Deliver:
     """Batches over slots of the ring."""
-    ring, layout, full = stream.ring, stream.layout, stream.layout.rows
+    full = layout.rows
     blocks, taken, most, spare, put = (
         ring.blocks,
         ring.taken,
@@ -75,9 +75,9 @@ def cubes(ring: Ring, layout: Layout, name: str) -> list[Array]:
     ]
 
 
-def starts(stream: Stream, source: Source) -> Deliver:
+def starts(ring: Ring, layout: Layout) -> Deliver:
     """Batches that say where the windows are."""
-    take, layout = stream.ring.taker(), stream.layout
+    take, layout = ring.taker(), layout
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         return Batch(take(slot), layout, rows)
@@ -85,9 +85,10 @@ def starts(stream: Stream, source: Source) -> Deliver:
     return deliver
 
 
-def local(stream: Stream, source: Source) -> Deliver:
+def local(ring: Ring, layout: Layout) -> Deliver:
     """Batches that are gathered here, into memory of this process."""
-    take, layout = stream.ring.taker(), stream.layout
+    take, layout = ring.taker(), layout
+    source = layout.source
     source.scattered()
     context, target = (
         source.every(name) if source.has(name) else None for name in ("context", "target")
@@ -119,13 +120,13 @@ def gathered(every: Array, rows: Array) -> Array:
     return out
 
 
-def view(stream: Stream, source: Source) -> Deliver:
+def view(ring: Ring, layout: Layout) -> Deliver:
     """Batches that are strides over the mapped columns.
 
     One that runs over an item's end is gathered instead.
     """
-    layout, elsewhere, full = stream.layout, local(stream, source), stream.layout.rows
-    stride, put = source.stride, stream.ring.freed.append
+    elsewhere, full, source = local(ring, layout), layout.rows, layout.source
+    stride, put = source.stride, ring.freed.append
     new, run = Run.__new__, Run
     context, target = (
         source.every(name) if source.has(name) else None for name in ("context", "target")
@@ -177,4 +178,4 @@ def read_only(batch: Batch) -> Batch:
     return batch
 
 
-MAKERS: Makers = {"slot": slot, "starts": starts, "local": local, "view": view}
+DELIVERIES: Deliveries = {"slot": slot, "starts": starts, "local": local, "view": view}

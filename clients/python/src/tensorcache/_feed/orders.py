@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from .._index.index import WindowIndex
 from . import random_start
-
-if TYPE_CHECKING:
-    from .._windows.windows import Windows
 
 
 class Traits(NamedTuple):
@@ -27,7 +25,7 @@ class Traits(NamedTuple):
 
     ascending: bool = False
     blocks: bool = False
-    batches: Callable[[int, Windows, Mapping[str, Any]], int] | None = None
+    batches: Callable[[int, WindowIndex, Mapping[str, Any]], int] | None = None
 
 
 ORDERS: Mapping[str, Traits] = MappingProxyType({

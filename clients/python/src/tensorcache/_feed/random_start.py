@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from .._windows.windows import Windows
+from .._index.index import WindowIndex
 
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
@@ -17,7 +16,7 @@ PHASES = 4
 """The purpose of the random numbers that give an epoch its phases; see sampler/orders.go."""
 
 
-def of_epoch(epoch: int, windows: Windows, options: Mapping[str, Any]) -> int:
+def of_epoch(epoch: int, windows: WindowIndex, options: Mapping[str, Any]) -> int:
     """The batches of an epoch that a feed with these options gets."""
     _, _, counts = windows._index().runs
     return batches(

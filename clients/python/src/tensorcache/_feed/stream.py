@@ -23,7 +23,7 @@ from .._errors import DaemonError, FeedError, NotFoundError, ProtocolError, Tens
 from . import fork
 from .batch import Layout
 from .mapped_windows import Source
-from .numpy_delivery import Deliver, Makers
+from .numpy_delivery import Deliver, Deliveries
 from .queue import Queue, usable
 from .ring import Ring
 from .wait_meter import Meter
@@ -55,7 +55,7 @@ class Stream:
     """
 
     def __init__(
-        self, path: str, body: dict[str, Any], source: Source, makers: Makers, meter: Meter
+        self, path: str, body: dict[str, Any], source: Source, deliveries: Deliveries, meter: Meter
     ) -> None:
         sock = frames.dial(path)
         fds: list[int] = []
@@ -76,7 +76,7 @@ class Stream:
             self._queue = (
                 Queue(self.ring.memory(), queue, self.slots, DESCRIPTOR.size) if queue else None
             )
-            self.deliver: Deliver = makers[str(self.said["delivery"])](self, source)
+            self.deliver: Deliver = deliveries[str(self.said["delivery"])](self.ring, self.layout)
             self.ring.ready()
         except BaseException:
             sock.close()

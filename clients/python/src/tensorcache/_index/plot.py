@@ -6,18 +6,16 @@ Matplotlib is imported here and nowhere else, when something is drawn.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._data.columns import Columns
 from .._data.cutter import columns_of
 from .._data.items import show
+from .index import WindowIndex
 from .positions import REASONS, Positions
-
-if TYPE_CHECKING:
-    from .._dataset import Dataset
-    from .windows import Windows
 
 Int64s = npt.NDArray[np.int64]
 
@@ -29,7 +27,7 @@ MOST_ITEMS = 8
 MOST_FEATURES = 6
 
 
-def plot_parts(parts: Mapping[str, Windows], items: Sequence[Any] | None, ax: Any) -> Any:
+def plot_parts(parts: Mapping[str, WindowIndex], items: Sequence[Any] | None, ax: Any) -> Any:
     """Draw for each item one bar a part, and below it the rejected positions.
 
     Prediction rows are dark, context rows are light.
@@ -82,7 +80,7 @@ def plot_parts(parts: Mapping[str, Windows], items: Sequence[Any] | None, ax: An
     return ax
 
 
-def plot_window(windows: Windows, index: int, ax: Any) -> Any:
+def plot_window(windows: WindowIndex, index: int, ax: Any) -> Any:
     """A window over the values of its item.
 
     Context, gap, overlap, prediction rows, padding and missing values.
@@ -173,7 +171,7 @@ def axes(height: float) -> Any:
     return pyplot.subplots(figsize=(11, max(2.5, height)), layout="constrained")[1]
 
 
-def spans(windows: Windows) -> tuple[tuple[int, int], tuple[int, int]]:
+def spans(windows: WindowIndex) -> tuple[tuple[int, int], tuple[int, int]]:
     """The rows of context and of prediction rows, from a window's start, half-open."""
     spec = windows.spec
     dilation: int = spec.get("dilation", 1)
@@ -186,14 +184,14 @@ def spans(windows: Windows) -> tuple[tuple[int, int], tuple[int, int]]:
     return (0, end), (low * dilation, (low + length - 1) * dilation + 1)
 
 
-def sampled(windows: Windows) -> Iterable[Int64s]:
+def sampled(windows: WindowIndex) -> Iterable[Int64s]:
     """The sampled rows of context and of prediction rows, from a window's start."""
     dilation: int = windows.spec.get("dilation", 1)
     for low, high in spans(windows):
         yield np.arange(low, high, dilation)
 
 
-def series(data: Dataset, feature: str, code: int) -> npt.NDArray[Any]:
+def series(data: Columns, feature: str, code: int) -> npt.NDArray[Any]:
     """The values of a feature in an item."""
     base, n = int(data.items.row_offset[code]), int(data.items.rows[code])
     column = columns_of(data, [feature])[0]
@@ -233,7 +231,7 @@ def color(at: int) -> str:
     return PART_COLORS[at % len(PART_COLORS)]
 
 
-def title(data: Dataset, codes: Sequence[int], items: Sequence[Any] | None) -> str:
+def title(data: Columns, codes: Sequence[int], items: Sequence[Any] | None) -> str:
     """What is drawn."""
     hidden = len(data.items) - len(codes)
     which = f", {len(codes)} of {len(data.items):,} items" if hidden and items is None else ""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from .._data.padding import first_row
-
-if TYPE_CHECKING:
-    from .windows import Windows
+from .index import WindowIndex
 
 Int64s = npt.NDArray[np.int64]
 
@@ -25,7 +21,7 @@ class Positions:
     admitted. Where the positions lie is computed here.
     """
 
-    def __init__(self, windows: Windows) -> None:
+    def __init__(self, windows: WindowIndex) -> None:
         whole = windows._whole()
         self.windows = whole
         self._any = whole._with(max_missing=None)

@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Sequence, ValuesView
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from .. import _checks
-from .._checks import RowBounds, Time, TimeBounds
-from .._data.cutter import Cutter, Sample
-from .._data.items import in_range
-from .._errors import SpecError
-from .._feed.auto_delivery import Chooser
-from .._feed.feed import Feed
-from .._feed.options import feed_options, sampler_options
-from .._feed.weights import Weights
-from .._feed.weights import weights as item_weights
-from . import leakage
-from .backtest import backtest
-from .cuts import split_request, where_cut
-from .index_runs import Runs
-from .split import Split
-
-if TYPE_CHECKING:
-    from .._dataset import Dataset
+from . import _checks
+from ._checks import RowBounds, Time, TimeBounds
+from ._data.items import in_range
+from ._errors import NotFoundError, near
+from ._feed.auto_delivery import Chooser
+from ._feed.feed import Feed
+from ._feed.options import feed_options, sampler_options
+from ._feed.weights import Weights
+from ._feed.weights import weights as item_weights
+from ._index import leakage
+from ._index.backtest import empty_fold, folds_of
+from ._index.cuts import split_request, where_cut
+from ._index.index import WindowIndex, counts_of
 
 
-@dataclass(frozen=True)
-class Counts:
-    """What a plan says about an index."""
-
-    windows: int
-    positions: int
-    rejected: Mapping[str, int]
-    features: Mapping[str, tuple[str, ...]]
-
-
-class Windows:
+class Windows(WindowIndex):
     """The windows of a dataset that a spec admits; immutable, picklable, cheap to cut further.
 
     ``len(windows)`` counts them. ``windows[i]`` is one of them as a read-only :class:`Sample`, with
@@ -56,92 +36,6 @@ class Windows:
         features: for each part (context, target, known, static) the names of its features.
         dtype: the dtype the parts come in; None is as stored.
     """
-
-    def __init__(
-        self,
-        dataset: Dataset,
-        spec: dict[str, Any],
-        cuts: Sequence[dict[str, Any]],
-        counts: Counts | None = None,
-    ) -> None:
-        self.dataset = dataset
-        self._spec = spec
-        self._cuts = tuple(cuts)
-        self._counts = counts or counts_of(dataset._post("plan", spec, self._cuts))
-        self._runs: Runs | None = None
-        self._cutter: Cutter | None = None
-
-    @property
-    def spec(self) -> Mapping[str, Any]:
-        """The spec as it was given, without the defaults."""
-        return MappingProxyType(self._spec)
-
-    @property
-    def positions(self) -> int:
-        """The places where a window could start."""
-        return self._counts.positions
-
-    @property
-    def rejected(self) -> Mapping[str, int]:
-        """Positions that are no window, by reason."""
-        return self._counts.rejected
-
-    @property
-    def features(self) -> Mapping[str, tuple[str, ...]]:
-        """The names of each part's features."""
-        return self._counts.features
-
-    @property
-    def dtype(self) -> str | None:
-        """The dtype the parts come in; None is as stored."""
-        dtype: str | None = self._spec.get("dtype", "float32")
-        return dtype
-
-    def __len__(self) -> int:
-        return self._counts.windows
-
-    @overload
-    def __getitem__(self, index: int) -> Sample: ...
-    @overload
-    def __getitem__(
-        self, index: slice | Sequence[int] | npt.NDArray[np.integer[Any]]
-    ) -> Sample: ...
-    def __getitem__(
-        self, index: int | slice | Sequence[int] | npt.NDArray[np.integer[Any]]
-    ) -> Sample:
-        cutter = self._cut()
-        if isinstance(index, slice):
-            return cutter.several(
-                *self._index().places(np.arange(*index.indices(len(self)), dtype=np.int64))
-            )
-        if hasattr(index, "__index__") and not (isinstance(index, np.ndarray) and index.ndim):
-            return cutter.one(*self._index().place(in_range(index, len(self))))
-        return cutter.several(*self._index().places(self._numbers(index)))
-
-    def __iter__(self) -> Iterator[Sample]:
-        return (self[i] for i in range(len(self)))
-
-    def __getitems__(self, indices: Sequence[int]) -> list[Sample]:
-        """Several windows as a list, one :class:`Sample` each.
-
-        What torch's ``DataLoader`` asks a dataset for.
-        """
-        return [self[i] for i in indices]
-
-    def starts(self, item: Any = None) -> npt.NDArray[np.int64]:
-        """The start rows of an item's windows in the item, ascending.
-
-        Negative where they are padded.
-
-        Args:
-            item: the item's value; may be left out when there is one item.
-
-        Raises:
-            NotFoundError: no item has the value.
-        """
-        items = self.dataset.items
-        code = 0 if item is None and len(items) == 1 else items.code(item)
-        return self._index().starts(code)
 
     def plan(
         self,
@@ -271,7 +165,17 @@ class Windows:
             SpecError: a number cannot be, or a fold has no windows; the message counts what they
                 were lost to.
         """
-        made = backtest(self, folds, horizon, step, train_rows)
+        made = []
+        for k, (train_rows_k, test_rows_k) in enumerate(
+            folds_of(self, folds, horizon, step, train_rows)
+        ):
+            fold = {"train": self.where(rows=train_rows_k), "test": self.where(rows=test_rows_k)}
+            for name, part in fold.items():
+                if not len(part):
+                    raise empty_fold(
+                        self, f"{name} of fold {k} (of {folds}, numbered from 0)", part
+                    )
+            made.append(Split(fold))
         tests = ((f"test of fold {k}", fold["test"]) for k, fold in enumerate(made))
         leakage.warn(self, tests, stacklevel=3)
         return made
@@ -285,16 +189,6 @@ class Windows:
             LeakageError: it was; the message names the columns, items and rows.
         """
         leakage.check(self, [("these windows", self)])
-
-    def per_item(self) -> npt.NDArray[np.int64]:
-        """How many windows each item has, by its number.
-
-        Int64 ``[items]``, in the order of ``data.items``.
-        """
-        item, _, count = self._index().runs
-        counts = np.zeros(len(self.dataset.items), np.int64)
-        np.add.at(counts, item, count)
-        return counts
 
     def plot(self, index: int, *, ax: Any = None) -> Any:
         """Draw window ``index`` over its item's values.
@@ -310,7 +204,7 @@ class Windows:
         Returns:
             The axes.
         """
-        from .plot import plot_window
+        from ._index.plot import plot_window
 
         return plot_window(self, index, ax)
 
@@ -327,7 +221,7 @@ class Windows:
         Returns:
             The axes.
         """
-        from .plot import plot_parts
+        from ._index.plot import plot_parts
 
         return plot_parts({"windows": self}, items, ax)
 
@@ -391,52 +285,6 @@ class Windows:
             reconnect=_checks.flag("reconnect", reconnect),
         )
 
-    def _numbers(self, index: Any) -> npt.NDArray[np.int64]:
-        given = np.asarray(index)
-        if (
-            given.dtype == np.bool_
-            or given.ndim != 1
-            or (given.size and given.dtype.kind not in "iu")
-        ):
-            raise SpecError(
-                f"windows[...]: got {index!r}, want a number, a slice or a list of numbers",
-                field="index",
-            )
-        outside = (given < -len(self)) | (
-            given >= len(self)
-        )  # before the cast, which would wrap unsigned numbers
-        if outside.any():
-            raise IndexError(f"{given[outside][0]} is outside of {len(self):,} windows")
-        numbers = given.astype(np.int64)
-        return np.where(numbers < 0, numbers + len(self), numbers)
-
-    def _index(self) -> Runs:
-        if self._runs is None:
-            self._runs = Runs(
-                self.dataset._post_for_bytes("runs", self._spec, self._cuts),
-                self._spec.get("stride", 1),
-            )
-        return self._runs
-
-    def _cut(self) -> Cutter:
-        if self._cutter is None:
-            features = {part: list(names) for part, names in self.features.items()}
-            if self._is_latest():
-                features["target"] = []
-            self._cutter = Cutter(self.dataset, self._spec, features, self.dtype)
-        return self._cutter
-
-    def _is_latest(self) -> bool:
-        return bool(self._cuts) and "latest" in self._cuts[-1]
-
-    def _whole(self) -> Windows:
-        """The windows before any cut."""
-        return Windows(self.dataset, self._spec, ()) if self._cuts else self
-
-    def _with(self, **fields: Any) -> Windows:
-        """The windows of the spec with other fields, before any cut; None is null."""
-        return Windows(self.dataset, {**self._spec, **fields}, ())
-
     def __reduce__(self) -> tuple[Any, ...]:
         return Windows, (self.dataset, self._spec, self._cuts)
 
@@ -448,16 +296,76 @@ class Windows:
         )
 
 
-def counts_of(said: Mapping[str, Any]) -> Counts:
-    """The counts in a plan's answer."""
-    features = said.get("features") or {}
-    return Counts(
-        windows=int(said["windows"]),
-        positions=int(said["positions"]),
-        rejected=MappingProxyType(
-            {str(k): int(v) for k, v in (said.get("rejected") or {}).items()}
-        ),
-        features=MappingProxyType(
-            {str(part): tuple(names or ()) for part, names in features.items()}
-        ),
-    )
+class Split:
+    """The parts of a split, in order and by name.
+
+    ``train, val, test = windows.split(...)`` unpacks them; ``split[1]`` and ``split["val"]`` are
+    the same part. ``keys()``, ``values()`` and ``items()`` are those of a dict; iteration is over
+    the parts, not over their names.
+    """
+
+    def __init__(self, parts: dict[str, Windows]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __iter__(self) -> Iterator[Windows]:
+        return iter(self._parts.values())
+
+    def __getitem__(self, key: int | str) -> Windows:
+        if not isinstance(key, str):
+            return list(self._parts.values())[in_range(key, len(self._parts))]
+        if key not in self._parts:
+            raise NotFoundError(
+                f'no part is named "{key}"{near(key, self._parts)}',
+                type="part_not_found",
+                hint=f"the parts: {', '.join(self._parts)}",
+            )
+        return self._parts[key]
+
+    def keys(self) -> KeysView[str]:
+        """The parts' names, in order."""
+        return self._parts.keys()
+
+    def values(self) -> ValuesView[Windows]:
+        """The parts, in order."""
+        return self._parts.values()
+
+    def items(self) -> ItemsView[str, Windows]:
+        """Names and parts, in order."""
+        return self._parts.items()
+
+    def check_leakage(self) -> None:
+        """Check that the scaling was fitted on no prediction rows of a later part than the first.
+
+        ``split`` and ``backtest`` warn of the same.
+
+        Raises:
+            LeakageError: it was; the message names the columns, the parts and their rows.
+        """
+        leakage.check(self[0], self._later())
+
+    def plot(self, *, items: Sequence[Any] | None = None, ax: Any = None) -> Any:
+        """Draw each part's prediction and context rows, and the positions in no part and why.
+
+        Needs matplotlib (``pip install tensorcache[plot]``).
+
+        Args:
+            items: item values to draw; None draws the first few.
+            ax: the matplotlib axes to draw on; None makes a figure.
+
+        Returns:
+            The axes.
+        """
+        from ._index.plot import plot_parts
+
+        return plot_parts(self._parts, items, ax)
+
+    def _later(self) -> list[tuple[str, Windows]]:
+        return list(self._parts.items())[1:]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Split {', '.join(f'{name}: {len(part):,}' for name, part in self._parts.items())}>"
+        )

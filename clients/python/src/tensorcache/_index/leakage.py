@@ -5,20 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._data.columns import Columns
 from .._data.cutter import columns_of
 from .._data.items import ItemValue, show
 from .._data.manifest import Column
 from .._data.padding import moment
 from .._errors import LeakageError, LeakageWarning
-
-if TYPE_CHECKING:
-    from .._dataset import Dataset
-    from .windows import Windows
+from .index import WindowIndex
 
 Int64s = npt.NDArray[np.int64]
 
@@ -57,7 +55,7 @@ class Leak:
         return f"rows {first:,} to {last:,}{whose}{others} by {self.part}"
 
 
-def leaks_of(parts: Iterable[tuple[str, Windows]]) -> list[Leak]:
+def leaks_of(parts: Iterable[tuple[str, WindowIndex]]) -> list[Leak]:
     """What the steps of a dataset's load saw of each part.
 
     Parts of which they saw nothing are left out.
@@ -65,7 +63,7 @@ def leaks_of(parts: Iterable[tuple[str, Windows]]) -> list[Leak]:
     return [leak for name, windows in parts for leak in leaks_of_part(name, windows)]
 
 
-def leaks_of_part(name: str, windows: Windows) -> list[Leak]:
+def leaks_of_part(name: str, windows: WindowIndex) -> list[Leak]:
     """What each kind of step saw of a part's prediction rows.
 
     For ``prediction_length`` 0 a window's last context row stands for its prediction rows.
@@ -97,7 +95,7 @@ def leaks_of_part(name: str, windows: Windows) -> list[Leak]:
 class Predicted:
     """The prediction rows of windows, run by run."""
 
-    def __init__(self, windows: Windows) -> None:
+    def __init__(self, windows: WindowIndex) -> None:
         spec = windows.spec
         self.data = windows.dataset
         self.items, self.first, self.count = windows._index().runs
@@ -150,7 +148,7 @@ class Predicted:
         )
 
 
-def looked_at(data: Dataset, column: Column, begins: Int64s) -> tuple[Int64s, Int64s]:
+def looked_at(data: Columns, column: Column, begins: Int64s) -> tuple[Int64s, Int64s]:
     """The rows of each item, half-open, that filling cells before row ``begins`` looked ahead to.
 
     Only a gap that lies across that row does.
@@ -190,7 +188,7 @@ def touched(
     return found
 
 
-def columns_used(windows: Windows) -> list[Column]:
+def columns_used(windows: WindowIndex) -> list[Column]:
     """The columns that the windows deliver row by row."""
     used: dict[str, Column] = {}
     for part in ("context", "target", "known"):
@@ -199,7 +197,7 @@ def columns_used(windows: Windows) -> list[Column]:
     return list(used.values())
 
 
-def fitted_rows(data: Dataset) -> tuple[Int64s, Int64s]:
+def fitted_rows(data: Columns) -> tuple[Int64s, Int64s]:
     """The rows of each item that a fit could see, half-open: int64 ``[items]`` each.
 
     All where nothing is said.
@@ -232,7 +230,7 @@ def clamped(bound: int, rows: Int64s) -> Int64s:
     return clamped
 
 
-def described(windows: Windows, leaks: list[Leak]) -> tuple[str, str, str]:
+def described(windows: WindowIndex, leaks: list[Leak]) -> tuple[str, str, str]:
     """The message of leaks, what to do about them, and the option that is to blame."""
     recipe = windows.dataset.manifest["recipe"]
     bounds = [
@@ -264,7 +262,7 @@ def described(windows: Windows, leaks: list[Leak]) -> tuple[str, str, str]:
     return "; ".join(details), hint, field
 
 
-def check(windows: Windows, parts: Iterable[tuple[str, Windows]]) -> None:
+def check(windows: WindowIndex, parts: Iterable[tuple[str, WindowIndex]]) -> None:
     """Raise where a fit, or a fill that looks ahead, saw prediction rows of a part.
 
     Raises:
@@ -276,7 +274,7 @@ def check(windows: Windows, parts: Iterable[tuple[str, Windows]]) -> None:
         raise LeakageError(detail, hint=hint, field=field)
 
 
-def warn(windows: Windows, parts: Iterable[tuple[str, Windows]], stacklevel: int) -> None:
+def warn(windows: WindowIndex, parts: Iterable[tuple[str, WindowIndex]], stacklevel: int) -> None:
     """Warn of what :func:`check` raises; ``stacklevel`` 3 points to the caller's caller."""
     leaks = leaks_of(parts)
     if leaks:

@@ -5,18 +5,19 @@ Pairs of train and test windows, as cuts of rows counted from each item's end.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from .. import _checks
+from .._checks import RowBounds
 from .._errors import SpecError
-from .split import Split
-
-if TYPE_CHECKING:
-    from .windows import Windows
+from .index import WindowIndex
 
 
-def backtest(windows: Windows, folds: Any, horizon: Any, step: Any, train_rows: Any) -> list[Split]:
-    """The folds, each a :class:`Split` of ``train`` and ``test``.
+def folds_of(
+    windows: WindowIndex, folds: Any, horizon: Any, step: Any, train_rows: Any
+) -> Iterator[tuple[RowBounds, RowBounds]]:
+    """The bounds of each fold's train and test rows, the earliest fold first.
 
     With e = (folds - 1 - k) * step, test k has the windows whose prediction rows lie in the
     ``horizon`` rows that end e rows before each item's end: rows (-horizon - e, -e). Train k has
@@ -24,7 +25,7 @@ def backtest(windows: Windows, folds: Any, horizon: Any, step: Any, train_rows: 
     ``train_rows`` of these.
 
     Raises:
-        SpecError: a number cannot be, or a fold has no windows; ``field`` names the number.
+        SpecError: a number cannot be; ``field`` names it.
     """
     folds = _checks.between("folds", folds, 1)
     horizon = _checks.between("horizon", horizon, 1)
@@ -43,30 +44,21 @@ def backtest(windows: Windows, folds: Any, horizon: Any, step: Any, train_rows: 
             "the longest item",
             field="folds",
         )
-    made = []
     for k in range(folds):
         end = (folds - 1 - k) * step
         begin = end + horizon
         first = None if train_rows is None else -begin - train_rows
-        test = windows.where(rows=(-begin, -end if end else None))
-        train = windows.where(rows=(first, -begin))
-        for name, part in (("train", train), ("test", test)):
-            if not len(part):
-                raise nothing_left(
-                    windows, f"{name} of fold {k} (of {folds}, numbered from 0)", part
-                )
-        made.append(Split({"train": train, "test": test}))
-    return made
+        yield (first, -begin), (-begin, -end if end else None)
 
 
-def predicted_rows(windows: Windows) -> int:
+def predicted_rows(windows: WindowIndex) -> int:
     """The rows from a window's first prediction row to its last; 1 where nothing is predicted."""
     length: int = windows.spec.get("prediction_length", 0)
     dilation: int = windows.spec.get("dilation", 1)
     return (max(length, 1) - 1) * dilation + 1
 
 
-def longest(windows: Windows) -> int:
+def longest(windows: WindowIndex) -> int:
     """The rows of the longest item."""
     return int(windows.dataset.items.rows.max(initial=0))
 
@@ -78,7 +70,7 @@ def too_few(field: str, got: int, want: int) -> SpecError:
     )
 
 
-def nothing_left(windows: Windows, what: str, part: Windows) -> SpecError:
+def empty_fold(windows: WindowIndex, what: str, part: WindowIndex) -> SpecError:
     """The error of a fold without windows, with what its positions were lost to."""
     lost = ", ".join(f"{reason} {count:,}" for reason, count in part.rejected.items())
     why = (

@@ -1,0 +1,192 @@
+"""The mapped columns of a generation: arrays, items, words of text columns."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator, KeysView, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._errors import NotFoundError, SpecError, near
+from .inverse import inverse
+from .items import Items, Texts, show
+from .madvise import Scattered
+from .manifest import Column, Manifest
+from .missing_rows import missing_stretches
+from .text_codes import codes_of
+
+
+class Columns:
+    """The columns of one generation, as read-only arrays over its mapped files.
+
+    Args:
+        name: the dataset's name, for messages.
+        digest: 32 hex digits that stand for the content.
+        maps: the files by name.
+        manifest: the generation's manifest, as FORMAT.md describes it.
+    """
+
+    def __init__(
+        self, name: str, digest: str, maps: dict[str, mmap.mmap], manifest: dict[str, Any]
+    ) -> None:
+        self.name = name
+        self.digest = digest
+        self._maps = maps
+        self._manifest = Manifest(manifest)
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
+        self._scattered = Scattered(maps["data.arrow"])
+        self._texts: dict[str, Texts] = {}
+        self.layout = self._manifest.layout
+        self.time = self._manifest.time
+        self.columns: tuple[str, ...] = tuple(self._manifest.columns)
+        self.items = Items(self._manifest, maps["items.arrow"])
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """The generation's manifest, as FORMAT.md describes it."""
+        return MappingProxyType(self._manifest.raw)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows; the same as ``len(data)``."""
+        return self._manifest.rows
+
+    def __len__(self) -> int:
+        return self._manifest.rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._manifest.columns
+
+    def keys(self) -> KeysView[str]:
+        """The column names, so that ``dict(data)`` is all columns as arrays."""
+        return self._manifest.columns.keys()
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """A column as an array of shape ``[rows]`` or ``[rows, n]``: read-only, no copy.
+
+        Raises:
+            NotFoundError: no column has the name; the message lists near ones.
+        """
+        array = self._arrays.get(name)
+        if array is None:
+            array = self._column(name).map(self._maps["data.arrow"])
+            if name in self._manifest.vocab:
+                array = codes_of(array, self.vocab(name))
+            self._arrays[name] = array
+        return array
+
+    def vocab(self, name: str) -> Texts:
+        """The words of a text column.
+
+        ``data.vocab("symbol")[code]``, ``.decode(codes)`` for arrays.
+
+        Raises:
+            NotFoundError: no column has the name.
+            SpecError: the column is not text.
+        """
+        column = self._column(name)
+        place = self._manifest.vocab.get(name)
+        if place is None:
+            raise SpecError(
+                f'column "{name}" is {column.dtype}, only text columns have words', field=name
+            )
+        texts = self._texts.get(name)
+        if texts is None:
+            at = (int(place.get(key, 0)) for key in ("count", "offsets", "data", "data_bytes"))
+            texts = self._texts[name] = Texts(self._maps[place["file"]], *at)
+        return texts
+
+    def describe(self) -> dict[str, dict[str, Any]]:
+        """Statistics of the numeric value columns as stored, computed while they were loaded.
+
+        Returns:
+            By column ``count`` (values that are not missing), ``missing`` and, as floats, ``min``,
+            ``max``, ``mean``,
+            ``std`` (ddof 0) and ``quantiles``, a dict from 0.01 to 0.99: approximate, of a t-digest
+            of some thousand
+            values drawn at random. The features of a column ``[rows, n]`` are taken together; None
+            stands for what is
+            not finite.
+        """
+
+        def number(said: float | None) -> float | None:
+            return (
+                None if said is None else float(said)
+            )  # in JSON whole ones have the digits of another from 2^53 on
+
+        return {
+            str(column["name"]): {
+                **{
+                    name: number(said)
+                    for name, said in column["statistics"].items()
+                    if name != "quantiles"
+                },
+                "count": int(column["statistics"]["count"]),
+                "missing": int(column.get("missing") or 0),
+                "quantiles": {
+                    float(q): number(said) for q, said in column["statistics"]["quantiles"].items()
+                },
+            }
+            for column in self.manifest["columns"]
+            if column.get("statistics")
+        }
+
+    def inverse(
+        self,
+        columns: str | Sequence[str],
+        values: npt.ArrayLike,
+        *,
+        item: Any = None,
+        initial: npt.ArrayLike | None = None,
+    ) -> npt.NDArray[Any]:
+        """Undo the steps of a column, in float64, as a new array of the same shape.
+
+        ``stored * scale + shift``; then, for ``diff``, sums along the rows; then, for ``log1p``,
+        ``expm1``. What was filled stays filled, and what was clipped clipped.
+
+        Args:
+            columns: a column's name, or several: then the last axis of ``values`` holds their
+                features side by side, as ``batch.target`` does. A column without steps comes back
+                as it is.
+            values: stored values of any shape; for a column ``[rows, n]`` the last axis is n. Rows
+                run along the last axis of a single column ``[rows]``, else along the one before the
+                last.
+            item: for a scaling fitted per item: an item's value, or an integer array of item codes
+                (``batch.item``) along the first axis of ``values``.
+            initial: for ``diff``: the undone values of the rows before the first, in the shape of
+                ``values`` without the axis of rows. None: ``values`` begin with the first rows of
+                items.
+
+        Raises:
+            NotFoundError: no column or item has the name.
+            SpecError: the scaling is per item and no item is given, differences begin nowhere, or a
+                shape does not fit.
+        """
+        listed = [columns] if isinstance(columns, str) else list(columns)
+        found = [self._column(name) for name in listed]
+        return inverse(found, values, item, initial, self.items, isinstance(columns, str))
+
+    def _column(self, name: str) -> Column:
+        column = self._manifest.columns.get(name)
+        if column is None:
+            raise NotFoundError(
+                f'no column of dataset "{self.name}" is named '
+                f"{show(name)}{near(str(name), self.columns)}",
+                type="column_not_found",
+                field=str(name),
+                hint=f"its columns: {', '.join(self.columns[:20])}",
+            )
+        return column
+
+    def _before_fill(self, column: Column) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The rows with cells that were missing before they were filled, as stretches.
+
+        Their first rows and ends.
+        """
+        return missing_stretches(bytes(self._maps[column.prepared.before]))

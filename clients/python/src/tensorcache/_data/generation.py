@@ -1,0 +1,115 @@
+"""An open generation of a dataset: its mapped columns, a lease on it, questions about it."""
+
+from __future__ import annotations
+
+import mmap
+import socket
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from .._daemon import frames
+from .._daemon.server import Server
+from .._errors import ProtocolError, StaleError
+from .columns import Columns
+
+
+class Generation(Columns):
+    """One generation of a dataset, which stays in the cache while this is open.
+
+    Args:
+        server: the daemon of the cache.
+        name: the dataset's name.
+        generation: which load of it; 0 is the newest.
+    """
+
+    def __init__(self, server: Server, name: str, generation: int) -> None:
+        self._server = server
+        lease, reply, fds = opened(server.feed_path, name, generation)
+        self._lease = weakref.finalize(self, lease.close)
+        maps = dict(zip(reply["files"], map_files(fds), strict=True))
+        super().__init__(str(reply["dataset"]), str(reply["digest"]), maps, reply["manifest"])
+        self.generation = int(reply["generation"])
+
+    def private_map(self) -> mmap.mmap:
+        """Another map of the columns: writable, and what is written stays in it.
+
+        Raises:
+            StaleError: the generation has left the cache.
+        """
+        lease, reply, fds = opened(self._server.feed_path, self.name, self.generation)
+        lease.close()
+        try:
+            if reply["digest"] != self.digest:
+                raise StaleError(
+                    f'generation {self.generation} of dataset "{self.name}" is another one by now'
+                )
+            return mmap.mmap(fds[reply["files"].index("data.arrow")], 0, access=mmap.ACCESS_COPY)
+        finally:
+            frames.close_all(fds)
+
+    def close(self) -> None:
+        """Give the generation back: it may now leave the cache.
+
+        Arrays handed out stay valid; calling twice is fine.
+        """
+        self._lease()
+
+    def _post(
+        self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]], **more: Any
+    ) -> dict[str, Any]:
+        return self._server.control.post(*self._question(action, spec, cuts, more))
+
+    def _post_for_bytes(
+        self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]]
+    ) -> bytes:
+        return self._server.control.post_for_bytes(*self._question(action, spec, cuts, {}))
+
+    def _question(
+        self,
+        action: str,
+        spec: dict[str, Any],
+        cuts: Sequence[dict[str, Any]],
+        more: dict[str, Any],
+    ) -> tuple[str, dict[str, Any]]:
+        if not self._lease.alive:
+            raise StaleError(
+                f'this handle of dataset "{self.name}" is closed',
+                type="closed",
+                hint="cache.dataset(name) opens it again",
+            )
+        body = {
+            "generation": self.generation,
+            "digest": self.digest,
+            "spec": spec,
+            "cuts": list(cuts),
+            **more,
+        }
+        return f"/v1/datasets/{self.name}/{action}", body
+
+
+def opened(
+    path: str, name: str, generation: int
+) -> tuple[socket.socket, dict[str, Any], list[int]]:
+    """The lease on a generation, what the daemon reply of it, and its files' descriptors."""
+    lease = frames.dial(path)
+    try:
+        frames.request(lease, {"request": "open", "dataset": name, "generation": generation})
+        reply, fds = frames.receive_reply(lease)
+        if len(fds) != len(reply["files"]):
+            frames.close_all(fds)
+            raise ProtocolError(
+                f"the daemon sent {len(fds)} descriptors for {len(reply['files'])} files"
+            )
+    except BaseException:
+        lease.close()
+        raise
+    return lease, reply, fds
+
+
+def map_files(fds: list[int]) -> list[mmap.mmap]:
+    """Map each file read-only and close its descriptor."""
+    try:
+        return [mmap.mmap(fd, 0, access=mmap.ACCESS_READ) for fd in fds]
+    finally:
+        frames.close_all(fds)
