@@ -52,9 +52,8 @@ class Accelerated(torch.Loader, DataLoaderStateMixin):
         self.begin()
         try:
             for batch in feed:
-                self.end_of_dataloader = (
-                    feed._place(of_stream=True)[1] == 0
-                )  # the start of the next epoch
+                epoch_ended = feed._position.of_stream()[1] == 0  # the start of the next
+                self.end_of_dataloader = epoch_ended
                 yield batch
                 del batch
         finally:

@@ -197,7 +197,7 @@ class Loader:
         """Where the next pass begins, if there was one or somebody said so."""
         if self._feed is None:
             return self._state
-        epoch, consumed = self._feed._target or self._feed._next_place()
+        epoch, consumed = self._feed._position.of_next_pass()
         return {**self._feed._cursor, "epoch": epoch, "consumed": consumed}
 
     def __len__(self) -> int:
@@ -212,9 +212,9 @@ class Loader:
         Where a state in the middle of that epoch was loaded and not begun, or an error of the feed
         ended a pass there, it goes on there: trainers load a state, and then set its epoch.
         """
-        feed = self.feed
-        if feed._target is None or feed._target[0] != epoch:
-            feed.set_epoch(epoch)
+        target = self.feed._position.target
+        if target is None or target[0] != epoch:
+            self.feed.set_epoch(epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loop is; see :meth:`Feed.state_dict`."""

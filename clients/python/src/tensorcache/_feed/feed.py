@@ -9,16 +9,18 @@ from typing import Any
 
 from .._checks import between, flag
 from .._daemon.frames import LAST, NO_SLOT
-from .._errors import DaemonError, FeedError, ProtocolError, TensorcacheError
+from .._errors import DaemonError, FeedError, TensorcacheError
 from .._index.index import WindowIndex
 from . import cursor, orders
 from .auto_delivery import Chooser
 from .auto_slots import ANSWER_SECONDS as TUNING_SECONDS
 from .auto_slots import Tuner
 from .cursor import Place
+from .errors import closed, forked, is_final, lost, pass_over
 from .mapped_windows import Source
 from .numpy_delivery import DELIVERIES, Deliveries
-from .stream import Descriptor, Stream, forked
+from .position import Position
+from .stream import Stream
 from .wait_meter import Meter
 
 ATTEMPTS = 5
@@ -72,10 +74,7 @@ class Feed:
         self._reconnect = flag("reconnect", reconnect)
         self._tuner = None if options["slots"] else Tuner()
         self._source = Source(windows, options["channels_first"], options["mask"])
-        self._start: Place = (0, 0)  # where the latest pass began
-        self._last: Descriptor | None = None  # of its latest batch
-        self._target: Place | None = None  # where the next pass shall begin, when somebody said so
-        self._empty = False  # the latest pass ended without a last batch
+        self._position = Position()
         self._token = 0  # numbers the passes; a pass whose number is not this one is over
         self._closed = False
         self._pid = os.getpid()
@@ -91,53 +90,27 @@ class Feed:
     def __len__(self) -> int:
         if (batches := orders.traits(self._options["options"]["order"]).batches) is None:
             return self._length
-        epoch = self._place()[0] if self._meter.running else (self._target or self._next_place())[0]
-        return batches(epoch, self.windows, self._options["options"])
+        position = self._position
+        place = position.of_loop() if self._meter.running else position.of_next_pass()
+        return batches(place[0], self.windows, self._options["options"])
 
     def __iter__(self) -> Generator[Any, None, None]:
-        """One epoch's batches; where it begins is decided when the first one is asked for."""
+        """One epoch's batches; where it begins is decided when the first one is asked for.
+
+        Recovers from a daemon that goes away; the batches are those of :meth:`_batches`.
+        """
         stream, token = self._begin()
+        following: Stream | None = stream
         try:
-            while True:
-                if self._token != token:  # since it attached
-                    raise self._over()
-                deliver = stream.deliver
-                chooser = None if self._chooser is None or self._chooser.settled else self._chooser
+            while following is not None:
+                stream = following
                 try:
-                    for descriptor in stream.pending:
-                        slot, rows, _, flags, _, _, row = descriptor
-                        if slot == NO_SLOT:
-                            self._last = (*descriptor[:3], flags | LAST, *descriptor[4:])
-                            self._empty = True
-                            return
-                        batch = deliver(slot, rows, flags, row)
-                        self._batches_served += 1
-                        # Last thing before the yield: no signal handler runs between them, so what
-                        # the cursor counts is what the loop got.
-                        self._last = descriptor
-                        yield batch
-                        del batch
-                        if self._token != token:
-                            raise self._over()
-                        changed = chooser is not None and chooser.step()
-                        if flags & LAST:
-                            return
-                        if changed:
-                            stream = self._exchange(stream)
-                            break
-                    else:
-                        stream.pending = stream.receive()
-                        if self._tuner is not None and self._tuner.due(self._meter.seconds()):
-                            stream = self._tune(self._tuner, stream)
+                    following = yield from self._batches(stream, token)
                 except DaemonError as error:
-                    if (
-                        self._token != token
-                        or not self._reconnect
-                        or isinstance(error, ProtocolError)
-                    ):
+                    if self._token != token or not self._reconnect or is_final(error):
                         raise
                     self._drop(stream)
-                    stream = self._attach_anew(self._place(of_stream=True))
+                    following = self._attach_anew(self._position.of_stream())
         except GeneratorExit:
             raise
         except BaseException as error:
@@ -145,18 +118,56 @@ class Feed:
                 raise
             # An interrupted receive may have lost bytes: the next pass attaches anew.
             self._drop(stream)
-            if isinstance(error, Exception):  # and goes on at the same place
-                self._target = self._place()
-            if isinstance(error, DaemonError):
-                raise self._lost(error) from error
+            if isinstance(error, Exception):  # and continues at the same place
+                self._position.target = self._position.of_loop()
+            if isinstance(error, DaemonError) and not is_final(error):
+                epoch, consumed = self._position.of_loop()
+                counted = cursor.counted(self._cursor, consumed, self.windows)
+                raise lost(error, epoch, counted) from error
             raise
         finally:
             if self._token == token:
                 self._pause()
 
+    def _batches(self, stream: Stream, token: int) -> Generator[Any, None, Stream | None]:
+        """The batches of an epoch that one stream delivers.
+
+        Returns the stream that the epoch continues with, to try another delivery or number of
+        slots; None at the end of the epoch.
+        """
+        position, deliver = self._position, stream.deliver
+        while True:
+            if self._token != token:  # another pass began, or the feed was closed
+                raise self._over()
+            chooser = None if self._chooser is None or self._chooser.settled else self._chooser
+            for descriptor in stream.pending:
+                slot, rows, _, flags, _, _, row = descriptor
+                if slot == NO_SLOT:
+                    position.end_without_batch(descriptor)
+                    return None
+                batch = deliver(slot, rows, flags, row)
+                self._batches_served += 1
+                # Last thing before the yield: no signal handler runs between them, so the cursor
+                # counts exactly the batches that the loop got.
+                position.last = descriptor
+                yield batch
+                del batch
+                if self._token != token:
+                    raise self._over()
+                changed = chooser is not None and chooser.step()
+                if flags & LAST:
+                    return None
+                if changed:
+                    return self._exchange(stream)
+            stream.pending = stream.receive()
+            if self._tuner is not None and self._tuner.due(self._meter.seconds()):
+                tuned = self._tune(self._tuner, stream)
+                if tuned is not stream:
+                    return tuned
+
     def set_epoch(self, epoch: int) -> None:
         """Have the next pass be the given epoch, from its start."""
-        self._target = (between("epoch", epoch, 0, 2**64 - 1), 0)
+        self._position.target = (between("epoch", epoch, 0, 2**64 - 1), 0)
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise FeedError(
@@ -174,7 +185,7 @@ class Feed:
         After the last batch of an epoch it is the start of the next. Any rank's state resumes any
         number of ranks.
         """
-        epoch, consumed = self._place()
+        epoch, consumed = self._position.of_loop()
         return {**self._cursor, "epoch": epoch, "consumed": consumed}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -184,7 +195,7 @@ class Feed:
             CursorError: the state is of another dataset, spec, seed or order; the message says what
                 differs.
         """
-        self._target = cursor.place(state, self._cursor)
+        self._position.target = cursor.place(state, self._cursor)
 
     def stats(self) -> dict[str, Any]:
         """What the feed did so far, and who waited for whom.
@@ -249,33 +260,28 @@ class Feed:
     def _begin(self) -> tuple[Stream, int]:
         """Bring the stream to where a pass begins, and begin it."""
         if self._closed:
-            raise FeedError(
-                "the feed is closed", type="closed", hint="windows.feed(...) makes another"
-            )
+            raise closed()
         if os.getpid() != self._pid:
             raise forked()
         self._pause()
-        here = self._place(of_stream=True)
-        start, stream = self._target or self._next_place(), self._stream
+        here = self._position.of_stream()
+        start, stream = self._position.of_next_pass(), self._stream
         try:
             if stream is None:
                 self._stream = stream = self._attach(start)
             else:
                 if self._chooser is not None and self._chooser.delivery != self.delivery:
                     stream = self._exchange(stream)
-                if (
-                    start != here or self._empty
-                ):  # after two epochs without a batch the daemon waits to be asked
+                # After two epochs without a batch for this rank the daemon waits for a seek.
+                if start != here or self._position.empty:
                     stream.seek(*start)
         except BaseException as error:
             if (left := self._stream) is not None:
                 self._drop(left)
-            if not (self._reconnect and isinstance(error, DaemonError)) or isinstance(
-                error, ProtocolError
-            ):
+            if not self._reconnect or not isinstance(error, DaemonError) or is_final(error):
                 raise
             stream = self._attach_anew(start)
-        self._start, self._last, self._target, self._empty = start, None, None, False
+        self._position.begin(start)
         self._token = token = self._token + 1
         self._meter.begin()
         if self._closed:  # by another thread: from here on it ends the pass by its number
@@ -285,14 +291,9 @@ class Feed:
     def _attach(self, start: Place) -> Stream:
         if os.getpid() != self._pid:
             raise forked()
-        data = self.windows.dataset
         request: dict[str, Any] = {
             "request": "feed",
-            "dataset": data.name,
-            "generation": data.generation,
-            "digest": data.digest,
-            "spec": self.windows._spec,
-            "cuts": list(self.windows._cuts),
+            **self.windows._request(),
             "cursor": None,
             **self._options,
         }
@@ -304,9 +305,8 @@ class Feed:
             request["instead"] = served.said["feed"]  # unless the daemon has ended that
         if start != (0, 0):
             request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
-        stream = Stream(
-            data._server.feed_path, request, self._source, self._deliveries, self._meter
-        )
+        path = self.windows.dataset._server.feed_path
+        stream = Stream(path, request, self._source, self._deliveries, self._meter)
         self.delivery = str(stream.said["delivery"])
         self.path = str(stream.said.get("path") or "")
         return stream
@@ -324,7 +324,7 @@ class Feed:
             self._options = {**was, "slots": slots}
         made = None
         with contextlib.suppress(TensorcacheError, OSError):
-            made = self._attach(self._place(of_stream=True))
+            made = self._attach(self._position.of_stream())
         if made is None or stream.slots >= made.slots < slots:
             if made is not None:
                 made.close()
@@ -366,53 +366,17 @@ class Feed:
             try:
                 self._stream = stream = self._attach(place)
             except DaemonError as error:
-                if not left or isinstance(error, ProtocolError):
+                if not left or is_final(error):
                     raise
             else:
                 self._reconnects += 1
                 return stream
         raise AssertionError("unreachable")
 
-    def _place(self, of_stream: bool = False) -> Place:
-        """Where the loop is; ``of_stream``: where the stream is, whatever was asked for since."""
-        if self._target is not None and not of_stream:
-            return self._target
-        if self._last is None:
-            return self._start
-        _, _, _, flags, epoch, consumed, _ = self._last
-        return (epoch + 1, 0) if flags & LAST else (epoch, consumed)
-
-    def _next_place(self) -> Place:
-        """Where the next pass begins when nobody says otherwise.
-
-        The next epoch, if this one delivered anything.
-        """
-        return self._start if self._last is None else (self._last[4] + 1, 0)
-
     def _over(self) -> FeedError:
         if self._closed:
             self.close()  # what was attached meanwhile goes too
-            return FeedError("the feed was closed during the pass", type="closed")
-        return FeedError(
-            "another pass over the feed began; a feed is one stream",
-            type="pass_over",
-            hint="make a second feed of the windows for a pass inside a pass",
-        )
-
-    def _lost(self, error: DaemonError) -> DaemonError:
-        """The error of a feed whose daemon went away; the next pass goes on at the same place."""
-        if isinstance(error, ProtocolError):
-            return error
-        epoch, consumed = self._place()
-        counted = cursor.counted(self._cursor, consumed, self.windows)
-        return DaemonError(
-            f"the feed ended in epoch {epoch}, after {counted}: {error.detail}",
-            type=error.type,
-            hint="state = feed.state_dict() has the place: tensorcache.connect() again, make the "
-            "feed anew, and "
-            "load_state_dict(state) goes on exactly there; feeds made with reconnect=True do so by "
-            "themselves",
-        )
+        return pass_over(self._closed)
 
     def _drop(self, stream: Stream) -> None:
         """Close a stream; the next pass attaches anew."""
@@ -428,7 +392,7 @@ class Feed:
             self._chooser.pause()
 
     def __repr__(self) -> str:
-        epoch, consumed = self._place()
+        epoch, consumed = self._position.of_loop()
         return (
             f'<Feed of "{self.windows.dataset.name}": {len(self):,} batches an epoch, at epoch '
             f"{epoch} after "

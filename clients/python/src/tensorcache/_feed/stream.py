@@ -22,6 +22,7 @@ from .._daemon.http import Control
 from .._errors import DaemonError, FeedError, NotFoundError, ProtocolError, TensorcacheError
 from . import fork
 from .batch import Layout
+from .errors import forked
 from .mapped_windows import Source
 from .numpy_delivery import Deliver, Deliveries
 from .queue import Queue, usable
@@ -345,12 +346,3 @@ class Stream:
                 self._filled += n
                 self._parse()
         return self._failed
-
-
-def forked() -> FeedError:
-    """The error of a feed in a process that was forked after it was made."""
-    return FeedError(
-        "the feed belongs to the process that this one was forked from",
-        type="forked",
-        hint="the windows are good here too: windows.feed(...) makes a feed of this process",
-    )

@@ -171,6 +171,17 @@ class WindowIndex:
     def _is_latest(self) -> bool:
         return bool(self._cuts) and "latest" in self._cuts[-1]
 
+    def _request(self) -> dict[str, Any]:
+        """The fields that name these windows in a request to the daemon."""
+        data = self.dataset
+        return {
+            "dataset": data.name,
+            "generation": data.generation,
+            "digest": data.digest,
+            "spec": self._spec,
+            "cuts": list(self._cuts),
+        }
+
     def _whole(self) -> WindowIndex:
         """The windows before any cut."""
         return WindowIndex(self.dataset, self._spec, ()) if self._cuts else self
