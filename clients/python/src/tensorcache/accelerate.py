@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import torch
-from ._errors import DaemonError
+from ._adapters.require import required
 from ._windows import Windows
 
 __all__ = ["loader"]
@@ -32,13 +32,7 @@ def loader(accelerator: Any, windows: Windows, **options: Any) -> torch.Loader:
     Raises:
         SpecError: an option cannot be.
     """
-    try:
+    with required("accelerate", "pip install accelerate, or use tensorcache.torch.loader"):
         from ._adapters import accelerate_loader
-    except ImportError as error:
-        raise DaemonError(
-            "accelerate is not installed",
-            type="accelerate_missing",
-            hint="pip install accelerate, or use tensorcache.torch.loader",
-        ) from error
     made: torch.Loader = accelerate_loader.of(accelerator, windows, options)
     return made

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from ._adapters.loader import Loader as AnyLoader
 from ._adapters.loader import settings
-from ._errors import DaemonError, SpecError
+from ._adapters.require import required
+from ._errors import SpecError
 from ._feed.feed import Feed
 from ._feed.options import feed_options, sampler_options
 from ._feed.weights import Weights
@@ -109,12 +110,6 @@ class Loader(AnyLoader):
 
 def jax_delivery() -> Any:
     """What makes jax arrays of descriptors; importing jax happens here."""
-    try:
+    with required("jax", "pip install jax, or use windows.feed(...) with numpy"):
         from ._adapters import jax_delivery
-    except ImportError as error:
-        raise DaemonError(
-            "jax is not installed",
-            type="jax_missing",
-            hint="pip install jax, or use windows.feed(...) with numpy",
-        ) from error
     return jax_delivery

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ._adapters.loader import settings
-from ._errors import DaemonError, SpecError
+from ._adapters.require import required
+from ._errors import SpecError
 from ._feed.batch import Batch
 from ._feed.weights import Weights
 from ._windows import Windows
@@ -64,14 +65,8 @@ def dataset(
     Raises:
         SpecError: options contradict each other, or one cannot be.
     """
-    try:
+    with required("keras", "pip install keras, or use windows.feed(...)"):
         from ._adapters import keras_dataset
-    except ImportError as error:
-        raise DaemonError(
-            "keras is not installed",
-            type="keras_missing",
-            hint="pip install keras, or use windows.feed(...)",
-        ) from error
     if arrange is not None and not callable(arrange):
         raise SpecError(
             f"arrange: got {arrange!r}, want a function",

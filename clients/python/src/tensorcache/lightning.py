@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._errors import DaemonError
+from ._adapters.require import required
 from ._windows import Windows
 
 __all__ = ["datamodule"]
@@ -45,14 +45,8 @@ def datamodule(
     Raises:
         SpecError: when a loader is made: an option cannot be.
     """
-    try:
+    with required("lightning", "pip install lightning, or use tensorcache.torch.loader"):
         from ._adapters import lightning_module
-    except ImportError as error:
-        raise DaemonError(
-            "lightning is not installed",
-            type="lightning_missing",
-            hint="pip install lightning, or use tensorcache.torch.loader",
-        ) from error
     parts = {"train": train, "val": val, "test": test, "predict": predict}
     if "order" not in options:
         options["shuffle"] = shuffle

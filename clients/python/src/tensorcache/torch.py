@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 from ._adapters.loader import Loader as AnyLoader
 from ._adapters.loader import check_windows, settings
+from ._adapters.require import required
 from ._checks import flag
 from ._data.items import show
-from ._errors import DaemonError, SpecError
+from ._errors import SpecError
 from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed
 from ._feed.mapped_windows import Source
@@ -226,14 +227,8 @@ def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> 
 
 def torch_delivery() -> Any:
     """What makes tensors of descriptors; importing torch happens here."""
-    try:
+    with required("torch", "pip install torch, or use windows.feed(...) with numpy"):
         from ._adapters import torch_delivery
-    except ImportError as error:
-        raise DaemonError(
-            "torch is not installed",
-            type="torch_missing",
-            hint="pip install torch, or use windows.feed(...) with numpy",
-        ) from error
     return torch_delivery
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ._errors import DaemonError
+from ._adapters.require import required
 
 __all__ = ["trainer_class"]
 
@@ -37,12 +37,8 @@ def trainer_class(base: Any = None, *, names: Mapping[str, str] = NAMES, **optio
     Returns:
         The class; used as ``trainer_class()(model=…, args=…, train_dataset=windows)``.
     """
-    try:
+    with required(
+        "transformers", "pip install transformers accelerate, or use tensorcache.torch.loader"
+    ):
         from ._adapters import transformers_trainer
-    except ImportError as error:
-        raise DaemonError(
-            "transformers is not installed",
-            type="transformers_missing",
-            hint="pip install transformers accelerate, or use tensorcache.torch.loader",
-        ) from error
     return transformers_trainer.extended(base, names, options)
