@@ -24,6 +24,22 @@ def parsed(obj: object) -> ast.stmt:
     return ast.parse(textwrap.dedent(inspect.getsource(obj))).body[0]  # type: ignore[arg-type]
 
 
+def with_options(node: ast.FunctionDef, function: object) -> None:
+    """Write the keyword options of a decorated function as its parameters."""
+    signature = getattr(function, "__signature__", None)
+    if signature is None:
+        return
+    own = {arg.arg for arg in [*node.args.args, *node.args.kwonlyargs]}
+    options = [p for p in signature.parameters.values() if p.name not in own]
+    line = ", ".join(f"{p.name}: {p.annotation} = {p.default!r}" for p in options)
+    listed = ast.parse(f"def f(*, {line}): ...").body[0]
+    assert isinstance(listed, ast.FunctionDef)
+    node.args.kwonlyargs += listed.args.kwonlyargs
+    node.args.kw_defaults += listed.args.kw_defaults
+    node.args.kwarg = None
+    node.decorator_list = []
+
+
 def described(kind: str, node: ast.FunctionDef) -> list[str]:
     """What follows a function's name in its lines.
 
@@ -48,13 +64,14 @@ def is_public(name: str, cls: type) -> bool:
     )
 
 
-def members(body: list[ast.stmt]) -> Iterator[tuple[str, list[str]]]:
+def members(cls: type, body: list[ast.stmt]) -> Iterator[tuple[str, list[str]]]:
     """The names that a class defines, with what follows them in their lines.
 
     Of a name's entries the first counts.
     """
     for node in body:
         if isinstance(node, ast.FunctionDef):
+            with_options(node, vars(cls)[node.name])
             decorators = [ast.unparse(d) for d in node.decorator_list]
             if "overload" not in decorators:
                 yield node.name, described(" ".join([*decorators, "method"]), node)
@@ -87,7 +104,7 @@ def of_class(name: str, cls: type) -> Iterator[str]:
             continue
         node = parsed(base)
         assert isinstance(node, ast.ClassDef)
-        for member, suffixes in members(node.body):
+        for member, suffixes in members(base, node.body):
             if member not in seen and is_public(member, cls):
                 seen.add(member)
                 yield from (f"{name}.{member}{suffix}" for suffix in suffixes)
@@ -104,6 +121,7 @@ def of_module(module: ModuleType) -> Iterator[str]:
         elif inspect.isfunction(obj):
             node = parsed(obj)
             assert isinstance(node, ast.FunctionDef)
+            with_options(node, obj)
             yield from (full + suffix for suffix in described("function", node))
         else:
             yield f"{full} {type(obj).__name__}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Sequence, ValuesView
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _checks
 from ._checks import RowBounds, Time, TimeBounds
@@ -11,6 +11,7 @@ from ._data.items import in_range
 from ._errors import NotFoundError, near
 from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed
+from ._feed.keywords import FEED_DEFAULTS, BatchOptions, FeedOptions, takes
 from ._feed.options import feed_options, sampler_options
 from ._feed.weights import Weights
 from ._feed.weights import weights as item_weights
@@ -18,6 +19,9 @@ from ._index import leakage
 from ._index.backtest import empty_fold, folds_of
 from ._index.cuts import split_request, where_cut
 from ._index.index import WindowIndex, counts_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Windows(WindowIndex):
@@ -225,64 +229,35 @@ class Windows(WindowIndex):
 
         return plot_parts({"windows": self}, items, ax)
 
-    def feed(
-        self,
-        *,
-        batch_size: int,
-        order: str = "sequential",
-        seed: int = 0,
-        rank: int = 0,
-        num_replicas: int = 1,
-        tail: str | None = None,
-        weights: Weights | None = None,
-        delivery: str = "auto",
-        slots: int = 0,
-        channels_first: bool = False,
-        mask: bool = False,
-        reconnect: bool = False,
-    ) -> Feed:
+    @takes(FEED_DEFAULTS, BatchOptions, FeedOptions)
+    def feed(self, *, batch_size: int, **options: Unpack[FeedOptions]) -> Feed:
         """A stream of batches for one trainer, prepared ahead by the daemon.
 
         Args:
-            batch_size: windows a batch.
-            order: ``"sequential"``, ``"shuffle"``, ``"bootstrap"`` (with replacement, see
-                ``weights``), ``"random_start"`` (blocks of neighbouring windows) or ``"lanes"``
-                (for stateful recurrent models, with ``batch.reset``; needs
-                ``stride=context_length``); docs/WINDOWS.md has their formulas.
-            seed: of the order; with the epoch it fixes the order exactly.
-            rank: which of the trainers this is.
-            num_replicas: how many trainers share an epoch.
-            tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``;
-                None is short for one trainer, wrap for several.
-            weights: of items, for ``"bootstrap"``: a mapping of all item values to weights, or one
-                weight an item in the order of ``data.items``. None draws all windows evenly.
-            delivery: how batches come. ``"slot"``: gathered by the daemon into a piece of the
-                feed's ring, dense and writable. ``"view"``: read-only strides over the mapped
-                columns, without a copy, for the orders ``"sequential"`` and ``"random_start"``,
-                where neither padding nor a conversion stands in the way (in ``"sequential"`` a
-                batch that runs over an item's end is gathered). ``"local"``: gathered by this
-                process, which costs the daemon nothing but the order. ``"starts"``: only ``item``,
-                ``start`` and ``row``. ``"auto"``: views where nearly all batches can be, else slots
-                or local, whichever makes the first steps shorter.
-            slots: batches in flight; 0 lets the daemon choose, and tunes them by what both sides
-                wait; 3 to 16,384.
-            channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
-            mask: deliver ``mask`` even where nothing is padded.
-            reconnect: when the daemon goes away, find or start another and go on with the next
-                batch, exactly. Where none may be started (``TENSORCACHE_AUTOSTART=0``) the next one
-                is waited for, up to a minute.
+            batch_size: the number of windows in a batch.
+            **options: of the feed.
 
         Raises:
             SpecError: an option cannot be; ``field`` names it.
             ResourceError: the memory does not suffice for 3 slots.
         """
-        given = None if weights is None else item_weights(weights, self.dataset.items)
-        sampler = sampler_options(batch_size, order, seed, rank, num_replicas, tail, given)
+        weights, delivery = options["weights"], options["delivery"]
+        sampler = sampler_options(
+            batch_size,
+            options["order"],
+            options["seed"],
+            options["rank"],
+            options["num_replicas"],
+            options["tail"],
+            None if weights is None else item_weights(weights, self.dataset.items),
+        )
         return Feed(
             self,
-            feed_options(sampler, delivery, slots, channels_first, mask),
+            feed_options(
+                sampler, delivery, options["slots"], options["channels_first"], options["mask"]
+            ),
             chooser=Chooser() if delivery == "auto" else None,
-            reconnect=_checks.flag("reconnect", reconnect),
+            reconnect=_checks.flag("reconnect", options["reconnect"]),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

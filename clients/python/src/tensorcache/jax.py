@@ -7,77 +7,38 @@ copied there. jax is imported by :func:`loader`, not before.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from ._adapters.loader import Loader as AnyLoader
-from ._adapters.loader import settings
+from ._adapters.options import JAX_DEFAULTS, JaxOptions, LoaderOptions, Settings, check_format
 from ._adapters.require import required
-from ._errors import SpecError
 from ._feed.feed import Feed
-from ._feed.options import feed_options, sampler_options
-from ._feed.weights import Weights
+from ._feed.keywords import BatchOptions, takes
 from ._windows import Windows
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Loader", "loader"]
 
 
-def loader(
-    windows: Windows,
-    *,
-    batch_size: int = 1,
-    shuffle: bool | None = None,
-    order: str | None = None,
-    seed: int = 0,
-    drop_last: bool | None = None,
-    tail: str | None = None,
-    weights: Weights | None = None,
-    rank: int | None = None,
-    num_replicas: int | None = None,
-    format: Literal["tuple", "dict"] = "tuple",  # noqa: A002
-    device: Any = None,
-    slots: int = 0,
-    channels_first: bool = False,
-    mask: bool = False,
-    reconnect: bool = False,
-) -> Loader:
+@takes(JAX_DEFAULTS, BatchOptions, LoaderOptions, JaxOptions)
+def loader(windows: Windows, **options: Unpack[JaxOptions]) -> Loader:
     """A loader of jax arrays.
 
     Args:
         windows: what to load.
-        batch_size: windows a batch; of each process, where there are several.
-        shuffle: short for ``order="shuffle"``; False for ``"sequential"``.
-        order: the order of an epoch, as for :meth:`Windows.feed`.
-        seed: of the order.
-        drop_last: short for ``tail="drop"``: all batches have one shape, and nothing is compiled
-            twice.
-        tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``.
-        weights: of items, for ``order="bootstrap"``, as for :meth:`Windows.feed`.
-        rank: which of the trainers this is; None is ``jax.process_index()``.
-        num_replicas: how many there are; None is ``jax.process_count()``.
-        format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` where nothing is
-            predicted; ``"dict"`` yields all parts by name. ``item``, ``start`` and ``time`` are
-            numpy arrays: by default JAX has no 64-bit integers.
-        device: a ``jax.Device``, or a ``jax.sharding.Sharding`` of the batch: then each process
-            gives its part of the global array. None is JAX's default device.
-        slots: batches in flight; 0 lets the daemon choose.
-        channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
-        mask: deliver ``mask`` even where nothing is padded.
-        reconnect: when the daemon goes away, go on with another, as for :meth:`Windows.feed`.
+        **options: of the loader.
 
     Raises:
         SpecError: options contradict each other, or one cannot be; or windows have 64 bits without
             ``jax_enable_x64``.
     """
-    if format not in ("tuple", "dict"):
-        raise SpecError(f'format: got "{format}", want "tuple" or "dict"', field="format")
-    jax_delivery().check_device(device)  # first: whoever has no jax is told so
-    given = settings(
-        windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas,
-        "slot", slots,
-        channels_first, mask, reconnect, format, device,
-    )  # fmt: skip
-    made = Loader(given)
-    _ = made.feed  # what cannot be is refused here, not in the loop
+    form, device = options["format"], options["device"]
+    check_format(form)
+    jax_delivery().check_device(device)  # first: if jax is not installed, that is the error
+    made = Loader(Settings.of(windows, options, format=form, device=device))
+    _ = made.feed  # an option that cannot be is refused here, not in the training loop
     return made
 
 
@@ -96,16 +57,9 @@ class Loader(AnyLoader):
     def make_feed(self, rank: int, num_replicas: int) -> Feed:
         """A feed that makes jax arrays."""
         given = self._settings
-        form, device = given.more
-        sampler = sampler_options(
-            given.batch_size, given.order, given.seed, rank, num_replicas, given.tail, given.weights
-        )
-        options = feed_options(
-            sampler, given.delivery, given.slots, given.channels_first, given.mask
-        )
-        return Feed(
-            given.windows, options, jax_delivery().deliveries(form, device), None, given.reconnect
-        )
+        deliveries = jax_delivery().deliveries(given.own["format"], given.own["device"])
+        options = given.feed_options(rank, num_replicas)
+        return Feed(given.windows, options, deliveries, None, given.reconnect)
 
 
 def jax_delivery() -> Any:

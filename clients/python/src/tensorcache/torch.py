@@ -10,95 +10,49 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ._adapters.loader import Loader as AnyLoader
-from ._adapters.loader import check_windows, settings
+from ._adapters.options import (
+    TORCH_DEFAULTS,
+    LoaderOptions,
+    Settings,
+    TorchOptions,
+    check_format,
+    check_windows,
+)
 from ._adapters.require import required
 from ._checks import flag
 from ._data.items import show
 from ._errors import SpecError
 from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed
+from ._feed.keywords import BatchOptions, takes
 from ._feed.mapped_windows import Source
 from ._feed.numpy_delivery import Deliveries
-from ._feed.options import feed_options, sampler_options
 from ._feed.orders import traits
-from ._feed.weights import Weights
 from ._windows import Windows
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Loader", "dataset", "loader"]
 
 
-def loader(
-    windows: Windows,
-    *,
-    batch_size: int = 1,
-    shuffle: bool | None = None,
-    order: str | None = None,
-    seed: int = 0,
-    generator: Any = None,
-    drop_last: bool | None = None,
-    tail: str | None = None,
-    weights: Weights | None = None,
-    rank: int | None = None,
-    num_replicas: int | None = None,
-    format: Literal["tuple", "dict"] = "tuple",  # noqa: A002
-    device: Any = None,
-    resident: bool = False,
-    pin_memory: bool = False,
-    num_workers: int = 0,
-    delivery: str = "auto",
-    slots: int = 0,
-    channels_first: bool = False,
-    mask: bool = False,
-    reconnect: bool = False,
-) -> Loader:
+@takes(TORCH_DEFAULTS, BatchOptions, LoaderOptions, TorchOptions)
+def loader(windows: Windows, **options: Unpack[TorchOptions]) -> Loader:
     """A loader of torch tensors.
 
     Args:
         windows: what to load.
-        batch_size: windows a batch.
-        shuffle: short for ``order="shuffle"``; False for ``"sequential"``.
-        order: the order of an epoch, as for :meth:`Windows.feed`.
-        seed: of the order.
-        generator: a ``torch.Generator`` whose ``initial_seed()`` is the seed.
-        drop_last: short for ``tail="drop"``.
-        tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``.
-        weights: of items, for ``order="bootstrap"``, as for :meth:`Windows.feed`.
-        rank: which of the trainers this is. None asks whenever a pass begins: ``torch.distributed``
-            where it is initialised, else ``RANK`` and ``WORLD_SIZE`` of the environment, as
-            torchrun sets them, else 0 of 1.
-        num_replicas: how many there are; None likewise.
-        format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` where nothing is
-            predicted; ``"dict"`` yields all parts by name.
-        device: where the tensors shall be. On a CUDA device the ring is pinned if that can be,
-            batches are copied on a stream of their own while the device computes, and a slot is
-            filled anew only after its copy.
-        resident: keep the columns on the device and gather there: only items and start rows travel.
-        pin_memory: copy each batch into pinned memory, as a ``DataLoader`` does, where there is a
-            CUDA device; for loops that call ``.to(device, non_blocking=True)`` themselves.
-            ``device=`` saves the copy.
-        num_workers: 0: there are none.
-        delivery: as for :meth:`Windows.feed`, but that ``"auto"`` never gives views, and chooses
-            between ``"slot"`` and ``"local"`` by trying both on the first 900 to 2,000 steps, where
-            torch can gather the windows well: the daemon's gather where a core is free, the
-            trainer's own where training keeps all of them busy. ``stats()`` tells the choice. By
-            ``"view"``, tensors are strides over a private map of the dataset: changing one in place
-            is an error at the next batch, and copying one to a GPU moves more than a dense one
-            would. By ``"starts"`` a tuple is ``(item, start)``. For a device it is ``"slot"``, or
-            with ``resident`` ``"starts"``.
-        slots: batches in flight; 0 lets the daemon choose.
-        channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
-        mask: deliver ``mask`` even where nothing is padded.
-        reconnect: when the daemon goes away, go on with another, as for :meth:`Windows.feed`.
+        **options: of the loader.
 
     Raises:
         SpecError: options contradict each other, or one cannot be.
         ResourceError: the columns do not fit on the device.
     """
-    if format not in ("tuple", "dict"):
-        raise SpecError(f'format: got "{format}", want "tuple" or "dict"', field="format")
+    form, num_workers = options["format"], options["num_workers"]
+    check_format(form)
     if num_workers != 0:
         raise SpecError(
             f"num_workers: got {num_workers!r}, want 0: the daemon prepares the batches, in any "
@@ -106,16 +60,15 @@ def loader(
             field="num_workers",
             hint="leave it out; torch.dataset(windows) is for a DataLoader with workers",
         )
-    torch_delivery()  # first: whoever has no torch is told so
-    seed = seed_of(seed, generator)
-    on = placed(device, delivery, flag("resident", resident), flag("pin_memory", pin_memory))
-    given = settings(
-        windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas,
-        on[1], slots,
-        channels_first, mask, reconnect, format, on[0], resident, pin_memory,
-    )  # fmt: skip
-    made = Loader(given)
-    _ = made.feed  # what cannot be is refused here, not in the loop
+    torch_delivery()  # first: if torch is not installed, that is the error
+    resident = flag("resident", options["resident"])
+    pin_memory = flag("pin_memory", options["pin_memory"])
+    device, delivery = placed(options["device"], options["delivery"], resident, pin_memory)
+    seed = seed_of(options["seed"], options["generator"])
+    own = {"format": form, "device": device, "resident": resident, "pin_memory": pin_memory}
+    resolved = {**options, "seed": seed, "delivery": delivery}
+    made = Loader(Settings.of(windows, resolved, **own))
+    _ = made.feed  # an option that cannot be is refused here, not in the training loop
     return made
 
 
@@ -127,7 +80,7 @@ class Loader(AnyLoader):
     look for in a ``DataLoader``: ``dataset``, ``sampler`` (see there), ``batch_sampler`` (None),
     ``batch_size``, ``drop_last``, ``num_workers``, ``pin_memory``, and ``state_dict`` and
     ``load_state_dict`` as torchdata's StatefulDataLoader has them. It can be pickled, and used
-    after a fork: see :class:`tensorcache._loader.Loader`.
+    after a fork: see :class:`tensorcache._adapters.loader.Loader`.
     """
 
     batch_sampler: Any = None
@@ -153,7 +106,7 @@ class Loader(AnyLoader):
     @property
     def pin_memory(self) -> bool:
         """Whether batches are copied into pinned memory."""
-        return bool(self._settings.more[3])
+        return bool(self._settings.own["pin_memory"])
 
     def find_share(self) -> tuple[int, int]:
         """What torch knows of this process among the trainers."""
@@ -162,17 +115,11 @@ class Loader(AnyLoader):
     def make_feed(self, rank: int, num_replicas: int) -> Feed:
         """A feed that makes tensors."""
         given = self._settings
-        form, device, resident, pin_memory = given.more
-        delivery = torch_delivery()
-        sampler = sampler_options(
-            given.batch_size, given.order, given.seed, rank, num_replicas, given.tail, given.weights
-        )
-        options = feed_options(
-            sampler, given.delivery, given.slots, given.channels_first, given.mask
-        )
+        form, device = given.own["format"], given.own["device"]
+        delivery, options = torch_delivery(), given.feed_options(rank, num_replicas)
         deliveries: Deliveries = delivery.PAIRS if form == "tuple" else delivery.DICTS
         chooser = None
-        if resident:
+        if given.own["resident"]:
             from ._adapters.torch_resident import resident_deliveries
 
             deliveries = resident_deliveries(form, device)
@@ -185,7 +132,7 @@ class Loader(AnyLoader):
             options["delivery"] = "slot"
             if delivery.can_gather(Source(given.windows, given.channels_first, given.mask)):
                 chooser = Chooser()
-        if pin_memory:
+        if given.own["pin_memory"]:
             deliveries = delivery.pinned(deliveries)
         return Feed(given.windows, options, deliveries, chooser, given.reconnect)
 
@@ -216,8 +163,7 @@ def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> 
     Raises:
         SpecError: they are no windows, or the format is another one.
     """
-    if format not in ("tuple", "dict"):
-        raise SpecError(f'format: got "{format}", want "tuple" or "dict"', field="format")
+    check_format(format)
     check_windows(windows)
     torch_delivery()
     from ._adapters.torch_dataset import Cut

@@ -9,7 +9,6 @@ import keras
 
 from .._feed.batch import Batch
 from .._feed.feed import Feed
-from .._feed.options import feed_options, sampler_options
 from .loader import Loader
 
 
@@ -19,12 +18,7 @@ class ArrayLoader(Loader):
     def make_feed(self, rank: int, num_replicas: int) -> Feed:
         """A feed of dense batches."""
         given = self._settings
-        sampler = sampler_options(
-            given.batch_size, given.order, given.seed, rank, num_replicas, given.tail, given.weights
-        )
-        options = feed_options(
-            sampler, given.delivery, given.slots, given.channels_first, given.mask
-        )
+        options = given.feed_options(rank, num_replicas)
         return Feed(given.windows, options, reconnect=given.reconnect)
 
 

@@ -1,0 +1,270 @@
+"""The keyword options of the loaders, and what they amount to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .._checks import between, flag
+from .._errors import SpecError
+from .._feed.batch import Batch
+from .._feed.keywords import BATCH_DEFAULTS, BatchOptions
+from .._feed.options import feed_options, sampler_options
+from .._feed.weights import weights as item_weights
+from .._windows import Windows
+
+
+class LoaderOptions(BatchOptions, total=False):
+    """What the loaders of all frameworks take.
+
+    Attributes:
+        batch_size: the number of windows in a batch; of each process if there are several.
+        shuffle: True is short for ``order="shuffle"``, False for ``order="sequential"``.
+        order: the order of an epoch, as for :meth:`Windows.feed`.
+        drop_last: True is short for ``tail="drop"``: all batches have one shape.
+    """
+
+    batch_size: int
+    shuffle: bool | None
+    order: str | None
+    drop_last: bool | None
+
+
+class TorchOptions(LoaderOptions, total=False):
+    """What :func:`tensorcache.torch.loader` takes.
+
+    Attributes:
+        rank: the number of this trainer. None reads it when a pass begins: from
+            ``torch.distributed`` if that is initialised, else from ``RANK`` and ``WORLD_SIZE`` of
+            the environment, as torchrun sets them, else it is 0 of 1.
+        num_replicas: the number of trainers; None likewise.
+        format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` if nothing is predicted;
+            ``"dict"`` yields all parts by name.
+        generator: a ``torch.Generator`` whose ``initial_seed()`` is the seed.
+        device: the device of the tensors. For a CUDA device the ring is pinned if possible, batches
+            are copied on a stream of their own while the device computes, and a slot is filled
+            again only after its copy.
+        resident: keep the columns on the device and gather there: only items and start rows are
+            copied.
+        pin_memory: copy each batch into pinned memory, as a ``DataLoader`` does, if there is a CUDA
+            device; for loops that call ``.to(device, non_blocking=True)`` themselves. ``device=``
+            saves the copy.
+        num_workers: 0, because the daemon prepares the batches.
+        delivery: as for :meth:`Windows.feed`, but ``"auto"`` never gives views. If torch can gather
+            the windows well, it tries ``"slot"`` and ``"local"`` on the first 900 to 2,000 steps:
+            the daemon's gather is better if a core is idle, the trainer's own if training keeps all
+            cores busy. ``stats()`` names the choice. With ``"view"``, tensors are strides over a
+            private map of the dataset: changing one in place is an error at the next batch, and
+            copying one to a GPU moves more bytes than a dense one. With ``"starts"`` a tuple is
+            ``(item, start)``. For a device it is ``"slot"``, with ``resident`` ``"starts"``.
+    """
+
+    rank: int | None
+    num_replicas: int | None
+    format: Literal["tuple", "dict"]
+    generator: Any
+    device: Any
+    resident: bool
+    pin_memory: bool
+    num_workers: int
+    delivery: str
+
+
+class JaxOptions(LoaderOptions, total=False):
+    """What :func:`tensorcache.jax.loader` takes.
+
+    Attributes:
+        rank: the number of this trainer; None is ``jax.process_index()``.
+        num_replicas: the number of trainers; None is ``jax.process_count()``.
+        format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` if nothing is predicted;
+            ``"dict"`` yields all parts by name. ``item``, ``start`` and ``time`` are numpy arrays,
+            because JAX has no 64-bit integers by default.
+        device: a ``jax.Device``, or a ``jax.sharding.Sharding`` of the batch: then each process
+            gives its part of the global array. None is JAX's default device.
+    """
+
+    rank: int | None
+    num_replicas: int | None
+    format: Literal["tuple", "dict"]
+    device: Any
+
+
+class KerasOptions(LoaderOptions, total=False):
+    """What :func:`tensorcache.keras.dataset` takes.
+
+    Attributes:
+        rank: the number of this trainer among ``num_replicas``, from 0.
+        num_replicas: how many trainers share an epoch.
+        arrange: makes of a :class:`Batch` what Keras gets: ``(inputs, targets)`` or ``(inputs,
+            targets, sample_weights)``, of arrays or of dicts of arrays. None is ``(context,
+            target)``.
+    """
+
+    rank: int
+    num_replicas: int
+    arrange: Callable[[Batch], Any] | None
+
+
+LOADER_DEFAULTS: LoaderOptions = {
+    "batch_size": 1,
+    "shuffle": None,
+    "order": None,
+    "drop_last": None,
+    **BATCH_DEFAULTS,
+}
+TORCH_DEFAULTS: TorchOptions = {
+    **LOADER_DEFAULTS,
+    "rank": None,
+    "num_replicas": None,
+    "format": "tuple",
+    "generator": None,
+    "device": None,
+    "resident": False,
+    "pin_memory": False,
+    "num_workers": 0,
+    "delivery": "auto",
+}
+JAX_DEFAULTS: JaxOptions = {
+    **LOADER_DEFAULTS,
+    "rank": None,
+    "num_replicas": None,
+    "format": "tuple",
+    "device": None,
+}
+KERAS_DEFAULTS: KerasOptions = {
+    **LOADER_DEFAULTS,
+    "rank": 0,
+    "num_replicas": 1,
+    "arrange": None,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What a loader was asked for, with ``shuffle`` and ``drop_last`` resolved; picklable.
+
+    Attributes:
+        windows: what to load.
+        batch_size: the number of windows in a batch.
+        order: of an epoch.
+        seed: of the order.
+        tail: what happens to the last, incomplete step.
+        weights: of items, in their order.
+        rank: the number of this trainer; None asks the framework at every pass.
+        num_replicas: how many there are.
+        delivery: as for a feed; ``"auto"`` is the loader's own choice.
+        slots: batches in flight.
+        channels_first: arrays are ``[B, F, C]``.
+        mask: deliver ``mask`` always.
+        reconnect: continue with another daemon.
+        own: the options that only one framework's loader has.
+    """
+
+    windows: Windows
+    batch_size: int
+    order: str
+    seed: int
+    tail: str | None
+    weights: list[float] | None
+    rank: int | None
+    num_replicas: int | None
+    delivery: str
+    slots: int
+    channels_first: bool
+    mask: bool
+    reconnect: bool
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, windows: Any, options: Mapping[str, Any], **own: Any) -> Settings:
+        """The settings of a loader over ``windows`` with these options.
+
+        Raises:
+            SpecError: two options contradict each other, or ``windows`` are no windows.
+        """
+        check_windows(windows)
+        given = options["weights"]
+        rank, num_replicas = options["rank"], options["num_replicas"]
+        order, tail = order_of(options), tail_of(options)
+        if (rank is None) != (num_replicas is None):
+            raise SpecError("rank: give rank and num_replicas together, or neither", field="rank")
+        return cls(
+            windows=windows,
+            batch_size=between("batch_size", options["batch_size"], 1),
+            order=order,
+            seed=options["seed"],
+            tail=tail,
+            weights=None if given is None else item_weights(given, windows.dataset.items),
+            rank=rank,
+            num_replicas=num_replicas,
+            delivery=options.get("delivery", "slot"),
+            slots=options["slots"],
+            channels_first=options["channels_first"],
+            mask=options["mask"],
+            reconnect=options["reconnect"],
+            own=own,
+        )
+
+    def feed_options(self, rank: int, num_replicas: int) -> dict[str, Any]:
+        """The options of a feed for one trainer, as JSON."""
+        sampler = sampler_options(
+            self.batch_size, self.order, self.seed, rank, num_replicas, self.tail, self.weights
+        )
+        return feed_options(sampler, self.delivery, self.slots, self.channels_first, self.mask)
+
+
+def order_of(options: Mapping[str, Any]) -> str:
+    """The order that ``shuffle`` or ``order`` names; sequential if neither is given."""
+    shuffle, order = options["shuffle"], options["order"]
+    if shuffle is None:
+        return order or "sequential"
+    wanted = "shuffle" if flag("shuffle", shuffle) else "sequential"
+    if order is not None and order != wanted:
+        raise SpecError(
+            f'shuffle: got {shuffle} with order="{order}", want one of them', field="shuffle"
+        )
+    return wanted
+
+
+def tail_of(options: Mapping[str, Any]) -> str | None:
+    """The tail that ``drop_last`` or ``tail`` names."""
+    drop_last = options["drop_last"]
+    tail: str | None = options["tail"]
+    if drop_last is None:
+        return tail
+    if flag("drop_last", drop_last):
+        if tail not in (None, "drop"):
+            raise SpecError(
+                f'drop_last: got True with tail="{tail}", want one of them', field="drop_last"
+            )
+        return "drop"
+    if tail == "drop":
+        raise SpecError(
+            'drop_last: got False with tail="drop", want one of them', field="drop_last"
+        )
+    return tail
+
+
+def check_format(form: Any) -> None:
+    """Refuse a form of batches that loaders do not have.
+
+    Raises:
+        SpecError: it is neither ``"tuple"`` nor ``"dict"``.
+    """
+    if form not in ("tuple", "dict"):
+        raise SpecError(f'format: got "{form}", want "tuple" or "dict"', field="format")
+
+
+def check_windows(windows: Any) -> None:
+    """Refuse an object that is not windows.
+
+    Raises:
+        SpecError: it is something else.
+    """
+    if not isinstance(windows, Windows):
+        raise SpecError(
+            f"windows: got a {type(windows).__name__}, want the windows of a dataset",
+            field="windows",
+            hint="data.windows(context_length=…) makes them",
+        )
