@@ -186,11 +186,11 @@ def test_time_without_a_time_column(cache: tensorcache.Cache) -> None:
         ({"fractions": (1.5, -0.5)}, "fractions[0]", "want a share above 0, at most 1"),
         ({"at_times": [5, 3]}, "at_times[1]", 'got "3", want a time after 5'),
         ({"at_times": []}, "at_times", 'got "[]", want at least two parts'),
-        ({}, "split", "got nothing, want one of lengths"),
+        ({}, "split", "want one of lengths, fractions, at_times and items"),
         (
             {"lengths": (5, 5), "fractions": (0.5, 0.5)},
             "split",
-            "got lengths, fractions, want one of",
+            'got "2 of them", want one of lengths',
         ),
         ({"fractions": (0.5,)}, "fractions", 'got "[0.5]", want at least two parts'),
         ({"lengths": (5,)}, "lengths", 'got "[5]", want at least two parts'),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .._checks import between, flag
+from .._checks import flag, whole
 from .._errors import SpecError
 from .._feed.batch import Batch
 from .._feed.keywords import BATCH_DEFAULTS, BatchOptions
@@ -191,7 +191,7 @@ class Settings:
             raise SpecError("rank: give rank and num_replicas together, or neither", field="rank")
         return cls(
             windows=windows,
-            batch_size=between("batch_size", options["batch_size"], 1),
+            batch_size=whole("batch_size", options["batch_size"]),
             order=order,
             seed=options["seed"],
             tail=tail,

@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _checks
-from .._errors import SpecError
-
-DELIVERIES = ("auto", "slot", "view", "local", "starts")
 
 
 def sampler_options(
@@ -18,7 +15,7 @@ def sampler_options(
     return {
         "order": _checks.text("order", order),
         "seed": _checks.between("seed", seed, 0, 2**64 - 1),
-        "batch_size": _checks.between("batch_size", batch_size, 1),
+        "batch_size": _checks.whole("batch_size", batch_size),
         "rank": _checks.whole("rank", rank),
         "num_replicas": _checks.between("num_replicas", num_replicas, 1),
         "tail": "" if tail is None else _checks.text("tail", tail),
@@ -30,14 +27,9 @@ def feed_options(
     sampler: dict[str, Any], delivery: str, slots: int, channels_first: bool, mask: bool
 ) -> dict[str, Any]:
     """All of a feed's request that is not the windows."""
-    if not isinstance(delivery, str) or delivery not in DELIVERIES:
-        raise SpecError(
-            f'delivery: got "{delivery}", want {", ".join(DELIVERIES[:-1])} or {DELIVERIES[-1]}',
-            field="delivery",
-        )
     return {
         "options": sampler,
-        "delivery": delivery,
+        "delivery": _checks.text("delivery", delivery),
         "views": True,
         "slots": _checks.whole("slots", slots),
         "channels_first": _checks.flag("channels_first", channels_first),

@@ -7,7 +7,6 @@ from typing import Any
 
 from .. import _checks
 from .._checks import RowBounds, Time, TimeBounds
-from .._errors import SpecError
 
 
 def where_cut(
@@ -19,7 +18,7 @@ def where_cut(
     """The cut of ``Windows.where``.
 
     Raises:
-        SpecError: nothing is given, or a bound cannot be.
+        SpecError: a bound is of a type that cannot be.
     """
     where: dict[str, Any] = {}
     if rows is not None:
@@ -28,8 +27,6 @@ def where_cut(
         where["time"] = _checks.times("time", time)
     if items is not None:
         where["items"] = _checks.item_values("items", items)
-    if not where:
-        raise SpecError("where: got nothing, want rows=, time= or items=", field="where")
     return {
         "where": where,
         "context_before_split": _checks.flag("context_before_split", context_before),
@@ -48,7 +45,7 @@ def split_request(
     """The split of ``Windows.split``.
 
     Raises:
-        SpecError: not exactly one way to split is given, or a value cannot be.
+        SpecError: a value is of a type that cannot be.
     """
     split: dict[str, Any] = {}
     if lengths is not None:
@@ -59,12 +56,6 @@ def split_request(
         split["at_times"] = _checks.list_of_times("at_times", at_times)
     if items is not None:
         split["items"] = _checks.part_items("items", items)
-    if len(split) != 1:
-        raise SpecError(
-            f"split: got {', '.join(split) or 'nothing'}, want one of lengths, fractions, "
-            "at_times, items",
-            field="split",
-        )
     if _checks.whole("purge", purge):
         split["purge"] = int(purge)
     if not _checks.flag("context_before_split", context_before):
