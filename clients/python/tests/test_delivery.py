@@ -15,7 +15,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 import tensorcache
 from choosing import hold_choice
 from tensorcache._feed import auto_delivery
-from tensorcache._feed.numpy_delivery import gathered
+from tensorcache._feed.numpy_delivery import gather
 
 C, P, B = 24, 6, 32
 PARTS = (
@@ -264,6 +264,6 @@ def test_gathering_by_columns_is_indexing(columns: int, axes: tuple[int, ...]) -
     matrix = np.arange(50.0 * columns).reshape(columns, 50)
     every = sliding_window_view(matrix, 6, axis=1).transpose(axes)
     rows = np.array([40, 3, 3, 0])
-    got = gathered(every, rows)
+    got = gather(every, rows)
     assert got.flags.c_contiguous
     np.testing.assert_array_equal(got, every[rows])

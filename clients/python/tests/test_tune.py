@@ -30,10 +30,10 @@ def settle(
         if tuner.settled:
             break
         waited, idled = waited + share(slots), idled + idle
-        wanted = tuner.look(float(second), waited, lambda total=idled: total, slots)  # type: ignore[misc]
+        wanted = tuner.decide(float(second), waited, lambda total=idled: total, slots)  # type: ignore[misc]
         if wanted != slots:
             slots, idled = min(wanted, most), 0.0
-            tuner.made(slots)
+            tuner.resized(slots)
             had.append(slots)
     return had
 
@@ -66,7 +66,7 @@ def test_slots_end_where_memory_does() -> None:
 
 
 def test_a_silent_daemon_changes_nothing() -> None:
-    assert Tuner().look(1.0, 0.5, lambda: None, 8) == 8
+    assert Tuner().decide(1.0, 0.5, lambda: None, 8) == 8
 
 
 def test_a_silent_daemon_holds_up_no_loop_for_long(
@@ -93,7 +93,7 @@ def test_a_ring_that_grows_and_shrinks_misses_nothing(
     wanted = iter([16, 32, 16])
     asked: list[int] = []
 
-    def look(
+    def decide(
         self: Tuner, seconds: float, waited: float, idle: Callable[[], Any], slots: int
     ) -> int:
         assert idle() >= 0
@@ -106,7 +106,7 @@ def test_a_ring_that_grows_and_shrinks_misses_nothing(
     with windows.feed(**options, slots=8) as plain:
         want = [batch.start.tolist() for _ in range(2) for batch in plain]
     monkeypatch.setattr(auto_slots, "INTERVAL", 1e-9)
-    monkeypatch.setattr(Tuner, "look", look)
+    monkeypatch.setattr(Tuner, "decide", decide)
     with windows.feed(**options) as feed:
         got = [batch.start.tolist() for _ in range(2) for batch in feed]
         assert feed.stats()["slots"] == 16
@@ -123,7 +123,7 @@ def test_a_pause_between_passes_is_no_idleness(
     """
     seen: list[tuple[float, float]] = []
 
-    def look(
+    def decide(
         self: Tuner, seconds: float, waited: float, idle: Callable[[], Any], slots: int
     ) -> int:
         seen.append((idle(), seconds))
@@ -138,7 +138,7 @@ def test_a_pause_between_passes_is_no_idleness(
             lambda: feed.stats()["wait_trainer_s"] > before + 0.5, "the daemon does not wait"
         )
         monkeypatch.setattr(auto_slots, "INTERVAL", 1e-9)
-        monkeypatch.setattr(Tuner, "look", look)
+        monkeypatch.setattr(Tuner, "decide", decide)
         for _ in feed:
             pass
     assert seen
@@ -179,7 +179,7 @@ def test_a_feed_is_exchanged_for_another_before_it_is_let_go(
         got = [(first.start.tolist(), first.context.tolist())]
         if exchanges == "slots":
             monkeypatch.setattr(auto_slots, "INTERVAL", 1e-9)
-            monkeypatch.setattr(Tuner, "look", lambda *_: 128)
+            monkeypatch.setattr(Tuner, "decide", lambda *_: 128)
         # From here on the feed alone keeps its generation in the cache.
         cache.put("left", {"x": np.zeros(1000, np.float32)}).close()
         data.close()
@@ -208,7 +208,7 @@ def test_a_ring_that_came_out_smaller_is_not_taken(
 ) -> None:
     windows = etth1.windows(context_length=24, prediction_length=6, rows=(0, 1000), dtype=None)
     monkeypatch.setattr(auto_slots, "INTERVAL", 1e-9)
-    monkeypatch.setattr(Tuner, "look", lambda *_: 128)
+    monkeypatch.setattr(Tuner, "decide", lambda *_: 128)
     attach = Feed._attach
 
     def fewer(self: Feed, start: Any) -> Any:

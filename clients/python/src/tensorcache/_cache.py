@@ -316,8 +316,8 @@ class Cache:
         Raises:
             NotFoundError: there is none of the name.
         """
-        said = self._server.control.delete(f"/v1/datasets/{_checks.dataset_name(name)}")
-        return [int(generation) for generation in said["removed"]]
+        reply = self._server.control.delete(f"/v1/datasets/{_checks.dataset_name(name)}")
+        return [int(generation) for generation in reply["removed"]]
 
     def feeds(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """The feeds of all trainers.

@@ -119,10 +119,10 @@ class Windows(WindowIndex):
         split = split_request(
             lengths, fractions, at_times, items, purge, context_before_split, names
         )
-        said = self.dataset._post("plan", self._spec, self._cuts, split=split)
+        reply = self.dataset._post("plan", self._spec, self._cuts, split=split)
         parts = {}
-        for part in said["splits"]:
-            counts = counts_of({**part, "features": said["features"]})
+        for part in reply["splits"]:
+            counts = counts_of({**part, "features": reply["features"]})
             parts[str(part["name"])] = Windows(
                 self.dataset, self._spec, (*self._cuts, part["cut"]), counts
             )
@@ -170,15 +170,13 @@ class Windows(WindowIndex):
                 were lost to.
         """
         made = []
-        for k, (train_rows_k, test_rows_k) in enumerate(
-            folds_of(self, folds, horizon, step, train_rows)
-        ):
-            fold = {"train": self.where(rows=train_rows_k), "test": self.where(rows=test_rows_k)}
+        bounds = folds_of(self, folds, horizon, step, train_rows)
+        for k, (trained, tested) in enumerate(bounds):
+            fold = {"train": self.where(rows=trained), "test": self.where(rows=tested)}
             for name, part in fold.items():
                 if not len(part):
-                    raise empty_fold(
-                        self, f"{name} of fold {k} (of {folds}, numbered from 0)", part
-                    )
+                    what = f"{name} of fold {k} (of {folds}, numbered from 0)"
+                    raise empty_fold(self, what, part)
             made.append(Split(fold))
         tests = ((f"test of fold {k}", fold["test"]) for k, fold in enumerate(made))
         leakage.warn(self, tests, stacklevel=3)

@@ -28,7 +28,7 @@ from ._errors import SpecError
 from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed
 from ._feed.keywords import BatchOptions, takes
-from ._feed.mapped_windows import Source
+from ._feed.mapped_windows import MappedWindows
 from ._feed.numpy_delivery import Deliveries
 from ._feed.orders import traits
 from ._windows import Windows
@@ -63,7 +63,9 @@ def loader(windows: Windows, **options: Unpack[TorchOptions]) -> Loader:
     torch_delivery()  # first: if torch is not installed, that is the error
     resident = flag("resident", options["resident"])
     pin_memory = flag("pin_memory", options["pin_memory"])
-    device, delivery = placed(options["device"], options["delivery"], resident, pin_memory)
+    device, delivery = device_and_delivery(
+        options["device"], options["delivery"], resident, pin_memory
+    )
     seed = seed_of(options["seed"], options["generator"])
     own = {"format": form, "device": device, "resident": resident, "pin_memory": pin_memory}
     resolved = {**options, "seed": seed, "delivery": delivery}
@@ -99,9 +101,9 @@ class Loader(AnyLoader):
         """
         if not traits(self._settings.order).ascending:
             return self
-        from ._adapters.torch_dataset import Onward
+        from ._adapters.torch_dataset import InOrderSampler
 
-        return Onward(self)
+        return InOrderSampler(self)
 
     @property
     def pin_memory(self) -> bool:
@@ -130,7 +132,7 @@ class Loader(AnyLoader):
             deliveries = to.deliveries
         elif given.delivery == "auto":
             options["delivery"] = "slot"
-            if delivery.can_gather(Source(given.windows, given.channels_first, given.mask)):
+            if delivery.can_gather(MappedWindows(given.windows, given.channels_first, given.mask)):
                 chooser = Chooser()
         if given.own["pin_memory"]:
             deliveries = delivery.pinned(deliveries)
@@ -166,9 +168,9 @@ def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> 
     check_format(format)
     check_windows(windows)
     torch_delivery()
-    from ._adapters.torch_dataset import Cut
+    from ._adapters.torch_dataset import WindowDataset
 
-    return Cut(windows, format)
+    return WindowDataset(windows, format)
 
 
 def torch_delivery() -> Any:
@@ -195,7 +197,9 @@ def seed_of(seed: int, generator: Any) -> int:
     return int(generator.initial_seed())
 
 
-def placed(device: Any, delivery: str, resident: bool, pin_memory: bool) -> tuple[str | None, str]:
+def device_and_delivery(
+    device: Any, delivery: str, resident: bool, pin_memory: bool
+) -> tuple[str | None, str]:
     """The device's name, None for the CPU's pageable memory, and the delivery that suits it."""
     import torch
 

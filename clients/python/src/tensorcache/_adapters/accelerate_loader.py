@@ -14,7 +14,7 @@ from .._errors import FeedError, SpecError
 from .._windows import Windows
 
 
-class NoNumbers:
+class NoBatchSampler:
     """Stands for the batch sampler that Accelerate looks for; only the daemon knows the numbers."""
 
     def __iter__(self) -> Iterator[Any]:
@@ -27,10 +27,10 @@ class NoNumbers:
         )
 
 
-class Accelerated(torch.Loader, DataLoaderStateMixin):
+class AccelerateLoader(torch.Loader, DataLoaderStateMixin):
     """A torch loader that updates Accelerate's gradient state, as Accelerate's own loaders do."""
 
-    batch_sampler = NoNumbers()
+    batch_sampler = NoBatchSampler()
 
     @property
     def gradient_state(self) -> Any:
@@ -64,7 +64,7 @@ def of(
     accelerator: Any,
     windows: Windows,
     options: dict[str, Any],
-    kind: type[Accelerated] = Accelerated,
+    kind: type[AccelerateLoader] = AccelerateLoader,
 ) -> Any:
     """A loader of a kind for an accelerator's process and device."""
     if not isinstance(accelerator, Accelerator):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .loader import Loader
 
 
-class Cut(Dataset[Any]):
+class WindowDataset(Dataset[Any]):
     """See :func:`tensorcache.torch.dataset`."""
 
     def __init__(self, windows: Windows, form: str) -> None:
@@ -52,7 +52,7 @@ class Cut(Dataset[Any]):
         return f"<torch dataset of {self.windows!r}>"
 
 
-class Onward(SequentialSampler):
+class InOrderSampler(SequentialSampler):
     """What tells a trainer that a loader's order is sequential."""
 
     def __init__(self, loader: Loader) -> None:

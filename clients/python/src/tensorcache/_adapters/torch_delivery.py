@@ -16,8 +16,8 @@ from .._daemon.frames import RUN
 from .._errors import FeedError
 from .._feed import numpy_delivery
 from .._feed.batch import PARTS, Array, Batch, Layout, Run
-from .._feed.mapped_windows import Source
-from .._feed.numpy_delivery import Deliver, Deliveries, Delivery, cubes
+from .._feed.mapped_windows import MappedWindows
+from .._feed.numpy_delivery import Deliver, Deliveries, Delivery, block_views
 from .block_pool import Pool
 
 if TYPE_CHECKING:
@@ -30,17 +30,17 @@ WINDOWS = ("context", "target")
 def slot_pairs(ring: Ring, layout: Layout) -> Deliver:
     """Tensors over slots of the ring."""
     full = layout.rows
-    taken, most, spare, put = ring.taken, ring.most_held, ring.spare, ring.taken.append
+    lent, most, make_room, put = ring.lent, ring.max_lent, ring.make_room, ring.lent.append
     take, from_numpy = ring.taker(), torch.from_numpy
     names = [name for name in WINDOWS if name in layout.parts]
     arrays, parts = (
-        [cubes(ring, layout, name) for name in names],
+        [block_views(ring, layout, name) for name in names],
         [layout.parts[name] for name in names],
     )
     contexts, targets, pair = arrays[0], arrays[-1], len(arrays) == 2
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
-        if rows == full and pair and (len(taken) < most or spare()):  # spelt out, for speed
+        if rows == full and pair and (len(lent) < most or make_room()):  # spelt out, for speed
             put(slot)
             return from_numpy(contexts[slot][0]), from_numpy(targets[slot][0])
         memory = take(slot)
@@ -58,15 +58,17 @@ def view_pairs(ring: Ring, layout: Layout) -> Deliver:
     count of what was done in place to a tensor and its views, and refused; the map, with what was
     written, goes.
     """
-    source = layout.source
-    gathered, memory = local_pairs(ring, layout), source.private()
-    stride, full, put = source.stride, layout.rows, ring.freed.append
+    mapped = layout.mapped
+    gathered, memory = local_pairs(ring, layout), mapped.private_map()
+    stride, full, put = mapped.stride, layout.rows, ring.freed.append
     with torch.inference_mode(mode=False):  # so that versions are counted
-        every = [
-            torch.from_numpy(source.every(name, memory)) for name in WINDOWS if source.has(name)
+        all_windows = [
+            torch.from_numpy(mapped.all_windows(name, memory))
+            for name in WINDOWS
+            if mapped.has(name)
         ]
-        whole = [runs_of(tensor, full, stride) for tensor in every]
-    context, target, pair = every[0], every[-1], len(every) == 2
+        whole = [runs_of(tensor, full, stride) for tensor in all_windows]
+    context, target, pair = all_windows[0], all_windows[-1], len(all_windows) == 2
     contexts, targets = whole[0], whole[-1]
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
@@ -78,8 +80,8 @@ def view_pairs(ring: Ring, layout: Layout) -> Deliver:
                 "they were",
             )
         if not flags & RUN:
-            scattered: Pair = gathered(slot, rows, flags, row)
-            return scattered
+            advise_random: Pair = gathered(slot, rows, flags, row)
+            return advise_random
         put(slot)  # there is nothing in it
         if rows == full and pair:
             return contexts[row], targets[row]
@@ -93,25 +95,25 @@ def view_pairs(ring: Ring, layout: Layout) -> Deliver:
     return deliver
 
 
-def runs_of(every: torch.Tensor, rows: int, stride: int) -> torch.Tensor:
+def runs_of(all_windows: torch.Tensor, rows: int, stride: int) -> torch.Tensor:
     """As :func:`._deliver.runs`, a view of the tensor.
 
     They share the count of what is done in place.
     """
-    shape = (max(0, len(every) - (rows - 1) * stride), rows, *every.shape[1:])
-    first, *rest = every.stride()
-    return every.as_strided(shape, (first, first * stride, *rest))
+    shape = (max(0, len(all_windows) - (rows - 1) * stride), rows, *all_windows.shape[1:])
+    first, *rest = all_windows.stride()
+    return all_windows.as_strided(shape, (first, first * stride, *rest))
 
 
 def local_pairs(ring: Ring, layout: Layout) -> Deliver:
     """Tensors that are gathered here, into blocks that no batch holds any more."""
-    source = layout.source
-    every = gathered_from(source)
-    if every is None:
+    mapped = layout.mapped
+    all_windows = gathered_from(mapped)
+    if all_windows is None:
         return arrays_as_pairs(numpy_delivery.local(ring, layout))
-    source.scattered()
-    tensors, places, size, full = [readable(array) for array in every], [], 0, layout.rows
-    for array in every:
+    mapped.advise_random()
+    tensors, places, size, full = [readable(array) for array in all_windows], [], 0, layout.rows
+    for array in all_windows:
         places.append(((full, *array.shape[1:]), array.dtype, size))
         size += -(-full * math.prod(array.shape[1:]) * array.itemsize // 64) * 64
     pool, put = (
@@ -138,15 +140,15 @@ def local_pairs(ring: Ring, layout: Layout) -> Deliver:
     return deliver
 
 
-def gathered_from(source: Source) -> list[Array] | None:
+def gathered_from(mapped: MappedWindows) -> list[Array] | None:
     """The parts of the windows that start at each row, or None if torch cannot gather from them."""
-    every = [source.every(name) for name in WINDOWS if source.has(name)]
+    all_windows = [mapped.all_windows(name) for name in WINDOWS if mapped.has(name)]
     known = [
         array
-        for array in every
+        for array in all_windows
         if array is not None and (array.dtype.kind in "fib" or array.itemsize == 1)
     ]
-    return known if len(known) == len(every) else None
+    return known if len(known) == len(all_windows) else None
 
 
 def readable(array: Array) -> torch.Tensor:
@@ -267,6 +269,6 @@ DICTS: Deliveries = {
 }
 
 
-def can_gather(source: Source) -> bool:
+def can_gather(mapped: MappedWindows) -> bool:
     """Whether there is a choice between the daemon's gather and torch's own."""
-    return gathered_from(source) is not None
+    return gathered_from(mapped) is not None

@@ -54,8 +54,8 @@ class ToDevice:
         return self._make(ring, layout, ("item", "start"))
 
     def _make(self, ring: Ring, layout: Layout, pair: tuple[str, ...]) -> Deliver:
-        every = self._form == "dict"
-        names = [name for name in (PARTS if every else pair) if name in layout.parts]
+        all_windows = self._form == "dict"
+        names = [name for name in (PARTS if all_windows else pair) if name in layout.parts]
         parts = []
         for name in names:
             part = layout.parts[name]
@@ -73,7 +73,7 @@ class ToDevice:
             tensors = {}
             for name, start, end, dtype, shape in parts:
                 tensors[name] = there[start - low : end - low].view(dtype).view(-1, *shape)[:rows]
-            if not every:
+            if not all_windows:
                 return tuple(tensors.values())
             batch, named = Batch(memory, layout, rows), {}
             for name in PARTS:
@@ -89,17 +89,17 @@ class ToDevice:
 
         return deliver
 
-    def _copies(self, ring: Ring) -> Copies | SideStream:
+    def _copies(self, ring: Ring) -> BlockingCopies | SideStream:
         if self._cuda is None:
-            return Copies(self._device)
+            return BlockingCopies(self._device)
         memory = np.frombuffer(ring.words(), np.uint8)
         side = SideStream(self._device, max(1, len(ring.blocks) - 3), self._cuda)
         self.pinned = pin(memory, self._cuda, self._device)
-        weakref.finalize(ring, let_go, side, memory, self._cuda, self.pinned == "yes", os.getpid())
+        weakref.finalize(ring, unpin, side, memory, self._cuda, self.pinned == "yes", os.getpid())
         return side
 
 
-class Copies:
+class BlockingCopies:
     """Copies that are through when the call returns: those to devices without streams."""
 
     def __init__(self, device: torch.device) -> None:
@@ -170,7 +170,7 @@ def pin(ring: Any, cuda: Any, device: torch.device) -> str:
     return f"no: cudaHostRegister returned {code}"
 
 
-def let_go(side: SideStream, ring: Any, cuda: Any, pinned: bool, pid: int) -> None:
+def unpin(side: SideStream, ring: Any, cuda: Any, pinned: bool, pid: int) -> None:
     """Before the ring is unmapped: wait for the last copy, and unpin.
 
     In a forked child CUDA cannot be used.

@@ -19,7 +19,7 @@ from .._feed.batch import PARTS, Array, Layout
 from .._feed.numpy_delivery import Deliver, Deliveries
 
 if TYPE_CHECKING:
-    from .._feed.mapped_windows import Source
+    from .._feed.mapped_windows import MappedWindows
     from .._feed.ring import Ring
 
 CHUNK = 1 << 18
@@ -48,25 +48,25 @@ def resident_deliveries(form: str, device: str | None) -> Deliveries:
 
 def gather(ring: Ring, layout: Layout, form: str, device: torch.device) -> Deliver:
     """Batches of windows of columns on the device."""
-    source = layout.source
-    arrays, cutter = numpy_delivery.starts(ring, layout), source._cutter
+    mapped = layout.mapped
+    arrays, cutter = numpy_delivery.starts(ring, layout), mapped._cutter
     wanted = ("context", "target") if form == "tuple" else ("context", "target", "known")
-    gathers = {name: cube(source, name, device) for name in wanted if cutter.has(name)}
+    can_be_gathered = {name: cube(mapped, name, device) for name in wanted if cutter.has(name)}
     if form == "dict":
-        gathers |= {
-            name: cube(source, name, device)
-            for name in source._missing
+        can_be_gathered |= {
+            name: cube(mapped, name, device)
+            for name in mapped._missing
             if cutter.has(name.split("_")[0])
         }
         if "static" in cutter.parts:
-            gathers["static"] = static(source, device)
-        if source._mask:
+            can_be_gathered["static"] = static(mapped, device)
+        if mapped._mask:
             span = torch.from_numpy(cutter.spans["context"]).to(device)
-            gathers["mask"] = lambda row, start, first, item: (
+            can_be_gathered["mask"] = lambda row, start, first, item: (
                 start[:, None] + span >= first[:, None]
             )
     rest = () if form == "tuple" else ("item", "start", "time", "reset")
-    names = [name for name in PARTS if name in gathers or name in rest]
+    names = [name for name in PARTS if name in can_be_gathered or name in rest]
     first_rows = cutter._first.of_each
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
@@ -74,11 +74,11 @@ def gather(ring: Ring, layout: Layout, form: str, device: torch.device) -> Deliv
         item, start, at = (
             torch.from_numpy(array).to(device) for array in (batch.item, batch.start, batch.row)
         )
-        first = torch.from_numpy(first_rows(batch.item)).to(device) if source._mask else start
+        first = torch.from_numpy(first_rows(batch.item)).to(device) if mapped._mask else start
         tensors = {}
         for name in names:
-            if name in gathers:
-                tensors[name] = gathers[name](at, start, first, item)
+            if name in can_be_gathered:
+                tensors[name] = can_be_gathered[name](at, start, first, item)
             else:
                 array = getattr(batch, name)
                 if array is not None:
@@ -96,23 +96,23 @@ Gather = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], torc
 on the device."""
 
 
-def cube(source: Source, name: str, device: torch.device) -> Gather:
+def cube(mapped: MappedWindows, name: str, device: torch.device) -> Gather:
     """What gathers a part ``[B, rows, F]``."""
     of, missing, _ = name.partition("_missing")
-    held = columns(source, of, bool(missing), device)
-    return (Padded if source._cutter.padded else Whole)(held, source, of)
+    held = columns(mapped, of, bool(missing), device)
+    return (Padded if mapped._cutter.padded else Whole)(held, mapped, of)
 
 
 class Whole:
     """Windows without padding: places in a view of all that could be."""
 
-    def __init__(self, held: torch.Tensor, source: Source, name: str) -> None:
+    def __init__(self, held: torch.Tensor, mapped: MappedWindows, name: str) -> None:
         self._held = held
-        cutter = source._cutter
+        cutter = mapped._cutter
         span, features = cutter.spans[name], held.shape[1]
         step, count = cutter.dilation * features, max(0, len(held) - int(span[-1]))
         shape, strides = (count, len(span), features), (features, step, 1)
-        if source._channels_first:
+        if mapped._channels_first:
             shape, strides = (count, features, len(span)), (features, 1, step)
         self._every = gatherable(held).as_strided(shape, strides, int(span[0]) * features)
 
@@ -125,11 +125,11 @@ class Whole:
 class Padded:
     """Windows of which rows before an item's first are 0."""
 
-    def __init__(self, held: torch.Tensor, source: Source, name: str) -> None:
+    def __init__(self, held: torch.Tensor, mapped: MappedWindows, name: str) -> None:
         self._held = held
         self._values = gatherable(held)
-        self._span = torch.from_numpy(source._cutter.spans[name]).to(held.device)
-        self._channels_first = source._channels_first
+        self._span = torch.from_numpy(mapped._cutter.spans[name]).to(held.device)
+        self._channels_first = mapped._channels_first
 
     def __call__(
         self, row: torch.Tensor, start: torch.Tensor, first: torch.Tensor, item: torch.Tensor
@@ -143,10 +143,10 @@ class Padded:
         )
 
 
-def static(source: Source, device: torch.device) -> Gather:
+def static(mapped: MappedWindows, device: torch.device) -> Gather:
     """What gathers the values that are constant in an item."""
-    first = source._offsets[: len(source._data.items)]
-    held = torch.from_numpy(source._cutter.parts["static"].take(first, None)).to(device)
+    first = mapped._offsets[: len(mapped._data.items)]
+    held = torch.from_numpy(mapped._cutter.parts["static"].take(first, None)).to(device)
     values = gatherable(held)
     return lambda row, start, first, item: values.index_select(0, item).view(held.dtype)
 
@@ -156,13 +156,13 @@ def gatherable(values: torch.Tensor) -> torch.Tensor:
     return values.view(SIGNED.get(values.dtype, values.dtype))
 
 
-def columns(source: Source, name: str, missing: bool, device: torch.device) -> torch.Tensor:
+def columns(mapped: MappedWindows, name: str, missing: bool, device: torch.device) -> torch.Tensor:
     """All rows of a part on the device, ``[rows, F]``, or whether they are missing.
 
     Raises:
         ResourceError: the device has no room for them.
     """
-    part, data = source._cutter.parts[name], source._data
+    part, data = mapped._cutter.parts[name], mapped._data
     names = tuple(column.name for column in part._columns)
     key = (data.digest, names, str(part._dtype), part._fill, missing, str(device))
     held = _columns.get(key)

@@ -12,7 +12,7 @@ from .._data.items import show
 from .._errors import SpecError
 from .._feed.batch import PARTS
 from .._windows import Windows
-from .accelerate_loader import Accelerated, of
+from .accelerate_loader import AccelerateLoader, of
 
 TRAINING = ("order", "tail", "weights")
 """Options that are for training alone."""
@@ -34,7 +34,7 @@ class Epoch(IterableDataset[Any]):
         return len(self._loader._settings.windows)
 
 
-class Renamed(Accelerated):
+class Renamed(AccelerateLoader):
     """A loader whose batches name parts as a model does.
 
     Attributes:

@@ -40,14 +40,14 @@ def cache_dir(given: str | os.PathLike[str] | None) -> str:
 def read_address(directory: str) -> Address | None:
     """What ``daemon.json`` says, or None where there is no (whole) one."""
     try:
-        said = json.loads(Path(directory, "daemon.json").read_bytes())
+        reply = json.loads(Path(directory, "daemon.json").read_bytes())
         return Address(
-            pid=int(said["pid"]),
-            version=str(said["version"]),
-            protocol=int(said["protocol"]),
-            control=str(Path(directory, said["control"])),  # a name alone, where it lies there
-            feed=str(Path(directory, said["feed"])),
-            started=str(said.get("started", "")),
+            pid=int(reply["pid"]),
+            version=str(reply["version"]),
+            protocol=int(reply["protocol"]),
+            control=str(Path(directory, reply["control"])),  # a name alone, where it lies there
+            feed=str(Path(directory, reply["feed"])),
+            started=str(reply.get("started", "")),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -48,12 +48,12 @@ def find(directory: str) -> Address | None:
     if address is None:
         return None
     try:
-        said = Control(address.control, directory).get("/v1/health", timeout=10.0)
+        reply = Control(address.control, directory).get("/v1/health", timeout=10.0)
     except DaemonError as error:
         if error.type not in ("daemon", "shutting_down"):
             raise
         return None
-    check_protocol(said.get("protocol"), said.get("version"), directory)
+    check_protocol(reply.get("protocol"), reply.get("version"), directory)
     return address
 
 
@@ -240,8 +240,8 @@ def start(binary: str, directory: str) -> None:
 def wait_until_ready(ready: int, directory: str) -> None:
     """Return when the daemon has written its "ok" to the pipe."""
     deadline = time.monotonic() + START_SECONDS
-    said = b""
-    while not said.startswith(b"ok\n"):
+    reply = b""
+    while not reply.startswith(b"ok\n"):
         readable, _, _ = select.select([ready], [], [], max(0.0, deadline - time.monotonic()))
         if not readable:
             raise DaemonError(
@@ -255,7 +255,7 @@ def wait_until_ready(ready: int, directory: str) -> None:
                 f'the daemon of "{directory}" did not start\n{log_tail(directory)}',
                 type="start_failed",
             )
-        said += more
+        reply += more
 
 
 def log_tail(directory: str, size: int = 2000) -> str:

@@ -56,10 +56,10 @@ def send(sock: socket.socket, data: bytes | bytearray | memoryview) -> None:
     try:
         sock.sendall(data)
     except OSError as error:
-        raise last_words(sock, error) from error
+        raise final_error(sock, error) from error
 
 
-def last_words(sock: socket.socket, error: OSError) -> TensorcacheError:
+def final_error(sock: socket.socket, error: OSError) -> TensorcacheError:
     """Why the daemon closed the connection.
 
     Its ERROR frame where it left one, else that it is gone.
@@ -68,17 +68,17 @@ def last_words(sock: socket.socket, error: OSError) -> TensorcacheError:
         while True:
             kind, payload = receive_frame(sock)
             if kind == ERROR:
-                return problem_of(payload)
-    return gone(error)
+                return error_of(payload)
+    return connection_error(error)
 
 
-def gone(error: OSError | None = None) -> DaemonError:
+def connection_error(error: OSError | None = None) -> DaemonError:
     """The error of a connection that the daemon closed without a word."""
     why = f": {error.strerror}" if error is not None and error.strerror else ""
     return DaemonError(f"the daemon closed the connection{why}", type="daemon_gone", hint=GONE_HINT)
 
 
-def problem_of(payload: bytes) -> TensorcacheError:
+def error_of(payload: bytes) -> TensorcacheError:
     """The exception that an ERROR frame stands for."""
     try:
         problem = json.loads(payload)
@@ -108,9 +108,9 @@ def receive_reply(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
             )
         payload = receive_exactly(sock, size)
         if kind == ERROR:
-            raise problem_of(payload)
-        said = json.loads(payload)
-        if not isinstance(said, dict) or said.get("protocol") != PROTOCOL:
+            raise error_of(payload)
+        reply = json.loads(payload)
+        if not isinstance(reply, dict) or reply.get("protocol") != PROTOCOL:
             raise ProtocolError(
                 f"the daemon's REPLY is not of protocol {PROTOCOL}: {payload[:80]!r}"
             )
@@ -122,7 +122,7 @@ def receive_reply(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
     except BaseException:
         close_all(fds)
         raise
-    return said, fds
+    return reply, fds
 
 
 def receive_with_descriptors(sock: socket.socket, size: int, fds: list[int]) -> bytes:
@@ -137,7 +137,7 @@ def receive_with_descriptors(sock: socket.socket, size: int, fds: list[int]) -> 
                 size - len(data), socket.CMSG_SPACE(4 * MAX_DESCRIPTORS), CLOEXEC
             )
         except OSError as error:
-            raise gone(error) from error
+            raise connection_error(error) from error
         for level, kind, payload in control:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                 fds.extend(
@@ -148,7 +148,7 @@ def receive_with_descriptors(sock: socket.socket, size: int, fds: list[int]) -> 
                 "the daemon's file descriptors were cut off: too many files are open (ulimit -n)"
             )
         if not part:
-            raise gone()
+            raise connection_error()
         data += part
     for fd in fds:
         os.set_inheritable(fd, False)
@@ -164,9 +164,9 @@ def receive_exactly(sock: socket.socket, size: int) -> bytes:
         try:
             n = sock.recv_into(view[at:])
         except OSError as error:
-            raise gone(error) from error
+            raise connection_error(error) from error
         if n == 0:
-            raise gone()
+            raise connection_error()
         at += n
     return bytes(data)
 

@@ -81,15 +81,15 @@ class Control:
     ) -> dict[str, Any]:
         answer = self._request(method, route, body, timeout)
         try:
-            said = json.loads(answer)
+            reply = json.loads(answer)
         except ValueError:
-            said = None
-        if not isinstance(said, dict):
+            reply = None
+        if not isinstance(reply, dict):
             raise ProtocolError(
                 f"the daemon answered {method} {route} with {answer[:80]!r}, which is no JSON "
                 "object"
             )
-        return said
+        return reply
 
     def _request(
         self, method: str, route: str, body: dict[str, Any] | None, timeout: float | None

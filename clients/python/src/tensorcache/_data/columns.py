@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .._errors import NotFoundError, SpecError, near
 from .inverse import inverse
 from .items import Items, Texts, show
-from .madvise import Scattered
+from .madvise import RandomReaders
 from .manifest import Column, Manifest
 from .missing_rows import missing_stretches
 from .text_codes import codes_of
@@ -37,7 +37,7 @@ class Columns:
         self._maps = maps
         self._manifest = Manifest(manifest)
         self._arrays: dict[str, npt.NDArray[Any]] = {}
-        self._scattered = Scattered(maps["data.arrow"])
+        self._random_readers = RandomReaders(maps["data.arrow"])
         self._texts: dict[str, Texts] = {}
         self.layout = self._manifest.layout
         self.time = self._manifest.time
@@ -115,22 +115,23 @@ class Columns:
             not finite.
         """
 
-        def number(said: float | None) -> float | None:
+        def number(value: float | None) -> float | None:
             return (
-                None if said is None else float(said)
+                None if value is None else float(value)
             )  # in JSON whole ones have the digits of another from 2^53 on
 
         return {
             str(column["name"]): {
                 **{
-                    name: number(said)
-                    for name, said in column["statistics"].items()
+                    name: number(value)
+                    for name, value in column["statistics"].items()
                     if name != "quantiles"
                 },
                 "count": int(column["statistics"]["count"]),
                 "missing": int(column.get("missing") or 0),
                 "quantiles": {
-                    float(q): number(said) for q, said in column["statistics"]["quantiles"].items()
+                    float(q): number(value)
+                    for q, value in column["statistics"]["quantiles"].items()
                 },
             }
             for column in self.manifest["columns"]

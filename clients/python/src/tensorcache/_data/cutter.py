@@ -74,7 +74,7 @@ class Part:
         self._dtype = np.dtype(dtype) if dtype else stored
         self._width = sum(column.width for column in columns)
         self._fill = fill if fill is not None and self._dtype.kind == "f" else None
-        self._matrix = one_matrix(data, columns) if stored == self._dtype else None
+        self._matrix = strided_matrix(data, columns) if stored == self._dtype else None
 
     def matrix(self, memory: mmap.mmap | None = None) -> Array | None:
         """All rows as a view ``[rows, features]`` of what windows deliver, or None.
@@ -86,7 +86,7 @@ class Part:
             self._fill is not None and any(column.missing for column in self._columns)
         ):
             return None
-        return self._matrix if memory is None else one_matrix(self._data, self._columns, memory)
+        return self._matrix if memory is None else strided_matrix(self._data, self._columns, memory)
 
     def view(self, rows: slice) -> Array | None:
         """Rows as a view of the mapped columns, or None where they do not lie that way."""
@@ -114,7 +114,7 @@ class Part:
             at += width
         if self._fill is not None:
             out[np.isnan(out)] = self._fill
-        return blank(out, real)
+        return zero_padding(out, real)
 
     def missing(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_]:
         """Which values of the rows are missing, of shape ``[*rows.shape, features]``."""
@@ -126,7 +126,7 @@ class Part:
                 gone = np.isnan(array[rows])
                 out[..., at : at + width] = gone[..., None] if array.ndim == 1 else gone
             at += width
-        return blank(out, real)
+        return zero_padding(out, real)
 
 
 class Cutter:
@@ -163,7 +163,7 @@ class Cutter:
         }
         self.dilation = dilation
         self.parts = parts
-        self.misses = spec.get("max_missing", 0.0) != 0.0
+        self.admits_missing = spec.get("max_missing", 0.0) != 0.0
         self.padded = self._first.padded
 
     def one(self, item: int, start: int) -> Sample:
@@ -185,9 +185,9 @@ class Cutter:
 
         many = self._rest(np.asarray([item]), np.asarray([start]))
         return Sample(
-            context=frozen(part("context")),
-            target=frozen(part("target")),
-            known=frozen(part("known")),
+            context=read_only(part("context")),
+            target=read_only(part("target")),
+            known=read_only(part("known")),
             item=item,
             start=start,
             **{name: None if value is None else value[0] for name, value in many.items()},
@@ -196,11 +196,11 @@ class Cutter:
     def several(self, items: Int64s, starts: Int64s) -> Sample:
         """Windows along a leading axis, copied together."""
         return Sample(
-            context=frozen(self.part("context", items, starts)),
-            target=frozen(self.part("target", items, starts)),
-            known=frozen(self.part("known", items, starts)),
-            item=frozen(items),
-            start=frozen(starts),
+            context=read_only(self.part("context", items, starts)),
+            target=read_only(self.part("target", items, starts)),
+            known=read_only(self.part("known", items, starts)),
+            item=read_only(items),
+            start=read_only(starts),
             **self._rest(items, starts),
         )
 
@@ -235,9 +235,9 @@ class Cutter:
 
     def _rest(self, items: Int64s, starts: Int64s) -> dict[str, Array | None]:
         wanted = {"static": True, "time": True, "mask": self.padded}
-        wanted |= dict.fromkeys(("context_missing", "target_missing"), self.misses)
+        wanted |= dict.fromkeys(("context_missing", "target_missing"), self.admits_missing)
         return {
-            name: frozen(self.part(name, items, starts)) if want else None
+            name: read_only(self.part(name, items, starts)) if want else None
             for name, want in wanted.items()
         }
 
@@ -262,7 +262,7 @@ def columns_of(data: Columns, features: list[str]) -> list[Column]:
     return columns
 
 
-def one_matrix(
+def strided_matrix(
     data: Columns, columns: list[Column], memory: mmap.mmap | None = None
 ) -> Array | None:
     """All columns as one strided ``[rows, features]`` over the file, if features are evenly spaced.
@@ -289,14 +289,14 @@ def one_matrix(
     return matrix
 
 
-def blank(out: Array, real: npt.NDArray[np.bool_] | None) -> Array:
+def zero_padding(out: Array, real: npt.NDArray[np.bool_] | None) -> Array:
     """``out`` with 0 where a row is padding."""
     if real is not None and not real.all():
         out[~real] = 0
     return out
 
 
-def frozen(array: Any) -> Any:
+def read_only(array: Any) -> Any:
     """The array, read-only."""
     if array is not None:
         array.flags.writeable = False

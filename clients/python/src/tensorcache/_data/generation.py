@@ -25,7 +25,7 @@ class Generation(Columns):
 
     def __init__(self, server: Server, name: str, generation: int) -> None:
         self._server = server
-        lease, reply, fds = opened(server.feed_path, name, generation)
+        lease, reply, fds = open_generation(server.feed_path, name, generation)
         self._lease = weakref.finalize(self, lease.close)
         maps = dict(zip(reply["files"], map_files(fds), strict=True))
         super().__init__(str(reply["dataset"]), str(reply["digest"]), maps, reply["manifest"])
@@ -37,7 +37,7 @@ class Generation(Columns):
         Raises:
             StaleError: the generation has left the cache.
         """
-        lease, reply, fds = opened(self._server.feed_path, self.name, self.generation)
+        lease, reply, fds = open_generation(self._server.feed_path, self.name, self.generation)
         lease.close()
         try:
             if reply["digest"] != self.digest:
@@ -58,14 +58,14 @@ class Generation(Columns):
     def _post(
         self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]], **more: Any
     ) -> dict[str, Any]:
-        return self._server.control.post(*self._question(action, spec, cuts, more))
+        return self._server.control.post(*self._request_of(action, spec, cuts, more))
 
     def _post_for_bytes(
         self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]]
     ) -> bytes:
-        return self._server.control.post_for_bytes(*self._question(action, spec, cuts, {}))
+        return self._server.control.post_for_bytes(*self._request_of(action, spec, cuts, {}))
 
-    def _question(
+    def _request_of(
         self,
         action: str,
         spec: dict[str, Any],
@@ -88,7 +88,7 @@ class Generation(Columns):
         return f"/v1/datasets/{self.name}/{action}", body
 
 
-def opened(
+def open_generation(
     path: str, name: str, generation: int
 ) -> tuple[socket.socket, dict[str, Any], list[int]]:
     """The lease on a generation, what the daemon reply of it, and its files' descriptors."""

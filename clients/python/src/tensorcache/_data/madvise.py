@@ -11,7 +11,7 @@ import sys
 import weakref
 
 
-class Scattered:
+class RandomReaders:
     """Counts who reads windows from a map; while anybody does, only what is touched is read."""
 
     def __init__(self, memory: mmap.mmap) -> None:
@@ -29,7 +29,7 @@ class Scattered:
             advise(self._memory, bool(self._count))
 
 
-def advise(memory: mmap.mmap, scattered: bool) -> None:
+def advise(memory: mmap.mmap, random: bool) -> None:
     """Tell the system; where the daemon asks for pages."""
     if sys.platform == "linux":
-        memory.madvise(mmap.MADV_RANDOM if scattered else mmap.MADV_NORMAL)
+        memory.madvise(mmap.MADV_RANDOM if random else mmap.MADV_NORMAL)

@@ -120,38 +120,38 @@ class Manifest:
         ProtocolError: it is of another format, or a field that is needed is not there.
     """
 
-    def __init__(self, said: dict[str, Any]) -> None:
-        self.raw = said
-        if said.get("format") not in FORMATS:
+    def __init__(self, entry: dict[str, Any]) -> None:
+        self.raw = entry
+        if entry.get("format") not in FORMATS:
             raise ProtocolError(
-                f"the dataset is of format {said.get('format')!r}, this client reads {FORMATS[0]} "
+                f"the dataset is of format {entry.get('format')!r}, this client reads {FORMATS[0]} "
                 f"to {FORMATS[-1]}",
                 type="format",
                 hint="install the daemon's version of the client",
             )
         try:
-            self.layout = str(said["layout"])
-            self.rows = int(said["rows"])
-            self.digest = str(said["digest"])
-            self.item_id = [str(name) for name in said["item_id"] or ()]
-            self.time = str(said["time"]) if said.get("time") else None
-            self.columns = {str(c["name"]): column_of(c) for c in said["columns"]}
-            self.items: dict[str, Any] = dict(said["items"])
-            self.vocab: dict[str, Any] = dict(said.get("vocab") or {})
+            self.layout = str(entry["layout"])
+            self.rows = int(entry["rows"])
+            self.digest = str(entry["digest"])
+            self.item_id = [str(name) for name in entry["item_id"] or ()]
+            self.time = str(entry["time"]) if entry.get("time") else None
+            self.columns = {str(c["name"]): column_of(c) for c in entry["columns"]}
+            self.items: dict[str, Any] = dict(entry["items"])
+            self.vocab: dict[str, Any] = dict(entry.get("vocab") or {})
         except (KeyError, TypeError, ValueError) as error:
             raise ProtocolError(
                 f"the dataset's manifest cannot be read: {error!r}", type="format"
             ) from error
 
 
-def column_of(said: dict[str, Any]) -> Column:
+def column_of(entry: dict[str, Any]) -> Column:
     """A column from its entry in the manifest."""
-    shape = tuple(int(n) for n in said["shape"])
-    dtype = str(said["dtype"])
+    shape = tuple(int(n) for n in entry["shape"])
+    dtype = str(entry["dtype"])
     if dtype not in DTYPES:
-        raise ValueError(f'column "{said["name"]}" is of dtype "{dtype}"')
+        raise ValueError(f'column "{entry["name"]}" is of dtype "{dtype}"')
     width = shape[1] if len(shape) > 1 else 1
-    fitted = said.get("scale")
+    fitted = entry.get("scale")
     scale = None
     if fitted:
         scale = Scale(
@@ -161,28 +161,28 @@ def column_of(said: dict[str, Any]) -> Column:
             scale=np.asarray(fitted["scale"], np.float64).reshape(-1, width),
         )
     return Column(
-        name=str(said["name"]),
-        role=str(said["role"]),
+        name=str(entry["name"]),
+        role=str(entry["role"]),
         dtype=dtype,
-        unit=str(said.get("unit") or ""),
+        unit=str(entry.get("unit") or ""),
         shape=shape,
-        offset=int(said["offset"]),
-        strides=tuple(int(n) for n in said["strides"]),
+        offset=int(entry["offset"]),
+        strides=tuple(int(n) for n in entry["strides"]),
         scale=scale,
-        missing=int(said.get("missing") or 0),
-        prepared=prepared_of(said.get("prepared") or {}, width),
+        missing=int(entry.get("missing") or 0),
+        prepared=prepared_of(entry.get("prepared") or {}, width),
     )
 
 
-def prepared_of(said: dict[str, Any], width: int) -> Prepared:
+def prepared_of(entry: dict[str, Any], width: int) -> Prepared:
     """The steps before scaling from their entry in the manifest."""
-    low, high = said.get("clip_low"), said.get("clip_high")
-    first = said.get("first")
+    low, high = entry.get("clip_low"), entry.get("clip_high")
+    first = entry.get("first")
     return Prepared(
-        fill=str(said.get("fill") or ""),
+        fill=str(entry.get("fill") or ""),
         clip=(-np.inf if low is None else float(low), np.inf if high is None else float(high)),
-        log1p=bool(said.get("log1p")),
-        diff=bool(said.get("diff")),
+        log1p=bool(entry.get("log1p")),
+        diff=bool(entry.get("diff")),
         first=None if first is None else np.array(first, np.float64).reshape(-1, width),
-        before=str((said.get("before") or {}).get("file") or ""),
+        before=str((entry.get("before") or {}).get("file") or ""),
     )

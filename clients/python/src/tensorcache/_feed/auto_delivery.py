@@ -66,7 +66,7 @@ class Chooser:
         self._idle = self._passed = 0  # ticks under the daemon's gather
         self._since: tuple[int, int] | None = None
 
-    def keep(self, delivery: str) -> None:
+    def settle_on(self, delivery: str) -> None:
         """No other can be had."""
         self.delivery, self.settled = delivery, True
 

@@ -11,14 +11,14 @@ INTERVAL = 1.0
 """Seconds inside passes between two looks."""
 ANSWER_SECONDS = INTERVAL / 4
 """How long a look waits for the daemon's word, while the loop stands still."""
-LITTLE = 0.02
+LOW_WAIT_SHARE = 0.02
 """A trainer that waits a smaller share of its time has slots enough."""
-IDLE = 0.2
+LOW_IDLE_SHARE = 0.2
 """Where the daemon waits a smaller share for the trainer it is busy: more slots would be filled no
 sooner."""
 HELPED = 0.9
 """More slots helped where less than this share of the waiting is left."""
-MOST = 512
+MAX_SLOTS = 512
 
 
 class Tuner:
@@ -43,7 +43,7 @@ class Tuner:
         """Whether it is time for a look, after so many seconds inside passes."""
         return not self.settled and seconds - self._seconds >= INTERVAL
 
-    def look(
+    def decide(
         self, seconds: float, waited: float, idle: Callable[[], float | None], slots: int
     ) -> int:
         """The slots that the ring shall have from here on.
@@ -63,18 +63,18 @@ class Tuner:
             if share > HELPED * was:
                 self.settled = True
                 return few
-        if share < LITTLE:
+        if share < LOW_WAIT_SHARE:
             return slots
         now = idle()
         if now is None:
             return slots
         idled, self._idle = now - self._idle, now
-        if idled < IDLE * span or 2 * slots > MOST:
+        if idled < LOW_IDLE_SHARE * span or 2 * slots > MAX_SLOTS:
             return slots
         self._before = (slots, share)
         return 2 * slots
 
-    def made(self, slots: int) -> None:
+    def resized(self, slots: int) -> None:
         """The ring was made anew, with so many slots.
 
         Fewer than were wanted where memory did not allow more.

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .._data.manifest import DTYPES
 from .._errors import ProtocolError
-from .mapped_windows import Source
+from .mapped_windows import MappedWindows
 
 Array = npt.NDArray[Any]
 Memory = npt.NDArray[np.uint8]
@@ -42,11 +42,11 @@ class Layout:
         ProtocolError: a part does not fit into the slot or is of no dtype of the protocol.
     """
 
-    def __init__(self, said: dict[str, Any], source: Source) -> None:
-        self.slot_bytes = int(said["slot_bytes"])
+    def __init__(self, reply: dict[str, Any], mapped: MappedWindows) -> None:
+        self.slot_bytes = int(reply["slot_bytes"])
         self.parts: dict[str, Part] = {}
         self.rows = 0
-        for part in said["parts"]:
+        for part in reply["parts"]:
             name, dtype = str(part["name"]), DTYPES.get(str(part["dtype"]))
             self.rows, *shape = (int(n) for n in part["shape"])
             offset = int(part["offset"])
@@ -58,10 +58,10 @@ class Layout:
                     f"the daemon lays out a slot of {self.slot_bytes} bytes with a part {part}"
                 )
             self.parts[name] = Part(dtype, tuple(shape), offset)
-        self.source = source
-        self.cut = source.parts_of(str(said["delivery"]))
+        self.mapped = mapped
+        self.cut = mapped.parts_of(str(reply["delivery"]))
 
-    def late(self, name: str, batch: Batch) -> Array | None:
+    def make_part(self, name: str, batch: Batch) -> Array | None:
         """A part that is made when it is asked for; None where there is none."""
         part = self.parts.get(name)
         if part is not None:
@@ -69,7 +69,7 @@ class Layout:
                 (batch.rows, *part.shape), part.dtype, batch._memory, part.offset
             )
             return array
-        return self.source.part(name, batch.item, batch.start) if name in self.cut else None
+        return self.mapped.part(name, batch.item, batch.start) if name in self.cut else None
 
 
 class Batch:
@@ -124,9 +124,9 @@ class Batch:
 
     def __getattr__(self, name: str) -> Any:
         """Make a part when it is first asked for."""
-        if name not in LATE:
+        if name not in LAZY_PARTS:
             raise AttributeError(f"a batch has no {name!r}; it has {', '.join(PARTS)}, row, rows")
-        array = self._layout.late(name, self)
+        array = self._layout.make_part(name, self)
         setattr(self, name, array)
         return array
 
@@ -135,10 +135,10 @@ class Batch:
 
     def copy(self) -> Batch:
         """The same batch in memory of its own, dense and writable, which no slot depends on."""
-        return rebuild({name: own(getattr(self, name)) for name in LATE}, self.rows)
+        return rebuild({name: dense_copy(getattr(self, name)) for name in LAZY_PARTS}, self.rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuild, ({name: getattr(self, name) for name in LATE}, self.rows)
+        return rebuild, ({name: getattr(self, name) for name in LAZY_PARTS}, self.rows)
 
     def __repr__(self) -> str:
         parts = ((name, getattr(self, name)) for name in PARTS)
@@ -165,18 +165,18 @@ class Run(Batch):
         """Make a part when it is first asked for."""
         array: Array
         if name == "item":
-            array = np.full(self.rows, self._layout.source.item(self._row), np.int64)
+            array = np.full(self.rows, self._layout.mapped.item(self._row), np.int64)
         elif name == "start":
-            array = self.row - self._layout.source.offset(self._row)
+            array = self.row - self._layout.mapped.offset(self._row)
         elif name == "row":
-            array = self._row + self._layout.source.stride * np.arange(self.rows, dtype=np.int64)
+            array = self._row + self._layout.mapped.stride * np.arange(self.rows, dtype=np.int64)
         else:
             return super().__getattr__(name)
         setattr(self, name, array)
         return array
 
 
-LATE = (*PARTS, "row")
+LAZY_PARTS = (*PARTS, "row")
 
 
 def rebuild(parts: Mapping[str, Array | None], rows: int) -> Batch:
@@ -188,16 +188,16 @@ def rebuild(parts: Mapping[str, Array | None], rows: int) -> Batch:
     return batch
 
 
-def own(array: Array | None) -> Array | None:
+def dense_copy(array: Array | None) -> Array | None:
     """A dense copy, at a multiple of 64 as parts of a slot are."""
     if array is None:
         return None
-    copied: Array = aligned(array.nbytes).view(array.dtype).reshape(array.shape)
+    copied: Array = aligned_memory(array.nbytes).view(array.dtype).reshape(array.shape)
     copied[...] = array
     return copied
 
 
-def aligned(size: int) -> Memory:
+def aligned_memory(size: int) -> Memory:
     """``size`` bytes of fresh memory at a multiple of 64, as slots are."""
     memory = np.empty(size + 64, np.uint8)
     at = -memory.__array_interface__["data"][0] % 64

@@ -33,15 +33,15 @@ def place(state: Mapping[str, Any], ours: Mapping[str, Any]) -> Place:
     for field, value, bits in (("epoch", epoch, 64), ("consumed", consumed, 63)):
         if not 0 <= value < 1 << bits:
             raise CursorError(
-                f"the state is at epoch {epoch} after {counted(ours, consumed)}, want {field} "
-                f"from 0 to {(1 << bits) - 1}",
+                f"the state is at epoch {epoch} after {consumed_text(ours, consumed)}, want "
+                f"{field} from 0 to {(1 << bits) - 1}",
                 field=field,
                 hint="load what state_dict() returned",
             )
     return epoch, consumed
 
 
-def counted(cursor: Mapping[str, Any], consumed: int, windows: Sized = ()) -> str:
+def consumed_text(cursor: Mapping[str, Any], consumed: int, windows: Sized = ()) -> str:
     """What a cursor counts as consumed, in words; of how many windows, if it counts them."""
     if traits(str(cursor.get("order"))).blocks:
         return f"{consumed:,} batches"

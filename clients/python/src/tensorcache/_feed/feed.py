@@ -17,7 +17,7 @@ from .auto_slots import ANSWER_SECONDS as TUNING_SECONDS
 from .auto_slots import Tuner
 from .cursor import Place
 from .errors import closed, forked, is_final, lost, pass_over
-from .mapped_windows import Source
+from .mapped_windows import MappedWindows
 from .numpy_delivery import DELIVERIES, Deliveries
 from .position import Position
 from .stream import Stream
@@ -73,19 +73,20 @@ class Feed:
         self._chooser: Chooser | None = None
         self._reconnect = flag("reconnect", reconnect)
         self._tuner = None if options["slots"] else Tuner()
-        self._source = Source(windows, options["channels_first"], options["mask"])
+        self._mapped = MappedWindows(windows, options["channels_first"], options["mask"])
         self._position = Position()
-        self._token = 0  # numbers the passes; a pass whose number is not this one is over
+        self._pass_number = 0  # numbers the passes; a pass whose number is not this one is over
         self._closed = False
         self._pid = os.getpid()
         self._batches_served = self._copied = self._reconnects = 0
         self._meter = Meter()
         self._stream: Stream | None = None
         self._stream = stream = self._attach((0, 0))
-        if stream.said["delivery"] == "slot" and self._source.gathers():  # else there is no choice
+        # Only then is there a choice between the daemon's gather and the client's own.
+        if stream.reply["delivery"] == "slot" and self._mapped.can_be_gathered():
             self._chooser = chooser
-        self._cursor: dict[str, Any] = dict(stream.said["cursor"])
-        self._length = int(stream.said["batches"])
+        self._cursor: dict[str, Any] = dict(stream.reply["cursor"])
+        self._length = int(stream.reply["batches"])
 
     def __len__(self) -> int:
         if (batches := orders.traits(self._options["options"]["order"]).batches) is None:
@@ -99,22 +100,22 @@ class Feed:
 
         Recovers from a daemon that goes away; the batches are those of :meth:`_batches`.
         """
-        stream, token = self._begin()
+        stream, pass_number = self._begin()
         following: Stream | None = stream
         try:
             while following is not None:
                 stream = following
                 try:
-                    following = yield from self._batches(stream, token)
+                    following = yield from self._batches(stream, pass_number)
                 except DaemonError as error:
-                    if self._token != token or not self._reconnect or is_final(error):
+                    if self._pass_number != pass_number or not self._reconnect or is_final(error):
                         raise
                     self._drop(stream)
-                    following = self._attach_anew(self._position.of_stream())
+                    following = self._attach_to_another_daemon(self._position.of_stream())
         except GeneratorExit:
             raise
         except BaseException as error:
-            if self._token != token:
+            if self._pass_number != pass_number:
                 raise
             # An interrupted receive may have lost bytes: the next pass attaches anew.
             self._drop(stream)
@@ -122,14 +123,14 @@ class Feed:
                 self._position.target = self._position.of_loop()
             if isinstance(error, DaemonError) and not is_final(error):
                 epoch, consumed = self._position.of_loop()
-                counted = cursor.counted(self._cursor, consumed, self.windows)
-                raise lost(error, epoch, counted) from error
+                consumed_text = cursor.consumed_text(self._cursor, consumed, self.windows)
+                raise lost(error, epoch, consumed_text) from error
             raise
         finally:
-            if self._token == token:
+            if self._pass_number == pass_number:
                 self._pause()
 
-    def _batches(self, stream: Stream, token: int) -> Generator[Any, None, Stream | None]:
+    def _batches(self, stream: Stream, pass_number: int) -> Generator[Any, None, Stream | None]:
         """The batches of an epoch that one stream delivers.
 
         Returns the stream that the epoch continues with, to try another delivery or number of
@@ -137,8 +138,8 @@ class Feed:
         """
         position, deliver = self._position, stream.deliver
         while True:
-            if self._token != token:  # another pass began, or the feed was closed
-                raise self._over()
+            if self._pass_number != pass_number:  # another pass began, or the feed was closed
+                raise self._pass_error()
             chooser = None if self._chooser is None or self._chooser.settled else self._chooser
             for descriptor in stream.pending:
                 slot, rows, _, flags, _, _, row = descriptor
@@ -152,13 +153,13 @@ class Feed:
                 position.last = descriptor
                 yield batch
                 del batch
-                if self._token != token:
-                    raise self._over()
+                if self._pass_number != pass_number:
+                    raise self._pass_error()
                 changed = chooser is not None and chooser.step()
                 if flags & LAST:
                     return None
                 if changed:
-                    return self._exchange(stream)
+                    return self._reattach(stream)
             stream.pending = stream.receive()
             if self._tuner is not None and self._tuner.due(self._meter.seconds()):
                 tuned = self._tune(self._tuner, stream)
@@ -213,7 +214,7 @@ class Feed:
         control = self.windows.dataset._server.control
         theirs: dict[str, Any] = {}
         while not theirs and (stream := self._stream):
-            theirs = stream.heard(control, ANSWER_SECONDS)
+            theirs = stream.status(control, ANSWER_SECONDS)
             if stream is self._stream:  # else another one serves the feed since
                 break
         # One reading for all: the daemon's verdict is on what it was told.
@@ -246,7 +247,7 @@ class Feed:
         Batches that were kept stay valid; calling twice is fine.
         """
         self._closed = True
-        self._token += 1
+        self._pass_number += 1
         self._pause()
         if (stream := self._stream) is not None:
             self._drop(stream)
@@ -271,7 +272,7 @@ class Feed:
                 self._stream = stream = self._attach(start)
             else:
                 if self._chooser is not None and self._chooser.delivery != self.delivery:
-                    stream = self._exchange(stream)
+                    stream = self._reattach(stream)
                 # After two epochs without a batch for this rank the daemon waits for a seek.
                 if start != here or self._position.empty:
                     stream.seek(*start)
@@ -280,13 +281,13 @@ class Feed:
                 self._drop(left)
             if not self._reconnect or not isinstance(error, DaemonError) or is_final(error):
                 raise
-            stream = self._attach_anew(start)
+            stream = self._attach_to_another_daemon(start)
         self._position.begin(start)
-        self._token = token = self._token + 1
+        self._pass_number = pass_number = self._pass_number + 1
         self._meter.begin()
         if self._closed:  # by another thread: from here on it ends the pass by its number
-            raise self._over()
-        return stream, token
+            raise self._pass_error()
+        return stream, pass_number
 
     def _attach(self, start: Place) -> Stream:
         if os.getpid() != self._pid:
@@ -302,58 +303,56 @@ class Feed:
         if self._reconnect:
             request["reconnect"] = True
         if (served := self._stream) is not None:  # another thread may close it meanwhile
-            request["instead"] = served.said["feed"]  # unless the daemon has ended that
+            request["instead"] = served.reply["feed"]  # unless the daemon has ended that
         if start != (0, 0):
             request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
         path = self.windows.dataset._server.feed_path
-        stream = Stream(path, request, self._source, self._deliveries, self._meter)
-        self.delivery = str(stream.said["delivery"])
-        self.path = str(stream.said.get("path") or "")
+        stream = Stream(path, request, self._mapped, self._deliveries, self._meter)
+        self.delivery = str(stream.reply["delivery"])
+        self.path = str(stream.reply.get("path") or "")
         return stream
 
-    def _exchange(self, stream: Stream, slots: int = 0) -> Stream:
-        """Go on where the loop is with the chooser's delivery, or with other slots.
+    def _reattach(self, stream: Stream, slots: int = 0) -> Stream:
+        """Continue at the loop's place with the chooser's delivery, or another number of slots.
 
-        The stream that serves is let go last, and stays where no better one can be had: others may
-        have the memory, the generation of a closed dataset leaves the cache with its last feed,
-        descriptors end, the daemon is gone, or somebody has closed the feed, of which the loop is
-        to be told.
+        The old stream is closed last, and is kept if the daemon gives no better one: because of
+        memory or descriptors, or because the dataset, the feed or the daemon was closed.
         """
         was = self._options
         if slots:
             self._options = {**was, "slots": slots}
-        made = None
+        attached = None
         with contextlib.suppress(TensorcacheError, OSError):
-            made = self._attach(self._position.of_stream())
-        if made is None or stream.slots >= made.slots < slots:
-            if made is not None:
-                made.close()
+            attached = self._attach(self._position.of_stream())
+        if attached is None or stream.slots >= attached.slots < slots:
+            if attached is not None:
+                attached.close()
             self._options = was
             if self._chooser is not None:
-                self._chooser.keep(self.delivery)
+                self._chooser.settle_on(self.delivery)
             return stream
-        self._stream = made  # first: others ask and close the feed meanwhile
+        self._stream = attached  # first: others ask and close the feed meanwhile
         self._drop(stream)
-        return made
+        return attached
 
     def _tune(self, tuner: Tuner, stream: Stream) -> Stream:
         """Have more slots, or fewer, where the waiting of both sides says so."""
         choosing = self._chooser is not None and not self._chooser.settled
         if self.delivery != "slot" or choosing:
             return stream
-        was, control = stream, self.windows.dataset._server.control
-        slots = tuner.look(
-            self._meter.seconds(),
-            self._meter.waited,
-            lambda: was.idled(was.heard(control, TUNING_SECONDS, 1).get("wait_trainer_s")),
-            stream.slots,
-        )
+        served, control = stream, self.windows.dataset._server.control
+
+        def idle() -> float | None:
+            status = served.status(control, TUNING_SECONDS, 1)
+            return served.idle_in_passes(status.get("wait_trainer_s"))
+
+        slots = tuner.decide(self._meter.seconds(), self._meter.waited, idle, stream.slots)
         if slots != stream.slots:
-            stream = self._exchange(stream, slots)
-            tuner.made(stream.slots)
+            stream = self._reattach(stream, slots)
+            tuner.resized(stream.slots)
         return stream
 
-    def _attach_anew(self, place: Place) -> Stream:
+    def _attach_to_another_daemon(self, place: Place) -> Stream:
         """Go on by a daemon that is found or started again.
 
         Raises:
@@ -373,7 +372,7 @@ class Feed:
                 return stream
         raise AssertionError("unreachable")
 
-    def _over(self) -> FeedError:
+    def _pass_error(self) -> FeedError:
         if self._closed:
             self.close()  # what was attached meanwhile goes too
         return pass_over(self._closed)
@@ -396,5 +395,5 @@ class Feed:
         return (
             f'<Feed of "{self.windows.dataset.name}": {len(self):,} batches an epoch, at epoch '
             f"{epoch} after "
-            f"{cursor.counted(self._cursor, consumed)}{', closed' if self._closed else ''}>"
+            f"{cursor.consumed_text(self._cursor, consumed)}{', closed' if self._closed else ''}>"
         )

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[Any]
 
-CUBES = ("context", "target", "known")
+ROW_PARTS = ("context", "target", "known")
 """The parts whose values are ``[B, rows, features]``."""
-VALUES = (*CUBES, "static")
-CHANNELLED = (*CUBES, "context_missing", "target_missing")
+VALUE_PARTS = (*ROW_PARTS, "static")
+CHANNEL_PARTS = (*ROW_PARTS, "context_missing", "target_missing")
 """The parts that ``channels_first`` turns around."""
 
 
-class Source:
+class MappedWindows:
     """The columns of a feed's windows, and the parts of a batch that do not come from the ring.
 
     Attributes:
@@ -41,7 +41,9 @@ class Source:
         self._cutter = cutter = windows._cut()
         self._channels_first = channels_first
         self._counted = False
-        self._missing = {"context_missing", "target_missing"} if mask or cutter.misses else set()
+        self._missing = (
+            {"context_missing", "target_missing"} if mask or cutter.admits_missing else set()
+        )
         self._mask = {"mask"} if mask or cutter.padded else set()
 
     def parts_of(self, delivery: str) -> frozenset[str]:
@@ -50,7 +52,7 @@ class Source:
         if delivery != "slot":
             named |= self._missing
         if delivery in ("view", "local"):
-            named |= {*VALUES}
+            named |= {*VALUE_PARTS}
         if delivery == "view":
             named |= self._mask
         return frozenset(named)
@@ -64,7 +66,7 @@ class Source:
             rows: Array = self._offsets[items] + starts
             return rows
         value = self._cutter.part(name, items, starts)
-        if self._channels_first and value is not None and name in CHANNELLED:
+        if self._channels_first and value is not None and name in CHANNEL_PARTS:
             value = np.ascontiguousarray(value.swapaxes(1, 2))
         return value
 
@@ -76,27 +78,29 @@ class Source:
         """The first row of the item that a row of the dataset is of."""
         return int(self._offsets[self.item(row)])
 
-    def private(self) -> mmap.mmap:
+    def private_map(self) -> mmap.mmap:
         """A copy-on-write map of the columns, for windows here and there."""
         memory = self._data.private_map()
-        advise(memory, scattered=True)
+        advise(memory, random=True)
         return memory
 
-    def scattered(self) -> None:
+    def advise_random(self) -> None:
         """Advise the kernel of random reads of the dataset's map, as long as this object lives."""
         if not self._counted:
             self._counted = True
-            self._data._scattered.add(self)
+            self._data._random_readers.add(self)
 
     def has(self, name: str) -> bool:
         """Whether windows have context, target or known."""
         return self._cutter.has(name)
 
-    def gathers(self) -> bool:
+    def can_be_gathered(self) -> bool:
         """Whether all windows can be gathered as stored, without converting or checking values."""
-        return all(self.every(name) is not None for name in ("context", "target") if self.has(name))
+        return all(
+            self.all_windows(name) is not None for name in ("context", "target") if self.has(name)
+        )
 
-    def every(self, name: str, memory: mmap.mmap | None = None) -> Array | None:
+    def all_windows(self, name: str, memory: mmap.mmap | None = None) -> Array | None:
         """The windows that start at each row of the dataset: ``[rows, C, F]``, or ``[rows, F, C]``.
 
         It overlaps itself, and is read-only if it is over the dataset's own map. ``every[row]`` is

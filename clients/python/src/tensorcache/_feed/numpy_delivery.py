@@ -24,7 +24,7 @@ Delivery: TypeAlias = Callable[[Ring, Layout], Deliver]
 Deliveries: TypeAlias = Mapping[str, Delivery]
 """Deliveries by the daemon's name of them."""
 
-FEW = 8
+FEW_COLUMNS = 8
 """Fewer columns that lie apart are gathered one after the other: two in 0.4 of the time, four in
 0.65, seven in 0.9.
 
@@ -37,19 +37,21 @@ and nothing from eight on.
 def slot(ring: Ring, layout: Layout) -> Deliver:
     """Batches over slots of the ring."""
     full = layout.rows
-    blocks, taken, most, spare, put = (
+    blocks, lent, most, make_room, put = (
         ring.blocks,
-        ring.taken,
-        ring.most_held,
-        ring.spare,
-        ring.taken.append,
+        ring.lent,
+        ring.max_lent,
+        ring.make_room,
+        ring.lent.append,
     )
-    arrays = [cubes(ring, layout, name) for name in ("context", "target") if name in layout.parts]
+    arrays = [
+        block_views(ring, layout, name) for name in ("context", "target") if name in layout.parts
+    ]
     contexts, targets, pair = arrays[0], arrays[-1], len(arrays) == 2
     new, kind = Batch.__new__, Batch
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
-        if len(taken) >= most and not spare():
+        if len(lent) >= most and not make_room():
             return Batch(ring.copy_out(slot), layout, rows)
         put(slot)
         batch = new(kind)  # without __init__, for speed
@@ -63,7 +65,7 @@ def slot(ring: Ring, layout: Layout) -> Deliver:
     return deliver
 
 
-def cubes(ring: Ring, layout: Layout, name: str) -> list[Array]:
+def block_views(ring: Ring, layout: Layout, name: str) -> list[Array]:
     """A part of a full batch in each slot, with an axis of one in front.
 
     ``[0]`` of it is soonest made.
@@ -88,35 +90,35 @@ def starts(ring: Ring, layout: Layout) -> Deliver:
 def local(ring: Ring, layout: Layout) -> Deliver:
     """Batches that are gathered here, into memory of this process."""
     take, layout = ring.taker(), layout
-    source = layout.source
-    source.scattered()
+    mapped = layout.mapped
+    mapped.advise_random()
     context, target = (
-        source.every(name) if source.has(name) else None for name in ("context", "target")
+        mapped.all_windows(name) if mapped.has(name) else None for name in ("context", "target")
     )
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         batch = Batch(take(slot), layout, rows)
         if context is not None:
-            batch.context = gathered(context, batch.row)
+            batch.context = gather(context, batch.row)
         if target is not None:
-            batch.target = gathered(target, batch.row)
+            batch.target = gather(target, batch.row)
         return batch
 
     return deliver
 
 
-def gathered(every: Array, rows: Array) -> Array:
+def gather(all_windows: Array, rows: Array) -> Array:
     """The windows that start at given rows, out of ``[rows, ...]``, as a dense copy.
 
     Indexing copies whole windows in the order in which values lie in memory, so that columns that
     lie apart have to be turned around after, in a second pass. ``np.take`` would first copy all
     windows that could be.
     """
-    if every.strides[1] >= every.strides[2] or every.shape[2] >= FEW:
-        return np.ascontiguousarray(every[rows])
-    out = np.empty((len(rows), *every.shape[1:]), every.dtype)
-    for i in range(every.shape[2]):
-        out[:, :, i] = every[:, :, i][rows]
+    if all_windows.strides[1] >= all_windows.strides[2] or all_windows.shape[2] >= FEW_COLUMNS:
+        return np.ascontiguousarray(all_windows[rows])
+    out = np.empty((len(rows), *all_windows.shape[1:]), all_windows.dtype)
+    for i in range(all_windows.shape[2]):
+        out[:, :, i] = all_windows[:, :, i][rows]
     return out
 
 
@@ -125,17 +127,17 @@ def view(ring: Ring, layout: Layout) -> Deliver:
 
     One that runs over an item's end is gathered instead.
     """
-    elsewhere, full, source = local(ring, layout), layout.rows, layout.source
-    stride, put = source.stride, ring.freed.append
+    elsewhere, full, mapped = local(ring, layout), layout.rows, layout.mapped
+    stride, put = mapped.stride, ring.freed.append
     new, run = Run.__new__, Run
     context, target = (
-        source.every(name) if source.has(name) else None for name in ("context", "target")
+        mapped.all_windows(name) if mapped.has(name) else None for name in ("context", "target")
     )
-    if context is None or (target is None and source.has("target")):
+    if context is None or (target is None and mapped.has("target")):
         raise ProtocolError("the daemon delivers views of columns that cannot be viewed")
     contexts, targets = (
-        runs(context, full, stride),
-        None if target is None else runs(target, full, stride),
+        run_views(context, full, stride),
+        None if target is None else run_views(target, full, stride),
     )
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
@@ -158,16 +160,16 @@ def view(ring: Ring, layout: Layout) -> Deliver:
     return deliver
 
 
-def runs(every: Array, rows: int, stride: int) -> Array:
+def run_views(all_windows: Array, rows: int, stride: int) -> Array:
     """Out of the windows that start at each row the runs of ``rows`` windows a stride apart.
 
     ``runs[row]`` is a view.
 
     It is made in less time than a slice.
     """
-    shape = (max(0, len(every) - (rows - 1) * stride), rows, *every.shape[1:])
-    strides = (every.strides[0], every.strides[0] * stride, *every.strides[1:])
-    return as_strided(every, shape, strides, writeable=every.flags.writeable)
+    shape = (max(0, len(all_windows) - (rows - 1) * stride), rows, *all_windows.shape[1:])
+    strides = (all_windows.strides[0], all_windows.strides[0] * stride, *all_windows.strides[1:])
+    return as_strided(all_windows, shape, strides, writeable=all_windows.flags.writeable)
 
 
 def read_only(batch: Batch) -> Batch:

@@ -31,13 +31,13 @@ class Queue:
         read: how many descriptors were taken.
     """
 
-    def __init__(self, memory: memoryview, said: dict[str, Any], slots: int, size: int) -> None:
-        at, room = int(said["offset"]), int(said["descriptors"])
+    def __init__(self, memory: memoryview, layout: dict[str, Any], slots: int, size: int) -> None:
+        at, room = int(layout["offset"]), int(layout["descriptors"])
         self._end, self._size, self._slots = room * size, size, slots
         first = at + FIRST * 8
         if at % 8 or room < 1 or first + room * size + slots * 8 > len(memory):
             raise ProtocolError(
-                f"the daemon lays out a queue {said} in a ring of {len(memory)} bytes"
+                f"the daemon lays out a queue {layout} in a ring of {len(memory)} bytes"
             )
         self._words = memory[at:first].cast("Q")
         self._descriptors = memory[first : first + self._end]

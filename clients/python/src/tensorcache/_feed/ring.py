@@ -21,7 +21,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .batch import Memory, aligned
+from .batch import Memory, aligned_memory
 
 BYTES = np.dtype(np.uint8)
 MAP_FIXED = 0x10  # the same on Linux and macOS; Python's mmap has no name for it
@@ -58,9 +58,9 @@ class Ring:
         ]
         self._idle = 0
         self._saved: dict[int, bytes] = {}
-        self.most_held = max(2, slots - 2) if COUNTED else 0
+        self.max_lent = max(2, slots - 2) if COUNTED else 0
         self.copied = 0
-        self.taken: list[int] = []
+        self.lent: list[int] = []
         self.freed: list[int] = []
 
     def ready(self) -> None:
@@ -73,11 +73,11 @@ class Ring:
             self._idle = min(count(blocks[slot]) for slot in range(len(blocks)))
 
     def _in_use(self) -> list[int]:
-        if not self.taken:
+        if not self.lent:
             return []
         blocks, count, idle = self.blocks, sys.getrefcount, self._idle
         return [
-            slot for slot in tuple(self.taken) if count(blocks[slot]) > idle
+            slot for slot in tuple(self.lent) if count(blocks[slot]) > idle
         ]  # another thread may ask
 
     def taker(self) -> Callable[[int], Memory]:
@@ -85,13 +85,13 @@ class Ring:
 
         Where the trainer holds nearly all slots it is a copy, and the slot is freed at once.
         """
-        taken, most, spare, copy_out = self.taken, self.most_held, self.spare, self.copy_out
+        lent, most, make_room, copy_out = self.lent, self.max_lent, self.make_room, self.copy_out
         blocks = self.blocks
 
         def take(slot: int) -> Memory:
-            if len(taken) >= most and not spare():
+            if len(lent) >= most and not make_room():
                 return copy_out(slot)
-            taken.append(slot)
+            lent.append(slot)
             return blocks[slot]
 
         return take
@@ -103,22 +103,22 @@ class Ring:
 
     def collect(self) -> None:
         """Move the slots that are taken and no longer in use to those that are freed."""
-        taken, blocks, put, idle = self.taken, self.blocks, self.freed.append, self._idle
-        if not taken:
+        lent, blocks, put, idle = self.lent, self.blocks, self.freed.append, self._idle
+        if not lent:
             return
         count = sys.getrefcount
         kept = []
-        for slot in taken:
+        for slot in lent:
             if count(blocks[slot]) > idle:
                 kept.append(slot)
             else:
                 put(slot)
-        taken[:] = kept
+        lent[:] = kept
 
-    def spare(self) -> bool:
+    def make_room(self) -> bool:
         """Whether the trainer may hold another slot."""
         self.collect()
-        return len(self.taken) < self.most_held
+        return len(self.lent) < self.max_lent
 
     def words(self) -> memoryview:
         """The ring as int64 values."""
@@ -130,7 +130,7 @@ class Ring:
 
     def copy(self, slot: int) -> Memory:
         """A slot's bytes in memory of their own."""
-        memory = aligned(self._slot_bytes)
+        memory = aligned_memory(self._slot_bytes)
         memory[:] = self.blocks[slot]
         return memory
 

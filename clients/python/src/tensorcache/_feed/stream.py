@@ -23,7 +23,7 @@ from .._errors import DaemonError, FeedError, NotFoundError, ProtocolError, Tens
 from . import fork
 from .batch import Layout
 from .errors import forked
-from .mapped_windows import Source
+from .mapped_windows import MappedWindows
 from .numpy_delivery import Deliver, Deliveries
 from .queue import Queue, usable
 from .ring import Ring
@@ -37,7 +37,7 @@ SEEK = struct.Struct("<IIQq")
 WAIT = struct.Struct("<IIQ")
 WAKE = frames.HEADER.pack(0, frames.CREDIT)
 """A credit of no slot: there are some in the queue."""
-HEARINGS = 20
+STATUS_ATTEMPTS = 20
 """How often the daemon is asked about a feed until it has heard what it was told of it just before.
 """
 TICK_SECONDS = 0.5
@@ -56,13 +56,18 @@ class Stream:
     """
 
     def __init__(
-        self, path: str, body: dict[str, Any], source: Source, deliveries: Deliveries, meter: Meter
+        self,
+        path: str,
+        body: dict[str, Any],
+        mapped: MappedWindows,
+        deliveries: Deliveries,
+        meter: Meter,
     ) -> None:
         sock = frames.dial(path)
         fds: list[int] = []
         try:
             frames.request(sock, {**body, "queue": usable()})
-            self.said, fds = frames.receive_reply(sock)
+            self.reply, fds = frames.receive_reply(sock)
             if len(fds) != 1:
                 raise ProtocolError(
                     f"the daemon sent {len(fds)} descriptors with a feed, want the ring's"
@@ -70,21 +75,21 @@ class Stream:
             sock.setsockopt(
                 socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(TICK_SECONDS * 1e6))
             )
-            self.layout = Layout(self.said, source)
-            self.slots = int(self.said["slots"])
+            self.layout = Layout(self.reply, mapped)
+            self.slots = int(self.reply["slots"])
             self.ring = Ring(fds.pop(), self.slots, self.layout.slot_bytes)
-            queue = self.said.get("queue")
+            queue = self.reply.get("queue")
             self._queue = (
                 Queue(self.ring.memory(), queue, self.slots, DESCRIPTOR.size) if queue else None
             )
-            self.deliver: Deliver = deliveries[str(self.said["delivery"])](self.ring, self.layout)
+            self.deliver: Deliver = deliveries[str(self.reply["delivery"])](self.ring, self.layout)
             self.ring.ready()
         except BaseException:
             sock.close()
             frames.close_all(fds)
             raise
         self.pending: Iterator[Descriptor] = iter(())
-        self._more: Iterator[Descriptor] = iter(())  # behind them
+        self._following: Iterator[Descriptor] = iter(())  # behind them
         self.meter = meter
         self._began = (
             time.perf_counter() - meter.seconds()
@@ -92,12 +97,12 @@ class Stream:
         # A credit wakes the daemon, which takes the trainer 10 µs; what is left must last until it
         # has answered. Through the queue a credit wakes nobody as a rule, and the daemon shall see
         # it soon.
-        self._bulk = max(
+        self._give_back_from = max(
             1, self.slots * 5 // 16 if self._queue is not None else self.slots * 5 // 8
         )
-        self._least = max(1, self.slots // 4)
-        self._number = int(self.said.get("stream", 0))
-        self._sought = False  # descriptors of before a seek may still come
+        self._give_back_least = max(1, self.slots // 4)
+        self._number = int(self.reply.get("stream", 0))
+        self._seeking = False  # descriptors of before a seek may still come
         self._sock = sock
         self._closed = False
         self._forked = False
@@ -118,17 +123,17 @@ class Stream:
         """
         if self._failed is not None:
             raise self._failed
-        if len(self.ring.taken) + len(self.ring.freed) >= self._bulk:
-            self.give_back(self._least)
-        pending = list(islice(self._more, self._bulk))
+        if len(self.ring.lent) + len(self.ring.freed) >= self._give_back_from:
+            self.give_back(self._give_back_least)
+        pending = list(islice(self._following, self._give_back_from))
         if not pending:
             more = (
                 self._receive()
                 if self._queue is None
                 else DESCRIPTOR.iter_unpack(self._take(self._queue))
             )
-            self._more = self._skip(more) if self._sought else more
-            pending = list(islice(self._more, self._bulk))
+            self._following = self._skip(more) if self._seeking else more
+            pending = list(islice(self._following, self._give_back_from))
         return iter(pending)
 
     def _receive(self) -> Iterator[Descriptor]:
@@ -139,9 +144,9 @@ class Stream:
         except BlockingIOError:
             n = self._receive_blocking(view)
         except OSError as error:
-            raise self._gone(error) from error
+            raise self._connection_error(error) from error
         if n == 0:
-            raise self._gone(None)
+            raise self._connection_error(None)
         self._filled += n
         return self._parse()
 
@@ -155,7 +160,7 @@ class Stream:
             self._send(WAIT.pack(8, frames.WAIT, queue.read))
             n = self._receive_blocking(self._view[self._filled :])
             if n == 0:
-                raise self._gone(None)
+                raise self._connection_error(None)
             self._filled += n
             self._parse()
             taken = queue.take()
@@ -165,7 +170,7 @@ class Stream:
         """Send the freed slots as one CREDIT, if ``least`` or more, and a due meter frame."""
         ring = self.ring
         freed = ring.freed
-        if ring.taken:
+        if ring.lent:
             ring.collect()
         if len(freed) < least:
             return
@@ -190,29 +195,29 @@ class Stream:
         with contextlib.suppress(TensorcacheError):
             self._send(self.meter.frame(always=True))
 
-    def heard(self, control: Control, patience: float, hearings: int = HEARINGS) -> dict[str, Any]:
-        """What the daemon says of the feed once it has heard our meter.
-
-        Nothing where it does not answer.
+    def status(
+        self, control: Control, timeout: float, attempts: int = STATUS_ATTEMPTS
+    ) -> dict[str, Any]:
+        """The daemon's status of the feed after it has read our meter; empty if it does not answer.
 
         Args:
-            control: to ask it by.
-            patience: seconds to wait for an answer.
-            hearings: how often it is asked until it has heard; then what it says is told with our
-                own meter.
+            control: the daemon's control API.
+            timeout: seconds to wait for each answer.
+            attempts: how often to ask until the daemon has read the meter; after the last, the
+                status has our own meter's values.
         """
         self.report()
-        told, said = self.meter.told, {}
+        reported, reply = self.meter.reported, {}
         try:
-            for _ in range(hearings):
-                said = control.get(f"/v1/feeds/{self.said['feed']}", timeout=patience)
-                if round(said["pass_s"] * 1e9) >= told:
-                    return said
+            for _ in range(attempts):
+                reply = control.get(f"/v1/feeds/{self.reply['feed']}", timeout=timeout)
+                if round(reply["pass_s"] * 1e9) >= reported:
+                    return reply
         except (DaemonError, NotFoundError):
             return {}
-        return {**said, "pass_s": self.meter.seconds(), "wait_data_s": self.meter.waited}
+        return {**reply, "pass_s": self.meter.seconds(), "wait_data_s": self.meter.waited}
 
-    def idled(self, waited: float | None) -> float | None:
+    def idle_in_passes(self, waited: float | None) -> float | None:
         """Of the seconds that the daemon waited for the trainer so far, those inside passes.
 
         Between passes the ring is full, whoever was too slow in them.
@@ -223,8 +228,8 @@ class Stream:
     def seek(self, epoch: int, consumed: int) -> None:
         """Go on at another place; what is under way from before is skipped and given back."""
         self._number += 1
-        self._sought = True
-        left = chain(self.pending, self._more)
+        self._seeking = True
+        left = chain(self.pending, self._following)
         self.ring.freed += [descriptor[0] for descriptor in left if descriptor[0] != NO_SLOT]
         self._send(
             frames.HEADER.pack(SEEK.size, frames.SEEK) + SEEK.pack(self._number, 0, epoch, consumed)
@@ -255,7 +260,7 @@ class Stream:
         Close our copy of its socket without a word, keep our batches as they are.
         """
         self._forked, self._failed = True, forked()
-        deque(chain(self.pending, self._more), 0)  # none of them is handed out
+        deque(chain(self.pending, self._following), 0)  # none of them is handed out
         self._finalize()
         self.ring.after_fork_in_child()
 
@@ -272,7 +277,7 @@ class Stream:
                             "the feed was closed while a batch was waited for"
                         ) from None
                 except OSError as error:
-                    raise self._gone(error) from error
+                    raise self._connection_error(error) from error
         finally:
             self.meter.waited += time.perf_counter() - began
 
@@ -284,7 +289,7 @@ class Stream:
                 kept.append(descriptor)
             elif descriptor[0] != NO_SLOT:
                 self.ring.freed.append(descriptor[0])
-        self._sought = not kept
+        self._seeking = not kept
         return iter(kept)
 
     def _parse(self) -> Iterator[Descriptor]:
@@ -311,7 +316,7 @@ class Stream:
             if kind == frames.BATCHES:
                 chunks.append(payload)
             elif kind == frames.ERROR:
-                self._failed = frames.problem_of(payload)
+                self._failed = frames.error_of(payload)
             else:
                 raise ProtocolError(f"the daemon sent a frame of kind {kind} into a feed")
             at = end
@@ -330,16 +335,16 @@ class Stream:
         try:
             self._sock.sendall(data)
         except OSError as error:
-            raise self._gone(error) from error
+            raise self._connection_error(error) from error
 
-    def _gone(self, error: OSError | None) -> TensorcacheError:
+    def _connection_error(self, error: OSError | None) -> TensorcacheError:
         if self._forked:
             return forked()
         if self._closed:
             return FeedError("the feed is closed", type="closed")
-        return self._last_words() or frames.gone(error)
+        return self._final_error() or frames.connection_error(error)
 
-    def _last_words(self) -> TensorcacheError | None:
+    def _final_error(self) -> TensorcacheError | None:
         """The ERROR frame that the daemon may have left before it closed."""
         with contextlib.suppress(OSError, TensorcacheError):
             while n := self._sock.recv_into(self._view[self._filled :], 0, socket.MSG_DONTWAIT):

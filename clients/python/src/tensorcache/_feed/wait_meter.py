@@ -21,7 +21,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.waited = 0.0
-        self.told = 0
+        self.reported = 0
         self._passed = 0.0
         self._began: float | None = None
         self._due = 0.0
@@ -53,7 +53,7 @@ class Meter:
         if now < self._due and not always:
             return b""
         self._due = now + REPORT_SECONDS
-        self.told = seconds = int(self.seconds() * 1e9)
+        self.reported = seconds = int(self.seconds() * 1e9)
         return METER.pack(
             METER.size - 8, METER_FRAME, seconds, min(seconds, int(self.waited * 1e9))
         )

@@ -191,14 +191,14 @@ class WindowIndex:
         return WindowIndex(self.dataset, {**self._spec, **fields}, ())
 
 
-def counts_of(said: Mapping[str, Any]) -> Counts:
+def counts_of(reply: Mapping[str, Any]) -> Counts:
     """The counts in a plan's answer."""
-    features = said.get("features") or {}
+    features = reply.get("features") or {}
     return Counts(
-        windows=int(said["windows"]),
-        positions=int(said["positions"]),
+        windows=int(reply["windows"]),
+        positions=int(reply["positions"]),
         rejected=MappingProxyType(
-            {str(k): int(v) for k, v in (said.get("rejected") or {}).items()}
+            {str(k): int(v) for k, v in (reply.get("rejected") or {}).items()}
         ),
         features=MappingProxyType(
             {str(part): tuple(names or ()) for part, names in features.items()}

@@ -42,16 +42,16 @@ class Column:
     missing: bool = False
     zone: str = ""
 
-    def said(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         """Its line in the request."""
-        said: dict[str, Any] = {
+        description: dict[str, Any] = {
             "name": self.name,
             "dtype": self.dtype,
             "shape": list(self.shape),
             "bytes": self.size,
         }
         more = {"unit": self.unit, "zone": self.zone, "missing": self.missing}
-        return {**said, **{key: value for key, value in more.items() if value}}
+        return {**description, **{key: value for key, value in more.items() if value}}
 
 
 def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> d
         **(
             {"format": "arrow"}
             if reader
-            else {"format": "columns", "columns": [column.said() for column in ready]}
+            else {"format": "columns", "columns": [column.description() for column in ready]}
         ),
     }
     sock = frames.dial(path)
@@ -83,11 +83,11 @@ def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> d
         for column in ready:
             for piece in column.pieces:
                 frames.send(sock, piece)
-        said, fds = frames.receive_reply(sock)
+        description, fds = frames.receive_reply(sock)
         frames.close_all(fds)
     finally:
         sock.close()
-    return said
+    return description
 
 
 def columns_of(columns: Any) -> list[Column]:

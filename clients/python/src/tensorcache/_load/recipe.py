@@ -27,10 +27,10 @@ def with_recipe(
     Raises:
         SpecError: a field is given twice, cannot be, or the recipe cannot be read.
     """
-    said = {
+    fields = {
         field: read(field, steps[field]) for field, read in READERS.items() if given(steps, field)
     }
-    options = {**options, **said}
+    options = {**options, **fields}
     if recipe is None:
         return options
     for field, value in fields_of(recipe).items():
@@ -70,12 +70,12 @@ def fields_of(recipe: Recipe) -> Mapping[str, Any]:
         text = path.read_text("utf-8")
         if path.suffix == ".toml":
             return toml_of(path, text)
-        said = json.loads(text)
+        fields = json.loads(text)
     except (OSError, ValueError) as error:
         raise SpecError(f"recipe: {path}: {error}", field="recipe") from error
-    if not isinstance(said, dict):
-        raise SpecError(f"recipe: {path}: got {show(said)}, want an object", field="recipe")
-    return said
+    if not isinstance(fields, dict):
+        raise SpecError(f"recipe: {path}: got {show(fields)}, want an object", field="recipe")
+    return fields
 
 
 def toml_of(path: Path, text: str) -> Mapping[str, Any]:
@@ -88,8 +88,8 @@ def toml_of(path: Path, text: str) -> Mapping[str, Any]:
         )
     import tomllib
 
-    said: dict[str, Any] = tomllib.loads(text)
-    return said
+    fields: dict[str, Any] = tomllib.loads(text)
+    return fields
 
 
 def per_column(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
