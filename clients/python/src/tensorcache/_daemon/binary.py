@@ -1,4 +1,4 @@
-"""Where the daemon's binary is."""
+"""The path of the daemon's binary."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NAME = "tensorcache"
 def find_binary() -> str:
     """The path of the ``tensorcache`` binary.
 
-    ``$TENSORCACHE_BIN`` decides when it is set; else the places where pip and uv put a wheel's
-    scripts are tried, then ``$PATH``.
+    It is ``$TENSORCACHE_BIN`` if that is set. Else it is searched for where pip and uv install a
+    wheel's scripts, then in ``$PATH``.
 
     Raises:
-        DaemonError: there is none; the message says where was looked.
+        DaemonError: there is none; the message lists the places.
     """
     named = os.environ.get("TENSORCACHE_BIN")
     if named:
@@ -60,5 +60,5 @@ def scripts() -> Iterator[str]:
 
 
 def is_executable(path: str) -> bool:
-    """Whether ``path`` is a file that this process may run."""
+    """Reports whether this process may run the file ``path``."""
     return Path(path).is_file() and os.access(path, os.X_OK)

@@ -1,4 +1,4 @@
-"""The cache directory: where it is, and what ``daemon.json`` there says."""
+"""The cache directory: its path, and the address in its ``daemon.json``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .._version import PROTOCOL, __version__
 
 @dataclass(frozen=True)
 class Address:
-    """Where a daemon listens, as its ``daemon.json`` says; it need not live any more."""
+    """Where a daemon listens, from its ``daemon.json``; the daemon may have ended."""
 
     pid: int
     version: str
@@ -38,14 +38,14 @@ def cache_dir(given: str | os.PathLike[str] | None) -> str:
 
 
 def read_address(directory: str) -> Address | None:
-    """What ``daemon.json`` says, or None where there is no (whole) one."""
+    """The address in ``daemon.json``, or None if the file is missing or incomplete."""
     try:
         reply = json.loads(Path(directory, "daemon.json").read_bytes())
         return Address(
             pid=int(reply["pid"]),
             version=str(reply["version"]),
             protocol=int(reply["protocol"]),
-            control=str(Path(directory, reply["control"])),  # a name alone, where it lies there
+            control=str(Path(directory, reply["control"])),  # may be a file name in the directory
             feed=str(Path(directory, reply["feed"])),
             started=str(reply.get("started", "")),
         )
@@ -54,10 +54,10 @@ def read_address(directory: str) -> Address | None:
 
 
 def check_protocol(protocol: object, version: object, directory: str) -> None:
-    """Refuse a living daemon of another protocol, naming both and what to do.
+    """Refuse a running daemon of another protocol version.
 
     Raises:
-        ProtocolError: always of type ``protocol_mismatch``.
+        ProtocolError: of type ``protocol_mismatch``; it names both versions and what to do.
     """
     if protocol == PROTOCOL:
         return

@@ -1,4 +1,4 @@
-"""Finding the daemon of a cache directory, and starting it when none runs."""
+"""Finding the daemon of a cache directory, and starting one if none runs."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .cache_dir import Address, check_protocol, read_address
 from .http import Control
 
 START_SECONDS = 60.0
-"""How long a daemon is waited for: one that starts, one that leaves, and where none may be started
-the next one."""
+"""How long to wait for a daemon: one that starts, one that stops, or the next one if none may be
+started."""
 
 OTHERS_FIRST_SECONDS = 0.5
-"""How long who had a daemon leaves it to a service manager to start the next: systemd takes 0.1 s
-after a failure."""
+"""How long a client whose daemon went away waits for a service manager to start the next one;
+systemd takes 0.1 s after a failure."""
 
 
 class Daemon(subprocess.Popen[bytes]):
     """A daemon that this process started.
 
-    It outlives us on purpose, so dropping it warns of nothing.
+    It outlives this process on purpose, so dropping the object must not warn.
     """
 
     def __del__(self, *_: object) -> None:
@@ -39,10 +39,10 @@ _started: list[Daemon] = []
 
 
 def find(directory: str) -> Address | None:
-    """The living daemon of ``directory``, or None.
+    """The running daemon of ``directory``, or None.
 
     Raises:
-        ProtocolError: one lives and speaks another protocol.
+        ProtocolError: it speaks another protocol version.
     """
     address = read_address(directory)
     if address is None:
@@ -63,18 +63,22 @@ def find_or_start(
     patience: float = 0.0,
     closed: Callable[[], bool] = lambda: False,
 ) -> Address:
-    """The daemon of ``directory``, started when none runs and ``autostart`` allows it.
+    """The daemon of ``directory``, started if none runs and ``autostart`` allows it.
 
-    Many clients may do this at once: ``start.lock`` lets one of them start, the others then find
-    its daemon. So does a client that was slower than somebody who starts one without that lock, as
-    a service manager does. Where none may be started, one is waited for as many seconds as
-    ``patience`` says; else ``OTHERS_FIRST_SECONDS`` of those. ``closed`` tells whether the feed
-    that waits was closed meanwhile, or its process ends.
+    Many clients may call this at once: ``start.lock`` lets one of them start a daemon, and the
+    others find it. A client also uses a daemon that another process started without the lock, as a
+    service manager does.
+
+    Args:
+        directory: the cache directory.
+        autostart: whether a daemon may be started.
+        patience: seconds to wait for a daemon of others: all of them if none may be started, else
+            at most ``OTHERS_FIRST_SECONDS``.
+        closed: reports whether the waiting feed was closed, or its process is ending.
 
     Raises:
-        FeedError: it was.
-        DaemonError: none runs and it may not be started, or it cannot be; the message ends with its
-            log.
+        FeedError: ``closed`` reported so.
+        DaemonError: no daemon runs, and none may or can be started; the message ends with its log.
     """
     reap()
     address = wait_for_another(directory, 0.0 if autostart else patience, closed)
@@ -113,7 +117,7 @@ def find_or_start(
 
 
 def lock_is_free(directory: str) -> bool:
-    """Whether no daemon holds the cache directory."""
+    """Whether no daemon has locked the cache directory."""
     with contextlib.ExitStack() as stack:
         try:
             fd = os.open(str(Path(directory, "daemon.lock")), os.O_RDWR | os.O_CLOEXEC)
@@ -128,7 +132,7 @@ def lock_is_free(directory: str) -> bool:
 
 
 def wait_for_another(directory: str, seconds: float, closed: Callable[[], bool]) -> Address | None:
-    """The daemon of the directory, looked for again until so many seconds are over."""
+    """The daemon of the directory, or None if there is none within so many seconds."""
     deadline = time.monotonic() + seconds
     while True:
         address = find(directory)
@@ -140,13 +144,13 @@ def wait_for_another(directory: str, seconds: float, closed: Callable[[], bool])
 
 
 def wait_for_holder(directory: str, deadline: float) -> Address | None:
-    """The daemon that holds the directory, once it listens; None when nobody holds it.
+    """The daemon that has locked the directory, once it listens; None if it is not locked.
 
-    One that is about to leave is waited for, and so is one that was started by hand and does not
+    This waits for a daemon that is stopping, and for one that was started by hand and does not
     listen yet.
 
     Raises:
-        DaemonError: it neither listens nor leaves, by the deadline; the message ends with its log.
+        DaemonError: it neither listens nor stops by the deadline; the message ends with its log.
     """
     while True:
         address = find(directory)
@@ -176,7 +180,7 @@ def make_directory(directory: str) -> None:
 
 @contextlib.contextmanager
 def start_lock(directory: str) -> Iterator[None]:
-    """Hold ``start.lock``: whoever has it may start the daemon of ``directory``."""
+    """Hold ``start.lock``, which allows this process to start the daemon of ``directory``."""
     path = str(Path(directory, "start.lock"))
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -192,7 +196,7 @@ def start_lock(directory: str) -> Iterator[None]:
 
 
 def start(binary: str, directory: str) -> None:
-    """Run the daemon in a session of its own and return once it listens.
+    """Run the daemon in a session of its own, and return once it listens.
 
     Raises:
         DaemonError: it ended, or does not listen after ``START_SECONDS``; the message ends with its
@@ -238,7 +242,7 @@ def start(binary: str, directory: str) -> None:
 
 
 def wait_until_ready(ready: int, directory: str) -> None:
-    """Return when the daemon has written its "ok" to the pipe."""
+    """Return once the daemon has written "ok" to the pipe."""
     deadline = time.monotonic() + START_SECONDS
     reply = b""
     while not reply.startswith(b"ok\n"):
@@ -259,7 +263,7 @@ def wait_until_ready(ready: int, directory: str) -> None:
 
 
 def log_tail(directory: str, size: int = 2000) -> str:
-    """The end of the daemon's log, with its path above it."""
+    """The end of the daemon's log, after a line with its path."""
     path = Path(directory, "daemon.log")
     try:
         with path.open("rb") as log:

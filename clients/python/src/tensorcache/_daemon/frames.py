@@ -1,7 +1,4 @@
-"""Frames on the feed socket.
-
-An 8-byte header, a payload, and descriptors that ride on the first byte.
-"""
+"""Frames on the feed socket: an 8-byte header, a payload, and file descriptors beside it."""
 
 from __future__ import annotations
 
@@ -20,13 +17,13 @@ REQUEST, CREDIT, SEEK, DONE, WAIT = 1, 2, 3, 4, 6
 REPLY, BATCHES, ERROR = 101, 102, 103
 
 NO_SLOT, LAST, RUN = 0xFFFFFFFF, 1, 2
-"""Of a descriptor: no slot, and the flags: the last of an epoch, and windows that start a stride
-apart in one item."""
+"""Of a descriptor: the number for no slot, and the flags for the last batch of an epoch and for
+windows that start a stride apart in one item."""
 
 HEADER = struct.Struct("<II")
 MAX_JSON = 64 << 20
 MAX_DESCRIPTORS = 253  # the kernel's SCM_MAX_FD
-CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # macOS has none: set afterwards there
+CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # macOS has none, and sets it afterwards
 
 
 def dial(path: str) -> socket.socket:
@@ -46,13 +43,13 @@ def dial(path: str) -> socket.socket:
 
 
 def request(sock: socket.socket, body: dict[str, Any]) -> None:
-    """Send the one REQUEST of a connection."""
+    """Send the REQUEST of a connection."""
     payload = json.dumps({"protocol": PROTOCOL, "client": CLIENT, **body}, allow_nan=False).encode()
     send(sock, HEADER.pack(len(payload), REQUEST) + payload)
 
 
 def send(sock: socket.socket, data: bytes | bytearray | memoryview) -> None:
-    """Send all of ``data``; when the daemon has closed, raise what it said last."""
+    """Send all of ``data``; if the daemon has closed the connection, raise its last error."""
     try:
         sock.sendall(data)
     except OSError as error:
@@ -60,10 +57,7 @@ def send(sock: socket.socket, data: bytes | bytearray | memoryview) -> None:
 
 
 def final_error(sock: socket.socket, error: OSError) -> TensorcacheError:
-    """Why the daemon closed the connection.
-
-    Its ERROR frame where it left one, else that it is gone.
-    """
+    """Why the daemon closed the connection: its ERROR frame if it sent one."""
     with contextlib.suppress(OSError, TensorcacheError):
         while True:
             kind, payload = receive_frame(sock)
@@ -73,13 +67,13 @@ def final_error(sock: socket.socket, error: OSError) -> TensorcacheError:
 
 
 def connection_error(error: OSError | None = None) -> DaemonError:
-    """The error of a connection that the daemon closed without a word."""
+    """The error of a connection that the daemon closed without an ERROR frame."""
     why = f": {error.strerror}" if error is not None and error.strerror else ""
     return DaemonError(f"the daemon closed the connection{why}", type="daemon_gone", hint=GONE_HINT)
 
 
 def error_of(payload: bytes) -> TensorcacheError:
-    """The exception that an ERROR frame stands for."""
+    """The exception for an ERROR frame."""
     try:
         problem = json.loads(payload)
     except ValueError:
@@ -92,7 +86,7 @@ def error_of(payload: bytes) -> TensorcacheError:
 
 
 def receive_reply(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """The daemon's REPLY and the descriptors that came with it, which the caller must close.
+    """The daemon's REPLY and the file descriptors with it, which the caller must close.
 
     Raises:
         TensorcacheError: the daemon answered ERROR.
@@ -128,7 +122,7 @@ def receive_reply(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
 def receive_with_descriptors(sock: socket.socket, size: int, fds: list[int]) -> bytes:
     """Receive ``size`` bytes.
 
-    Descriptors that ride on them are appended to ``fds``, closed on exec.
+    File descriptors that arrive with them are appended to ``fds``, closed on exec.
     """
     data = b""
     while len(data) < size:
@@ -172,7 +166,7 @@ def receive_exactly(sock: socket.socket, size: int) -> bytes:
 
 
 def receive_frame(sock: socket.socket) -> tuple[int, bytes]:
-    """One whole frame: its kind and payload."""
+    """A whole frame: its kind and payload."""
     size, kind = HEADER.unpack(receive_exactly(sock, HEADER.size))
     if size > MAX_JSON:
         raise ProtocolError(f"the daemon sent a frame of {size} bytes")
@@ -180,7 +174,7 @@ def receive_frame(sock: socket.socket) -> tuple[int, bytes]:
 
 
 def close_all(fds: list[int]) -> None:
-    """Close descriptors that will not be used."""
+    """Close file descriptors that will not be used."""
     for fd in fds:
         with contextlib.suppress(OSError):
             os.close(fd)

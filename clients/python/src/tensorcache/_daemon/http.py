@@ -36,11 +36,11 @@ class UnixConnection(http.client.HTTPConnection):
 class Control:
     """The daemon's control API.
 
-    One connection a request, so threads and forks share it without care.
+    Each request has a connection of its own, so threads and forked processes can share the object.
 
     Raises, from every method:
-        DaemonError: of type ``daemon`` when nobody listens or the connection broke.
-        TensorcacheError: of the class that belongs to the daemon's problem.
+        DaemonError: of type ``daemon`` if no daemon listens or the connection broke.
+        TensorcacheError: of the class for the daemon's problem.
     """
 
     def __init__(self, path: str, directory: str) -> None:
@@ -52,7 +52,7 @@ class Control:
         return self._object("GET", route, None, timeout)
 
     def pages(self, route: str, name: str, timeout: float | None = None) -> list[dict[str, Any]]:
-        """GET all pages of a list: the entries under ``name``."""
+        """GET all pages of a list, and return the entries under ``name``."""
         entries: list[dict[str, Any]] = []
         after: str | None = ""
         while after is not None:

@@ -1,4 +1,4 @@
-"""Waiting for a load."""
+"""Waiting for a load job."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ WAIT_MS_WITH_PROGRESS = 100
 
 
 def wait_for(control: Control, job: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
-    """The job when it is done.
+    """The job once it is done.
 
-    An exception on the way, Ctrl-C or one of ``progress``, cancels the job, unless other clients
-    wait for it too.
+    An exception in between, such as Ctrl-C or one of ``progress``, cancels the job, unless other
+    clients wait for it too.
 
     Raises:
-        TensorcacheError: what made the job fail.
+        TensorcacheError: the job failed.
     """
     wait = WAIT_MS if progress is None else WAIT_MS_WITH_PROGRESS
     route = f"/v1/jobs/{job['job']}"

@@ -1,4 +1,4 @@
-"""The daemon that serves a cache directory, also after another one has taken its place."""
+"""The daemon that serves a cache directory, also after another one has replaced it."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Server:
 
 
 def connected(directory: str, autostart: bool | None = None) -> Server:
-    """The daemon of a cache directory, started if none runs and one may be.
+    """The daemon of a cache directory, started if none runs and one may be started.
 
     Args:
-        directory: absolute.
-        autostart: None is yes, unless ``TENSORCACHE_AUTOSTART=0``.
+        directory: the absolute path.
+        autostart: whether one may be started; None is yes, unless ``TENSORCACHE_AUTOSTART=0``.
     """
     if autostart is None:
         autostart = os.environ.get("TENSORCACHE_AUTOSTART", "") != "0"

@@ -1,4 +1,4 @@
-"""Which delivery suits a trainer: told by its own steps, once, at the start of a feed."""
+"""The choice between the daemon's gather and the client's own, by the time of the first steps."""
 
 from __future__ import annotations
 
@@ -11,48 +11,43 @@ clock = time.perf_counter
 ticks = idle_cores.ticks
 
 LEGS = ("slot", "local", "local", "slot") * 4
-"""The deliveries in turn. Each two legs are a pair; every other pair begins with the other one, so
-that a machine whose pace drifts favours neither, and half of the changes are saved."""
+"""The deliveries in turn. Two legs are a pair, and every other pair begins with the other delivery:
+a machine whose speed drifts then favours neither, and half of the changes are saved."""
 WARM = 32
-"""Steps after a change that do not count: the ring is being filled, memory is cold."""
+"""Steps after a change that do not count, because the ring is being filled and memory is cold."""
 STEPS = 96
 """Steps of a leg that count: several of the bursts in which the daemon gathers."""
 MOST_STEPS = len(LEGS) * (STEPS + WARM + 1)
-"""After so many it has chosen."""
+"""The choice is made after so many steps at the latest."""
 OUTLIERS, FAR = STEPS // 8, 50.0
-"""So many of the slowest do not, if they took so many times the median: a checkpoint, an
-evaluation.
-
-No others: the daemon gathers in bursts, so what it takes from a trainer that keeps all cores busy,
-or lets one wait that is faster than it, is in a few slow steps of many. Leaving the two slowest out
-hid half of it.
-"""
+"""How many of the slowest steps do not count if they took so many times the median: a checkpoint,
+an evaluation. No other steps are left out. The daemon gathers in bursts, so a few slow steps of
+many contain what it takes from a trainer that keeps all cores busy, and what a trainer waits that
+is faster than it. Leaving out the two slowest steps hid half of that."""
 LEAD = 4
-"""It is decided when so many more pairs say one thing than say the other, at the soonest after as
-many pairs: a sequential sign test, for what a pair says scatters by a third where others use the
-machine."""
+"""The choice is made when one delivery wins by so many pairs, after as many pairs at the soonest.
+This is a sequential sign test: the ratios of pairs scatter by a third if others use the machine."""
 GAIN, TIE = 0.99, 1.02
-"""The client's gather is taken where its steps take less than this share of the daemon's: a little
-less where a core is free, which the daemon may as well use, and as much where none is and others
-would want it too."""
+"""The client's gather is chosen if its steps take less than this fraction of the daemon's: the
+first if a core is idle, which the daemon may as well use, the second if none is idle."""
 FREE = 0.5
-"""Cores that were idle under the daemon's gather, from which on one is free."""
+"""The idle cores under the daemon's gather from which on a core counts as idle."""
 
 
 class Chooser:
     """Tries the daemon's gather and the client's own, and keeps the one whose steps are shorter.
 
-    The daemon's gather costs the trainer nothing where a core is free; where training keeps every
-    core busy, each wake of the daemon takes one away (research: a small step became 1.1 to 1.2
-    times as long), and gathering in the trainer itself is cheaper. Neither side can know which
-    holds, so the steps are asked: a step is the time from one batch to the next. Each leg is
-    compared with the one beside it, so that both had the machine as it was then. Most of these
-    ratios decide, or where they disagree their median; where they are nearly 1, idle cores do.
+    The daemon's gather costs the trainer nothing if a core is idle. If training keeps every core
+    busy, each wake of the daemon takes one away (measured: a small step became 1.1 to 1.2 times as
+    long), and gathering in the trainer is cheaper. Neither side can know which holds, so the
+    chooser measures steps, the time from one batch to the next. It compares each leg with its
+    neighbour, because both had the machine in the same state. Most of these ratios decide, or their
+    median if they disagree. If the ratios are nearly 1, idle cores decide.
 
     Attributes:
-        delivery: the one to use now.
-        settled: whether it was chosen for good.
-        seconds: a step by each delivery, the median of its legs' means, as far as it is known.
+        delivery: the delivery to use now.
+        settled: whether the choice is final.
+        seconds: for each delivery tried, the seconds of a step: the median of its legs' means.
     """
 
     def __init__(self) -> None:
@@ -67,15 +62,15 @@ class Chooser:
         self._since: tuple[int, int] | None = None
 
     def settle_on(self, delivery: str) -> None:
-        """No other can be had."""
+        """Make a delivery the final choice: the daemon gives no other."""
         self.delivery, self.settled = delivery, True
 
     def pause(self) -> None:
-        """A pass ended: the time until the next batch is no step."""
+        """End a pass: the time until the next batch is no step."""
         self._before = self._since = None
 
     def step(self) -> bool:
-        """A batch was used up; says whether ``delivery`` is another one from here on."""
+        """Count a step, and report whether ``delivery`` has changed."""
         now, before = clock(), self._before
         self._before = now
         if before is None or self.settled:
@@ -104,7 +99,7 @@ class Chooser:
         return changed
 
     def _decide(self, ratios: list[float]) -> None:
-        """Choose, if the pairs agree or there are no more."""
+        """Choose, if the pairs agree or were the last ones."""
         bound = GAIN if self._core_is_free() else TIE
         fewer = sum(ratio < bound for ratio in ratios)
         lead = abs(len(ratios) - 2 * fewer)
@@ -113,14 +108,14 @@ class Chooser:
             self.delivery = "local" if statistics.median(ratios) < bound else "slot"
 
     def _count_ticks(self) -> None:
-        """Add what the cores did in this leg, if it was one of the daemon's gather."""
+        """Add the ticks of the cores in this leg, if the daemon gathered in it."""
         now = ticks() if self.delivery == "slot" and self._since is not None else None
         if now is not None and self._since is not None:
             self._idle += now[0] - self._since[0]
             self._passed += now[1] - self._since[1]
 
     def _core_is_free(self) -> bool:
-        """Whether a core was, as far as it is known."""
+        """Whether a core was idle, as far as is known."""
         return self._passed == 0 or self._idle * idle_cores.count() >= FREE * self._passed
 
 

@@ -25,9 +25,9 @@ PARTS = (
 
 @dataclass(frozen=True)
 class Part:
-    """Where a part lies in a slot.
+    """Where a part is in a slot.
 
-    ``shape`` without the leading batch axis, ``offset`` in bytes.
+    ``shape`` is without the leading batch axis, ``offset`` in bytes.
     """
 
     dtype: np.dtype[Any]
@@ -36,10 +36,17 @@ class Part:
 
 
 class Layout:
-    """How the daemon lays out a slot; the same for every batch of a feed.
+    """The daemon's layout of a slot, the same for every batch of a feed.
+
+    Attributes:
+        slot_bytes: the size of a slot.
+        parts: the parts in a slot by name.
+        rows: the windows of a full batch.
+        mapped: the mapped columns, for parts that are not in the slot.
+        cut: the names of the parts that are cut out of the mapped columns.
 
     Raises:
-        ProtocolError: a part does not fit into the slot or is of no dtype of the protocol.
+        ProtocolError: a part does not fit into the slot, or has no dtype of the protocol.
     """
 
     def __init__(self, reply: dict[str, Any], mapped: MappedWindows) -> None:
@@ -62,7 +69,7 @@ class Layout:
         self.cut = mapped.parts_of(str(reply["delivery"]))
 
     def make_part(self, name: str, batch: Batch) -> Array | None:
-        """A part that is made when it is asked for; None where there is none."""
+        """A part of a batch, made when it is first read; None if batches do not have it."""
         part = self.parts.get(name)
         if part is not None:
             array: Array = np.ndarray(
@@ -75,23 +82,25 @@ class Layout:
 class Batch:
     """Consecutive windows of an epoch's order, in shared memory.
 
-    By ``delivery="slot"`` arrays are dense and writable: a piece of the feed's ring, which is yours
-    until you drop the batch and every array, view or tensor made from it; then it goes back to the
-    daemon and is filled anew. By ``"view"`` they are read-only strides over the mapped columns; by
-    ``"local"`` dense, in this process's own memory; by ``"starts"`` there is only where the windows
-    are. :meth:`copy` gives a batch of its own. Parts that the spec does not ask for are None.
+    With ``delivery="slot"``, arrays are dense and writable: they are a slot of the feed's ring. The
+    slot is yours until you drop the batch and every array, view or tensor made from it; then the
+    daemon fills it again. With ``"view"``, arrays are read-only strides over the mapped columns.
+    With ``"local"``, they are dense, in this process's own memory. With ``"starts"``, a batch has
+    only the places of its windows. :meth:`copy` makes a batch in memory of its own. Parts that the
+    spec does not ask for are None.
 
     Attributes:
         context: ``[B, C, F]``, or ``[B, F, C]`` with ``channels_first``.
-        target: ``[B, L + P, F]``, likewise; None where ``prediction_length`` is 0.
+        target: ``[B, L + P, F]``, likewise; None if ``prediction_length`` is 0.
         known: ``[B, C + G + P, F]``, the columns known in advance, likewise.
         static: ``[B, F]``, the values that are constant in an item.
         item: int64 ``[B]``; ``data.items[code]`` is the item's value.
-        start: int64 ``[B]``, row of the first context row in the item; negative where it is padded.
+        start: int64 ``[B]``, the row of the first context row in the item; negative if it is
+            padded.
         row: int64 ``[B]``, that row in the dataset: ``data.items.row_offset[item] + start``, so
-            ``data["OT"][row]`` is the first context value where nothing is padded.
-        time: ``[B]``, datetime64 or int64, the time of that row, or where it is padded of the
-            item's first; looked up in the mapped time column when asked for. None without one.
+            ``data["OT"][row]`` is the first context value unless it is padded.
+        time: ``[B]``, datetime64 or int64, the time of that row, or of the item's first row if it
+            is padded; read from the mapped time column on access. None without a time column.
         mask: bool ``[B, C]``, True = real row.
         context_missing: bool, the shape of ``context``, True = missing.
         target_missing: bool, the shape of ``target``.
@@ -134,7 +143,7 @@ class Batch:
         return self.rows
 
     def copy(self) -> Batch:
-        """The same batch in memory of its own, dense and writable, which no slot depends on."""
+        """The same batch in dense, writable memory of its own."""
         return rebuild({name: dense_copy(getattr(self, name)) for name in LAZY_PARTS}, self.rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -147,10 +156,7 @@ class Batch:
 
 
 class Run(Batch):
-    """A batch of windows that start a stride apart in one item.
-
-    The first one's row tells all places.
-    """
+    """A batch of windows that start a stride apart in one item, known from the row of the first."""
 
     __slots__ = ("_row",)
 
@@ -180,7 +186,7 @@ LAZY_PARTS = (*PARTS, "row")
 
 
 def rebuild(parts: Mapping[str, Array | None], rows: int) -> Batch:
-    """A batch of parts that are all made: what copying and unpickling do."""
+    """A batch of given parts, for copying and unpickling."""
     batch = Batch.__new__(Batch)
     batch.rows = rows
     for name, array in parts.items():
@@ -189,7 +195,7 @@ def rebuild(parts: Mapping[str, Array | None], rows: int) -> Batch:
 
 
 def dense_copy(array: Array | None) -> Array | None:
-    """A dense copy, at a multiple of 64 as parts of a slot are."""
+    """A dense copy, aligned to 64 bytes as parts of a slot are."""
     if array is None:
         return None
     copied: Array = aligned_memory(array.nbytes).view(array.dtype).reshape(array.shape)
@@ -198,7 +204,7 @@ def dense_copy(array: Array | None) -> Array | None:
 
 
 def aligned_memory(size: int) -> Memory:
-    """``size`` bytes of fresh memory at a multiple of 64, as slots are."""
+    """``size`` bytes of new memory, aligned to 64 bytes as slots are."""
     memory = np.empty(size + 64, np.uint8)
     at = -memory.__array_interface__["data"][0] % 64
     return memory[at : at + size]

@@ -11,15 +11,15 @@ from .._errors import CursorError
 from .orders import traits
 
 Place = tuple[int, int]
-"""An epoch, and how many of its windows were consumed, over all ranks; in an order of blocks how
-many batches."""
+"""An epoch, and how many of its windows all ranks together consumed; batches if the order has
+blocks."""
 
 
 def place(state: Mapping[str, Any], ours: Mapping[str, Any]) -> Place:
     """The place of a state that belongs to the same order as our cursor.
 
     Raises:
-        CursorError: it does not; the message says what differs.
+        CursorError: the state belongs to another order; the message says what differs.
     """
     try:
         epoch, consumed = operator.index(state["epoch"]), operator.index(state["consumed"])
@@ -42,14 +42,14 @@ def place(state: Mapping[str, Any], ours: Mapping[str, Any]) -> Place:
 
 
 def consumed_text(cursor: Mapping[str, Any], consumed: int, windows: Sized = ()) -> str:
-    """What a cursor counts as consumed, in words; of how many windows, if it counts them."""
+    """What a cursor counts as consumed, as text, with the number of all windows if known."""
     if traits(str(cursor.get("order"))).blocks:
         return f"{consumed:,} batches"
     return f"{consumed:,} of {len(windows):,} windows" if windows else f"{consumed:,} windows"
 
 
 def difference(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """What differs between two cursors, their places aside, in words; "" when nothing does."""
+    """What differs between two cursors besides their places, as text; "" if nothing does."""
     unsaid = {"seed": 0}  # a cursor leaves a seed of 0 out
     theirs, ours = {**unsaid, **theirs}, {**unsaid, **ours}
     keys = [

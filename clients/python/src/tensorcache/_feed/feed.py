@@ -24,37 +24,37 @@ from .stream import Stream
 from .wait_meter import Meter
 
 ATTEMPTS = 5
-"""How often a feed looks for another daemon before it gives up; each time it waits for one that is
-about to leave."""
+"""How often a feed tries to attach to another daemon. Each attempt waits for one that is stopping.
+"""
 
 ANSWER_SECONDS = 5.0
-"""How long statistics wait for a daemon, which may be stuck, or late on a machine that is busy."""
+"""Seconds that statistics wait for a daemon, which may be stuck, or slow on a busy machine."""
 
 
 class Feed:
     """One trainer's stream of batches, prepared ahead by the daemon in shared memory.
 
-    A context manager.
+    A feed is a context manager. Each ``for batch in feed`` is one epoch, and the next loop is the
+    next epoch. A pass counts when it ends, or when the loop leaves it after a batch; after an error
+    of the feed, the next pass continues at the same place. ``len(feed)`` is this rank's number of
+    batches in an epoch (for ``random_start``, of the running epoch or else of the next).
 
-    Each ``for batch in feed`` is one epoch, and the next loop is the next epoch: a pass counts when
-    it ends, and when it delivered a batch and was left; one that an error of the feed ended goes on
-    at the same place. ``len(feed)`` is this rank's batches in an epoch (in ``random_start`` of the
-    epoch that is under way, else of the next). A batch's memory is reused once nothing refers to it
-    any more; who keeps many batches gets copies instead of a standstill (``stats()["copied"]``).
+    A batch's memory is reused once nothing refers to it. A loop that keeps many batches gets
+    copies, so that the feed does not stall (``stats()["copied"]``).
 
-    A feed belongs to the process that made it: after a fork the child's batches stay as they are,
+    A feed belongs to the process that made it: after a fork the child's batches keep their values,
     and its feed raises FeedError. Pickle the windows instead and make a feed there.
 
     Attributes:
-        windows: what it serves.
-        delivery: ``"slot"``, ``"view"``, ``"local"`` or ``"starts"``; for ``"auto"`` what is used
-            now.
-        path: how a context gets to the trainer: ``"memcpy"``, ``"transpose"``, ``"view"``; "" where
-            the daemon has no part in it.
+        windows: the windows that it serves.
+        delivery: ``"slot"``, ``"view"``, ``"local"`` or ``"starts"``; with ``"auto"``, the one in
+            use.
+        path: how a context gets to the trainer: ``"memcpy"``, ``"transpose"`` or ``"view"``; "" if
+            the daemon does not gather it.
 
     Raises, while it is iterated:
-        DaemonError: the daemon went away; :meth:`state_dict` still says where to go on. With
-            ``reconnect=True`` only if none can be found or started again.
+        DaemonError: the daemon went away; :meth:`state_dict` still has the place to continue at.
+            With ``reconnect=True``, only if no daemon can be found or started.
         FeedError: the feed was closed, here or through the control API (type ``feed_closed``, also
             with ``reconnect=True``), or another pass over it began.
     """
@@ -75,7 +75,7 @@ class Feed:
         self._tuner = None if options["slots"] else Tuner()
         self._mapped = MappedWindows(windows, options["channels_first"], options["mask"])
         self._position = Position()
-        self._pass_number = 0  # numbers the passes; a pass whose number is not this one is over
+        self._pass_number = 0  # of the latest pass; those before are over
         self._closed = False
         self._pid = os.getpid()
         self._batches_served = self._copied = self._reconnects = 0
@@ -117,7 +117,7 @@ class Feed:
         except BaseException as error:
             if self._pass_number != pass_number:
                 raise
-            # An interrupted receive may have lost bytes: the next pass attaches anew.
+            # An interrupted receive may have lost bytes: the next pass attaches again.
             self._drop(stream)
             if isinstance(error, Exception):  # and continues at the same place
                 self._position.target = self._position.of_loop()
@@ -167,7 +167,7 @@ class Feed:
                     return tuned
 
     def set_epoch(self, epoch: int) -> None:
-        """Have the next pass be the given epoch, from its start."""
+        """Make the next pass the given epoch, from its start."""
         self._position.target = (between("epoch", epoch, 0, 2**64 - 1), 0)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -179,18 +179,16 @@ class Feed:
         )
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loop is: a few integers, ready for JSON.
+        """Where the loop is, as a few integers for JSON.
 
-        The batch that the loop has now counts as consumed.
-
-        After the last batch of an epoch it is the start of the next. Any rank's state resumes any
-        number of ranks.
+        The loop's current batch counts as consumed. After the last batch of an epoch, the state is
+        the start of the next. Any rank's state resumes any number of ranks.
         """
         epoch, consumed = self._position.of_loop()
         return {**self._cursor, "epoch": epoch, "consumed": consumed}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Have the next pass go on exactly where :meth:`state_dict` was called.
+        """Make the next pass continue exactly where :meth:`state_dict` was called.
 
         Raises:
             CursorError: the state is of another dataset, spec, seed or order; the message says what
@@ -199,25 +197,25 @@ class Feed:
         self._position.target = cursor.place(state, self._cursor)
 
     def stats(self) -> dict[str, Any]:
-        """What the feed did so far, and who waited for whom.
+        """What the feed did so far, and which side waited for the other.
 
-        ``batches`` handed to the loop; ``seconds`` inside passes; ``wait_s``, those of them in
+        ``batches`` delivered to the loop; ``seconds`` inside passes; ``wait_s``, those of them in
         which the loop waited for data, and ``wait_share``, their share; ``wait_trainer_s`` and
         ``wait_trainer_share``, how long the daemon waited for the trainer, by its own clock, and
-        the share of that in the time since the feed was attached; ``verdict``, the daemon's one
-        line on what limits the feed and what to try (these three are None while no daemon serves
-        the feed); ``reconnects``, how often another daemon took over; ``copied``, batches copied
-        out because the loop kept nearly all slots; ``held``, slots of the ring that it keeps now;
-        its ``slots`` and ``slot_bytes``; ``delivery``, and ``path``, how a context gets to the
-        trainer; ``step_s``, the mean seconds of a step by each delivery that ``"auto"`` tried.
+        its share of the time since the feed was attached; ``verdict``, the daemon's one line on
+        what limits the feed and what to try (these three are None while no daemon serves the feed);
+        ``reconnects``, how often another daemon took over; ``copied``, batches copied out because
+        the loop kept nearly all slots; ``held``, slots of the ring that the loop uses now; its
+        ``slots`` and ``slot_bytes``; ``delivery``, and ``path``, how a context gets to the trainer;
+        ``step_s``, the mean seconds of a step with each delivery that ``"auto"`` tried.
         """
         control = self.windows.dataset._server.control
         theirs: dict[str, Any] = {}
         while not theirs and (stream := self._stream):
             theirs = stream.status(control, ANSWER_SECONDS)
-            if stream is self._stream:  # else another one serves the feed since
+            if stream is self._stream:  # else another stream serves the feed now
                 break
-        # One reading for all: the daemon's verdict is on what it was told.
+        # All values are from one report, which the daemon's verdict is about.
         seconds, waited = (
             theirs.get("pass_s", self._meter.seconds()),
             theirs.get("wait_data_s", self._meter.waited),
@@ -242,9 +240,9 @@ class Feed:
         }
 
     def close(self) -> None:
-        """End the feed; the daemon frees its ring.
+        """End the feed, so that the daemon frees its ring.
 
-        Batches that were kept stay valid; calling twice is fine.
+        Batches that the loop kept stay valid. Calling it twice is fine.
         """
         self._closed = True
         self._pass_number += 1
@@ -259,7 +257,7 @@ class Feed:
         self.close()
 
     def _begin(self) -> tuple[Stream, int]:
-        """Bring the stream to where a pass begins, and begin it."""
+        """Begin a pass: move the stream to the place where it begins."""
         if self._closed:
             raise closed()
         if os.getpid() != self._pid:
@@ -285,7 +283,7 @@ class Feed:
         self._position.begin(start)
         self._pass_number = pass_number = self._pass_number + 1
         self._meter.begin()
-        if self._closed:  # by another thread: from here on it ends the pass by its number
+        if self._closed:  # by another thread, before it could see this pass
             raise self._pass_error()
         return stream, pass_number
 
@@ -302,8 +300,8 @@ class Feed:
             request["delivery"] = self._chooser.delivery
         if self._reconnect:
             request["reconnect"] = True
-        if (served := self._stream) is not None:  # another thread may close it meanwhile
-            request["instead"] = served.reply["feed"]  # unless the daemon has ended that
+        if (served := self._stream) is not None:  # another thread may close the feed
+            request["instead"] = served.reply["feed"]  # the daemon ends that one
         if start != (0, 0):
             request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
         path = self.windows.dataset._server.feed_path
@@ -331,7 +329,7 @@ class Feed:
             if self._chooser is not None:
                 self._chooser.settle_on(self.delivery)
             return stream
-        self._stream = attached  # first: others ask and close the feed meanwhile
+        self._stream = attached  # before the old one closes: other threads use it
         self._drop(stream)
         return attached
 
@@ -353,11 +351,11 @@ class Feed:
         return stream
 
     def _attach_to_another_daemon(self, place: Place) -> Stream:
-        """Go on by a daemon that is found or started again.
+        """Continue with a daemon that is found or started.
 
         Raises:
             DaemonError: none can be, or it goes away again and again.
-            StaleError: it has the generation no more.
+            StaleError: it no longer has the generation.
         """
         server = self.windows.dataset._server
         for left in reversed(range(ATTEMPTS)):
@@ -374,11 +372,11 @@ class Feed:
 
     def _pass_error(self) -> FeedError:
         if self._closed:
-            self.close()  # what was attached meanwhile goes too
+            self.close()  # also a stream that was attached after the feed was closed
         return pass_over(self._closed)
 
     def _drop(self, stream: Stream) -> None:
-        """Close a stream; the next pass attaches anew."""
+        """Close a stream; the next pass attaches again."""
         self._copied, stream.ring.copied = self._copied + stream.ring.copied, 0
         stream.close()
         if self._stream is stream:

@@ -1,6 +1,6 @@
-"""What happens to live feeds when the process forks.
+"""What happens to open feeds when the process forks.
 
-The child's batches stay as they are, its feeds end.
+The child's batches keep their values; its feeds end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 class Forkable(Protocol):
-    """What has to act before and after its process forks."""
+    """An object that acts before and after its process forks."""
 
     def before_fork(self) -> None:
         """Runs in the parent before the fork."""
@@ -28,7 +28,7 @@ _registered = False
 
 
 def watch(stream: Forkable) -> None:
-    """Have a stream told of forks; the hooks are registered with the first one."""
+    """Call a stream's methods at forks, until it is forgotten or collected."""
     global _registered
     if not _registered:
         os.register_at_fork(before=before, after_in_parent=in_parent, after_in_child=in_child)
@@ -37,7 +37,7 @@ def watch(stream: Forkable) -> None:
 
 
 def forget(stream: Forkable) -> None:
-    """A stream that is closed has nothing to lose in a fork."""
+    """Stop watching a stream that is closed."""
     _watched.discard(stream)
 
 

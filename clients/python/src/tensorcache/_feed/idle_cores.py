@@ -7,15 +7,12 @@ import os
 from pathlib import Path
 
 IDLE = slice(4, 6)
-"""The fields of a core's line in /proc/stat that say how long nothing ran on it: idle, and waiting
+"""The fields of a core's line in /proc/stat for time in which nothing ran on it: idle, and waiting
 for a disk."""
 
 
 def ticks() -> tuple[int, int] | None:
-    """How many ticks the cores were idle so far, and how many have passed.
-
-    None where the system does not say.
-    """
+    """The ticks in which this process's cores were idle, and all ticks; None if unknown."""
     idle = passed = 0
     with (
         contextlib.suppress(OSError, ValueError, AttributeError),
@@ -26,7 +23,7 @@ def ticks() -> tuple[int, int] | None:
             fields = line.split()
             if fields and fields[0] in mine:
                 idle += sum(map(int, fields[IDLE]))
-                passed += sum(map(int, fields[1:9]))  # what guests had is in the first two
+                passed += sum(map(int, fields[1:9]))  # the first two include the time of guests
     return (idle, passed) if passed else None
 
 

@@ -1,7 +1,4 @@
-"""What a feed's batches are cut from.
-
-The mapped columns, as strides over all windows that could be.
-"""
+"""The mapped columns that a feed's batches are cut from, as strided views of all windows."""
 
 from __future__ import annotations
 
@@ -20,14 +17,14 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 ROW_PARTS = ("context", "target", "known")
-"""The parts whose values are ``[B, rows, features]``."""
+"""The parts of shape ``[B, rows, features]``."""
 VALUE_PARTS = (*ROW_PARTS, "static")
 CHANNEL_PARTS = (*ROW_PARTS, "context_missing", "target_missing")
-"""The parts that ``channels_first`` turns around."""
+"""The parts that ``channels_first`` transposes."""
 
 
 class MappedWindows:
-    """The columns of a feed's windows, and the parts of a batch that do not come from the ring.
+    """The columns of a feed's windows, and the parts of a batch that are not in the ring.
 
     Attributes:
         stride: rows between the starts of neighbouring windows.
@@ -47,7 +44,7 @@ class MappedWindows:
         self._mask = {"mask"} if mask or cutter.padded else set()
 
     def parts_of(self, delivery: str) -> frozenset[str]:
-        """The parts of a batch that are cut out here when they are asked for."""
+        """The parts of a batch that are cut out of the mapped columns on access."""
         named = {"row", "time"}
         if delivery != "slot":
             named |= self._missing
@@ -58,10 +55,7 @@ class MappedWindows:
         return frozenset(named)
 
     def part(self, name: str, items: Array, starts: Array) -> Array | None:
-        """A part of a batch, cut out of the mapped columns as a copy.
-
-        None where the windows have none.
-        """
+        """A part of a batch, copied out of the mapped columns; None if windows do not have it."""
         if name == "row":
             rows: Array = self._offsets[items] + starts
             return rows
@@ -71,15 +65,15 @@ class MappedWindows:
         return value
 
     def item(self, row: int) -> int:
-        """The item that a row of the dataset is of."""
+        """The item of a row of the dataset."""
         return int(np.searchsorted(self._offsets, row, side="right")) - 1
 
     def offset(self, row: int) -> int:
-        """The first row of the item that a row of the dataset is of."""
+        """The first row of the item of a row of the dataset."""
         return int(self._offsets[self.item(row)])
 
     def private_map(self) -> mmap.mmap:
-        """A copy-on-write map of the columns, for windows here and there."""
+        """A copy-on-write map of the columns, for random reads."""
         memory = self._data.private_map()
         advise(memory, random=True)
         return memory
@@ -103,13 +97,13 @@ class MappedWindows:
     def all_windows(self, name: str, memory: mmap.mmap | None = None) -> Array | None:
         """The windows that start at each row of the dataset: ``[rows, C, F]``, or ``[rows, F, C]``.
 
-        It overlaps itself, and is read-only if it is over the dataset's own map. ``every[row]`` is
-        the part of the window whose first context row is ``row``, whether or not such a window
-        exists. None where padding, a conversion, a replaced value or the places of the columns in
-        the file forbid it.
+        The view overlaps itself; it is read-only if it is over the dataset's own map.
+        ``all_windows[row]`` is the part of the window whose first context row is ``row``, whether
+        or not the window exists. None if windows are padded, converted or have values replaced, or
+        if the columns are not evenly spaced in the file.
 
         Args:
-            name: context, target or known; there must be such a part.
+            name: context, target or known; windows must have the part.
             memory: another map of the same file.
         """
         cutter = self._cutter

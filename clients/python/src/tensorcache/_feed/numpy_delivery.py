@@ -1,7 +1,7 @@
-"""How a descriptor becomes a batch of numpy arrays: one maker for each delivery.
+"""Batches of numpy arrays from descriptors: one function for each delivery.
 
-A maker is asked once for each attachment, and what it makes is called for every batch: with what
-its descriptor says: slot, number of windows, flags, and the row at which a run begins.
+A delivery is called once for each stream. It returns a function that is called for every batch with
+the slot, the number of windows, the flags and the first row of its descriptor.
 """
 
 from __future__ import annotations
@@ -18,20 +18,17 @@ from .batch import Array, Batch, Layout, Run
 from .ring import Ring
 
 Deliver: TypeAlias = Callable[[int, int, int, int], Any]
-"""Makes a batch of a descriptor's slot, rows, flags and first row."""
+"""Makes a batch from a descriptor's slot, rows, flags and first row."""
 Delivery: TypeAlias = Callable[[Ring, Layout], Deliver]
-"""A way in which batches are delivered: returns what makes a feed's batches."""
+"""Returns the function that makes the batches of one stream."""
 Deliveries: TypeAlias = Mapping[str, Delivery]
-"""Deliveries by the daemon's name of them."""
+"""Deliveries by the daemon's names."""
 
 FEW_COLUMNS = 8
-"""Fewer columns that lie apart are gathered one after the other: two in 0.4 of the time, four in
-0.65, seven in 0.9.
-
-Eight and more write each line of memory too often: 1.05 of the time, sixteen 1.4 (measured, windows
-of 120 rows). torch's ``index_select`` is left as it is: it would gain 0.6, 0.75, 0.85 of its time,
-and nothing from eight on.
-"""
+"""Fewer columns that are apart in memory are gathered one by one, in 0.4 of the time for two, 0.65
+for four, 0.9 for seven. From eight on, lines of memory are written too often: 1.05 of the time for
+eight, 1.4 for sixteen (measured, windows of 120 rows). torch's ``index_select`` is not split like
+this: it would take 0.6, 0.75 and 0.85 of its time, and gain nothing from eight on."""
 
 
 def slot(ring: Ring, layout: Layout) -> Deliver:
@@ -66,9 +63,9 @@ def slot(ring: Ring, layout: Layout) -> Deliver:
 
 
 def block_views(ring: Ring, layout: Layout, name: str) -> list[Array]:
-    """A part of a full batch in each slot, with an axis of one in front.
+    """A part of a full batch in each slot, with a leading axis of one.
 
-    ``[0]`` of it is soonest made.
+    Indexing it with ``[0]`` is the fastest way to make a new array over a slot.
     """
     part = layout.parts[name]
     return [
@@ -78,8 +75,8 @@ def block_views(ring: Ring, layout: Layout, name: str) -> list[Array]:
 
 
 def starts(ring: Ring, layout: Layout) -> Deliver:
-    """Batches that say where the windows are."""
-    take, layout = ring.taker(), layout
+    """Batches with only the places of their windows."""
+    take = ring.taker()
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         return Batch(take(slot), layout, rows)
@@ -88,9 +85,8 @@ def starts(ring: Ring, layout: Layout) -> Deliver:
 
 
 def local(ring: Ring, layout: Layout) -> Deliver:
-    """Batches that are gathered here, into memory of this process."""
-    take, layout = ring.taker(), layout
-    mapped = layout.mapped
+    """Batches that this process gathers into its own memory."""
+    take, mapped = ring.taker(), layout.mapped
     mapped.advise_random()
     context, target = (
         mapped.all_windows(name) if mapped.has(name) else None for name in ("context", "target")
@@ -108,11 +104,10 @@ def local(ring: Ring, layout: Layout) -> Deliver:
 
 
 def gather(all_windows: Array, rows: Array) -> Array:
-    """The windows that start at given rows, out of ``[rows, ...]``, as a dense copy.
+    """The windows that start at given rows, as a dense copy.
 
-    Indexing copies whole windows in the order in which values lie in memory, so that columns that
-    lie apart have to be turned around after, in a second pass. ``np.take`` would first copy all
-    windows that could be.
+    Indexing copies whole windows in the order of their values in memory, so columns that are apart
+    need a second pass to transpose them. ``np.take`` would first copy all possible windows.
     """
     if all_windows.strides[1] >= all_windows.strides[2] or all_windows.shape[2] >= FEW_COLUMNS:
         return np.ascontiguousarray(all_windows[rows])
@@ -123,9 +118,9 @@ def gather(all_windows: Array, rows: Array) -> Array:
 
 
 def view(ring: Ring, layout: Layout) -> Deliver:
-    """Batches that are strides over the mapped columns.
+    """Batches of read-only strides over the mapped columns.
 
-    One that runs over an item's end is gathered instead.
+    A batch that crosses an item's end is gathered instead.
     """
     elsewhere, full, mapped = local(ring, layout), layout.rows, layout.mapped
     stride, put = mapped.stride, ring.freed.append
@@ -143,7 +138,7 @@ def view(ring: Ring, layout: Layout) -> Deliver:
     def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         if not flags & RUN:
             return read_only(elsewhere(slot, rows, flags, row))
-        put(slot)  # there is nothing in it
+        put(slot)  # which has no values
         batch = new(run)  # without __init__, for speed
         batch._layout, batch.rows, batch._row = layout, rows, row
         if rows == full:
@@ -161,11 +156,9 @@ def view(ring: Ring, layout: Layout) -> Deliver:
 
 
 def run_views(all_windows: Array, rows: int, stride: int) -> Array:
-    """Out of the windows that start at each row the runs of ``rows`` windows a stride apart.
+    """For each row, the ``rows`` windows from there on that are a stride apart.
 
-    ``runs[row]`` is a view.
-
-    It is made in less time than a slice.
+    ``run_views(...)[row]`` is a view, and takes less time to make than a slice.
     """
     shape = (max(0, len(all_windows) - (rows - 1) * stride), rows, *all_windows.shape[1:])
     strides = (all_windows.strides[0], all_windows.strides[0] * stride, *all_windows.strides[1:])
@@ -173,7 +166,7 @@ def run_views(all_windows: Array, rows: int, stride: int) -> Array:
 
 
 def read_only(batch: Batch) -> Batch:
-    """The batch with arrays that cannot be written, as those of its neighbours."""
+    """The batch with read-only arrays, as the views of its neighbours are."""
     for array in (batch.context, batch.target):
         if array is not None:
             array.flags.writeable = False

@@ -1,4 +1,4 @@
-"""How a feed is asked for."""
+"""The options of a feed as JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sampler_options(
 def feed_options(
     sampler: dict[str, Any], delivery: str, slots: int, channels_first: bool, mask: bool
 ) -> dict[str, Any]:
-    """All of a feed's request that is not the windows."""
+    """The fields of a feed's request that do not name the windows."""
     return {
         "options": sampler,
         "delivery": _checks.text("delivery", delivery),

@@ -1,7 +1,4 @@
-"""The orders of an epoch, as far as this client behaves differently for them.
-
-The daemon has their formulas.
-"""
+"""The orders of an epoch, as far as they matter to this client; the daemon has their formulas."""
 
 from __future__ import annotations
 
@@ -17,10 +14,10 @@ class Traits(NamedTuple):
     """How an order behaves.
 
     Attributes:
-        ascending: every epoch visits all windows from the first to the last.
-        blocks: a position is a whole batch, so that a cursor counts batches and not windows.
-        batches: the number of this rank's batches of an epoch, for a feed's options; None if all
-            epochs have as many.
+        ascending: whether every epoch visits all windows from the first to the last.
+        blocks: whether a position is a whole batch, so that a cursor counts batches, not windows.
+        batches: returns the number of this rank's batches in an epoch, for a feed's options; None
+            if all epochs have the same number.
     """
 
     ascending: bool = False
@@ -38,5 +35,5 @@ ORDERS: Mapping[str, Traits] = MappingProxyType({
 
 
 def traits(order: str) -> Traits:
-    """The traits of an order; those of a shuffle if this client does not know the name."""
+    """The traits of an order; those of shuffle if this client does not know the order."""
     return ORDERS.get(order, Traits())

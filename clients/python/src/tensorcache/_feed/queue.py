@@ -1,8 +1,8 @@
-"""The end of a feed's ring by which descriptors come and credits go without a system call.
+"""The queue of descriptors and credits in a feed's ring, which needs no system call.
 
-Both sides write what they count after what they have counted. On amd64 other processes see stores
-in their order, and loads are not moved before loads: that is enough, and all that there is, since
-Python has no fences. Elsewhere descriptors and credits go over the socket.
+Each side writes its count after the entries that it counts. On amd64, other processes see stores in
+program order, and loads are not reordered with loads. That suffices, and Python has no fences to do
+more. On other machines, descriptors and credits use the socket.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Any
 from .._errors import ProtocolError
 
 SENT, ASLEEP, GIVEN, READ, FIRST = 0, 1, 8, 9, 16
-"""Words: descriptors sent, whether the daemon sleeps, credits given, descriptors read; and where
-descriptors begin."""
+"""Numbers of 64-bit words: descriptors sent, whether the daemon sleeps, credits given, descriptors
+read, and the first word of the descriptors."""
 
 
 def usable() -> bool:
-    """Whether this machine has what a queue needs."""
+    """Reports whether this machine orders stores as a queue needs."""
     return sys.platform == "linux" and platform.machine() == "x86_64"
 
 
 class Queue:
-    """Descriptors of the daemon's, and our credits.
+    """Descriptors from the daemon, and credits to it.
 
     Attributes:
-        read: how many descriptors were taken.
+        read: how many descriptors were read.
     """
 
     def __init__(self, memory: memoryview, layout: dict[str, Any], slots: int, size: int) -> None:
@@ -45,11 +45,11 @@ class Queue:
         self.read = 0
         self._at = 0
         self._given = 0
-        self._unseen = 0  # of them, since the daemon sleeps
-        self._enough = max(1, slots * 5 // 8)
+        self._unseen = 0  # credits given since the daemon fell asleep
+        self._wake_from = max(1, slots * 5 // 8)
 
     def take(self) -> bytes:
-        """The descriptors that are new."""
+        """The new descriptors, as bytes; empty if there are none."""
         words, at, ring = self._words, self._at, self._descriptors
         sent = words[SENT]
         to = at + (sent - self.read) * self._size
@@ -63,11 +63,11 @@ class Queue:
         return taken
 
     def give(self, slots: Sequence[int]) -> bool:
-        """Give slots back; whether the daemon has to be woken to see it.
+        """Give slots back, and report whether the daemon has to be woken to see them.
 
-        That takes us 10 µs and the daemon more, so it may sleep on until much of the ring is free.
-        One that falls asleep at this moment may be overlooked: it is woken by a later credit, or
-        where we wait.
+        Waking costs this process 10 µs and the daemon more, so the daemon may sleep until 5/8 of
+        the slots are free. If it falls asleep at this moment, it may be missed: then a later credit
+        wakes it, or the client before it waits.
         """
         given, ring, n, words = self._given, self._credits, self._slots, self._words
         for slot in slots:
@@ -78,7 +78,7 @@ class Queue:
             self._unseen = 0
             return False
         self._unseen += len(slots)
-        if self._unseen < self._enough:
+        if self._unseen < self._wake_from:
             return False
         self._unseen = 0
         return True

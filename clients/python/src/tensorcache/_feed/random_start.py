@@ -1,4 +1,4 @@
-"""How many batches an epoch of ``random_start`` has; its epochs differ in length."""
+"""The number of batches in an epoch of ``random_start``, which differs from epoch to epoch."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .._index.index import WindowIndex
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
 PHASES = 4
-"""The purpose of the random numbers that give an epoch its phases; see sampler/orders.go."""
+"""The stream of random numbers that gives an epoch its phases; see sampler/orders.go."""
 
 
 def of_epoch(epoch: int, windows: WindowIndex, options: Mapping[str, Any]) -> int:
-    """The batches of an epoch that a feed with these options gets."""
+    """The number of batches of an epoch for a feed with these options."""
     _, _, counts = windows._index().runs
     return batches(
         counts,
@@ -39,15 +39,15 @@ def batches(
     num_replicas: int,
     tail: str,
 ) -> int:
-    """This rank's batches in an epoch.
+    """This rank's number of batches in an epoch.
 
     Args:
         counts: int64 ``[runs]``, the windows of each run of the index.
-        batch_size: windows a block.
-        seed: of the order.
-        epoch: which.
-        rank: of this trainer.
-        num_replicas: how many trainers deal the blocks among them.
+        batch_size: windows in a block.
+        seed: the seed of the order.
+        epoch: the number of the epoch.
+        rank: the number of this trainer.
+        num_replicas: how many trainers share the blocks.
         tail: ``"short"``, ``"wrap"`` or ``"drop"``; "" is short for one trainer, wrap for several.
     """
     full, left = divmod(blocks(counts, batch_size, seed, epoch), num_replicas)
@@ -56,9 +56,9 @@ def batches(
 
 
 def blocks(counts: npt.NDArray[np.int64], batch_size: int, seed: int, epoch: int) -> int:
-    """The blocks of all runs.
+    """The number of blocks of all runs.
 
-    A first one of a drawn length, then blocks of ``batch_size``, the last one shorter.
+    A run has a first block of random length, then blocks of ``batch_size``, the last one shorter.
     """
     first = lengths(draw(draw(draw(0, seed), epoch), PHASES), len(counts), batch_size)
     rest = np.maximum(counts - first, 0)
@@ -68,7 +68,7 @@ def blocks(counts: npt.NDArray[np.int64], batch_size: int, seed: int, epoch: int
 def lengths(key: int, runs: int, batch_size: int) -> npt.NDArray[np.int64]:
     """The length of each run's first block.
 
-    below(draw(key, run), batch_size), or batch_size where that is 0.
+    It is below(draw(key, run), batch_size), or batch_size if that is 0.
     """
     if batch_size >= 1 << 32:
         exact = [(draw(key, run) * batch_size) >> 64 for run in range(runs)]

@@ -1,13 +1,11 @@
-"""The feed's ring in this process.
+"""The feed's ring in this process: slots lent to the trainer, slots to give back, and forks.
 
-Which slots the trainer holds, which go back, and what a fork does.
-
-A slot belongs to the trainer while any array over it lives. That is known from the references to
-one array a slot, its block, which is the base of everything made from it: a plain ndarray over the
-map (``np.frombuffer``), because numpy shortens chains of bases down to the last plain ndarray and
-no further. Nobody can come by a new reference to a block that has only those it had when nothing of
-it was lent. Looking takes a tenth of what a weak reference a batch takes, and arrays of a batch's
-shape over the block can be made in advance.
+A slot is lent until no array over it is referred to. The ring knows this from the reference count
+of one array for each slot, its block, which is the base of every array made from the slot. The
+block is a plain ndarray over the map (``np.frombuffer``), because numpy shortens a chain of bases
+down to the last plain ndarray and no further. If a block has only the references that it had before
+it was lent, no other code can get a new one. Reading the count takes a tenth of the time of a weak
+reference for each batch, and arrays of a batch's shape can be made over the block in advance.
 """
 
 from __future__ import annotations
@@ -29,24 +27,23 @@ MAP_FIXED = 0x10  # the same on Linux and macOS; Python's mmap has no name for i
 COUNTED = sys.implementation.name == "cpython" and bool(
     getattr(sys, "_is_gil_enabled", lambda: True)()
 )
-"""Whether counts of references can be trusted. Other interpreters have none; without a lock, one
-may be read while a reference goes from thread to thread. There batches are copied out."""
+"""Whether reference counts can be trusted. Other interpreters have none, and without a global lock
+a count may be read while a reference moves from thread to thread. There, batches are copied out."""
 
 
 class Ring:
-    """The ring's map and the slots in it.
+    """The map of the ring and its slots.
 
     Attributes:
-        blocks: the memory of each slot.
-        taken: the slots whose memory was handed out and was not given back, whether or not it is
-            still in use.
-        freed: other slots to give back.
-        most_held: more are not lent: batches are copied out.
-        copied: batches that were copied out.
+        blocks: the memory of each slot, as one array.
+        lent: the slots that were lent to the trainer and not collected yet, in use or not.
+        freed: the slots to give back to the daemon.
+        max_lent: the most slots to lend; further batches are copied out.
+        copied: how many batches were copied out.
     """
 
     def __init__(self, fd: int, slots: int, slot_bytes: int) -> None:
-        # The descriptor stays open: a forked child maps the ring anew with it.
+        # The descriptor stays open, so that a forked child can map the ring again.
         self._fd = fd
         self._close = weakref.finalize(self, os.close, fd)
         self._map = mmap.mmap(fd, 0)
@@ -64,9 +61,10 @@ class Ring:
         self.freed: list[int] = []
 
     def ready(self) -> None:
-        """A block that is referred to as often as now is not in use.
+        """Record how many references a block that is not lent has.
 
-        By what makes batches, while the ring lives.
+        Call it once the deliveries have made their arrays over the blocks: these references last as
+        long as the ring.
         """
         if COUNTED:
             blocks, count = self.blocks, sys.getrefcount
@@ -76,14 +74,14 @@ class Ring:
         if not self.lent:
             return []
         blocks, count, idle = self.blocks, sys.getrefcount, self._idle
-        return [
-            slot for slot in tuple(self.lent) if count(blocks[slot]) > idle
-        ]  # another thread may ask
+        lent = tuple(self.lent)  # a copy, since this may run in another thread than the loop
+        return [slot for slot in lent if count(blocks[slot]) > idle]
 
     def taker(self) -> Callable[[int], Memory]:
-        """What takes a slot's memory, which is freed when the last array over it is gone.
+        """A function that lends a slot and returns its memory.
 
-        Where the trainer holds nearly all slots it is a copy, and the slot is freed at once.
+        The slot is freed after the last array over it is gone. If the trainer has nearly all slots,
+        the function returns a copy and frees the slot at once.
         """
         lent, most, make_room, copy_out = self.lent, self.max_lent, self.make_room, self.copy_out
         blocks = self.blocks
@@ -98,11 +96,11 @@ class Ring:
 
     @property
     def held(self) -> int:
-        """How many slots the trainer holds."""
+        """How many lent slots are in use."""
         return len(self._in_use())
 
     def collect(self) -> None:
-        """Move the slots that are taken and no longer in use to those that are freed."""
+        """Free the lent slots that are no longer in use."""
         lent, blocks, put, idle = self.lent, self.blocks, self.freed.append, self._idle
         if not lent:
             return
@@ -116,7 +114,7 @@ class Ring:
         lent[:] = kept
 
     def make_room(self) -> bool:
-        """Whether the trainer may hold another slot."""
+        """Collect slots, and report whether another one can be lent."""
         self.collect()
         return len(self.lent) < self.max_lent
 
@@ -125,31 +123,31 @@ class Ring:
         return memoryview(self._map).cast("q")
 
     def memory(self) -> memoryview:
-        """All that is mapped."""
+        """The whole map."""
         return memoryview(self._map)
 
     def copy(self, slot: int) -> Memory:
-        """A slot's bytes in memory of their own."""
+        """A copy of a slot's bytes."""
         memory = aligned_memory(self._slot_bytes)
         memory[:] = self.blocks[slot]
         return memory
 
     def copy_out(self, slot: int) -> Memory:
-        """A slot's bytes in memory of their own; the slot is freed."""
+        """A copy of a slot's bytes; frees the slot."""
         memory = self.copy(slot)
         self.freed.append(slot)
         self.copied += 1
         return memory
 
     def before_fork(self) -> None:
-        """Remember the held slots as they are now.
+        """Save the slots in use.
 
-        The daemon may refill them before the child has its own.
+        The daemon may refill them before the child has a map of its own.
         """
         self._saved = {slot: self.blocks[slot].tobytes() for slot in self._in_use()}
 
     def after_fork_in_parent(self) -> None:
-        """Forget them."""
+        """Drop the saved slots."""
         self._saved = {}
 
     def after_fork_in_child(self) -> None:

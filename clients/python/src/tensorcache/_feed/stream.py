@@ -1,7 +1,4 @@
-"""One attachment to the daemon.
-
-The socket that descriptors come from and credits go to, and the ring.
-"""
+"""One connection of a feed to the daemon: its socket, its ring, descriptors and credits."""
 
 from __future__ import annotations
 
@@ -30,29 +27,32 @@ from .ring import Ring
 from .wait_meter import Meter
 
 Descriptor = tuple[int, int, int, int, int, int, int]
-"""Slot, rows, stream, flags, epoch, consumed, and of a run the dataset's row at which it begins."""
+"""Slot, rows, stream, flags, epoch, consumed, and for a run of windows the dataset's row of the
+first."""
 
 DESCRIPTOR = struct.Struct("<IIIIQqq")
 SEEK = struct.Struct("<IIQq")
 WAIT = struct.Struct("<IIQ")
 WAKE = frames.HEADER.pack(0, frames.CREDIT)
-"""A credit of no slot: there are some in the queue."""
+"""A CREDIT frame without slots: the credits are in the queue."""
 STATUS_ATTEMPTS = 20
-"""How often the daemon is asked about a feed until it has heard what it was told of it just before.
-"""
+"""How often to ask for a feed's status until the daemon has read the meter's latest report."""
 TICK_SECONDS = 0.5
-"""How often a wait looks up whether the process still wants the batch."""
+"""How often a blocked read checks whether the process still wants the batch."""
 
 
 class Stream:
     """A feed's connection.
 
     Attributes:
-        said: the daemon's REPLY.
-        pending: descriptors that are here and were not handed out, of as many batches as are
-            delivered before slots go back.
+        reply: the daemon's REPLY.
+        layout: the layout of a slot.
+        slots: the number of slots.
+        ring: the ring in this process.
+        pending: descriptors that were received and not delivered, at most as many as are delivered
+            before slots go back.
         meter: counts the seconds that are spent blocked for descriptors.
-        deliver: makes a batch of a slot, a number of windows and flags.
+        deliver: makes a batch from a slot, a number of windows, flags and a row.
     """
 
     def __init__(
@@ -89,20 +89,19 @@ class Stream:
             frames.close_all(fds)
             raise
         self.pending: Iterator[Descriptor] = iter(())
-        self._following: Iterator[Descriptor] = iter(())  # behind them
+        self._following: Iterator[Descriptor] = iter(())  # those after the pending ones
         self.meter = meter
-        self._began = (
-            time.perf_counter() - meter.seconds()
-        )  # on a clock that stands still inside passes
-        # A credit wakes the daemon, which takes the trainer 10 µs; what is left must last until it
-        # has answered. Through the queue a credit wakes nobody as a rule, and the daemon shall see
-        # it soon.
+        # On a clock that runs between passes only.
+        self._began = time.perf_counter() - meter.seconds()
+        # A CREDIT frame wakes the daemon and costs the trainer 10 µs, so slots are given back in
+        # bulk; the remaining ones must last until the daemon answers. A credit in the queue rarely
+        # wakes it, so slots are given back sooner.
         self._give_back_from = max(
             1, self.slots * 5 // 16 if self._queue is not None else self.slots * 5 // 8
         )
         self._give_back_least = max(1, self.slots // 4)
         self._number = int(self.reply.get("stream", 0))
-        self._seeking = False  # descriptors of before a seek may still come
+        self._seeking = False  # until descriptors of the new place arrive
         self._sock = sock
         self._closed = False
         self._forked = False
@@ -113,10 +112,10 @@ class Stream:
         fork.watch(self)
 
     def receive(self) -> Iterator[Descriptor]:
-        """More of what the daemon sent, or at least some bytes of it: perhaps no descriptor yet.
+        """The next descriptors; perhaps none, if only a part of a frame has arrived.
 
-        Slots are given back before this blocks, so the daemon always has what the trainer does not
-        hold.
+        Slots are given back before this blocks, so the daemon has all slots that the trainer does
+        not use.
 
         Raises:
             TensorcacheError: the daemon sent ERROR, or went away.
@@ -137,7 +136,7 @@ class Stream:
         return iter(pending)
 
     def _receive(self) -> Iterator[Descriptor]:
-        """What comes over the socket."""
+        """Descriptors from the socket."""
         view = self._view[self._filled :] if self._filled else self._view
         try:
             n = self._sock.recv_into(view, 0, socket.MSG_DONTWAIT)
@@ -151,7 +150,7 @@ class Stream:
         return self._parse()
 
     def _take(self, queue: Queue) -> bytes:
-        """What the queue holds; where that is nothing, it is waited for."""
+        """Descriptors from the queue; blocks until there are some."""
         taken = queue.take()
         if not taken:
             self.give_back()
@@ -167,7 +166,7 @@ class Stream:
         return taken
 
     def give_back(self, least: int = 1) -> None:
-        """Send the freed slots as one CREDIT, if ``least`` or more, and a due meter frame."""
+        """Send the freed slots as one CREDIT, if ``least`` or more, and a METER frame if due."""
         ring = self.ring
         freed = ring.freed
         if ring.lent:
@@ -177,7 +176,7 @@ class Stream:
         if self._queue is not None:
             asleep = self._queue.give(freed)
             freed.clear()
-            meter = self.meter.frame()  # which also tells whether there is a daemon
+            meter = self.meter.frame()  # sending it also finds out whether the daemon is gone
             if asleep or meter:
                 self._send(WAKE + meter)
         else:
@@ -187,11 +186,11 @@ class Stream:
 
     @property
     def queued(self) -> bool:
-        """Whether descriptors and credits go through the ring's memory."""
+        """Whether descriptors and credits use the ring's memory."""
         return self._queue is not None
 
     def report(self) -> None:
-        """Tell the daemon what the meter says, if it still listens."""
+        """Send the meter's values to the daemon, if it is still there."""
         with contextlib.suppress(TensorcacheError):
             self._send(self.meter.frame(always=True))
 
@@ -218,15 +217,18 @@ class Stream:
         return {**reply, "pass_s": self.meter.seconds(), "wait_data_s": self.meter.waited}
 
     def idle_in_passes(self, waited: float | None) -> float | None:
-        """Of the seconds that the daemon waited for the trainer so far, those inside passes.
+        """The part inside passes of the seconds that the daemon waited for the trainer.
 
-        Between passes the ring is full, whoever was too slow in them.
+        Between passes the ring is full, whichever side was slower in them.
         """
         between = time.perf_counter() - self.meter.seconds() - self._began
         return None if waited is None else max(0.0, waited - between)
 
     def seek(self, epoch: int, consumed: int) -> None:
-        """Go on at another place; what is under way from before is skipped and given back."""
+        """Continue at another place.
+
+        Descriptors from before are skipped and their slots given back.
+        """
         self._number += 1
         self._seeking = True
         left = chain(self.pending, self._following)
@@ -236,7 +238,7 @@ class Stream:
         )
 
     def close(self) -> None:
-        """End the feed; a thread that waits in it wakes up."""
+        """End the feed, and wake a thread that waits in it."""
         if self._finalize.alive:
             self._closed = True
             with contextlib.suppress(OSError):
@@ -257,10 +259,11 @@ class Stream:
     def after_fork_in_child(self) -> None:
         """Leave the feed to the parent.
 
-        Close our copy of its socket without a word, keep our batches as they are.
+        Close the child's copy of the socket without a DONE frame, and keep the values of its
+        batches.
         """
         self._forked, self._failed = True, forked()
-        deque(chain(self.pending, self._following), 0)  # none of them is handed out
+        deque(chain(self.pending, self._following), 0)  # drops the descriptors
         self._finalize()
         self.ring.after_fork_in_child()
 
@@ -282,7 +285,7 @@ class Stream:
             self.meter.waited += time.perf_counter() - began
 
     def _skip(self, descriptors: Iterator[Descriptor]) -> Iterator[Descriptor]:
-        """What comes after a seek, without what was under way."""
+        """The descriptors that were sent after a seek."""
         kept = []
         for descriptor in descriptors:
             if descriptor[2] == self._number:
@@ -301,7 +304,7 @@ class Stream:
                 and size == self._filled - frames.HEADER.size
                 and not size % DESCRIPTOR.size
             ):
-                self._filled = 0  # one whole frame, as nearly always
+                self._filled = 0  # the usual case: one whole frame
                 return DESCRIPTOR.iter_unpack(
                     bytes(view[frames.HEADER.size : frames.HEADER.size + size])
                 )
@@ -345,7 +348,7 @@ class Stream:
         return self._final_error() or frames.connection_error(error)
 
     def _final_error(self) -> TensorcacheError | None:
-        """The ERROR frame that the daemon may have left before it closed."""
+        """The ERROR frame that the daemon may have sent before it closed."""
         with contextlib.suppress(OSError, TensorcacheError):
             while n := self._sock.recv_into(self._view[self._filled :], 0, socket.MSG_DONTWAIT):
                 self._filled += n

@@ -1,4 +1,4 @@
-"""The trainer's clock: how long it is inside passes, and how much of that it waits for data."""
+"""The clock of a feed: seconds inside passes, and those in which the trainer waits for data."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import time
 METER = struct.Struct("<IIQQ")
 METER_FRAME = 5
 REPORT_SECONDS = 0.25
-"""How often the daemon is told, at most."""
+"""The least time between two reports to the daemon."""
 
 
 class Meter:
-    """Seconds inside passes and in wait, over all attachments of a feed.
+    """Seconds inside passes and seconds waited, over all streams of a feed.
 
     Attributes:
         waited: seconds blocked for batches.
-        told: nanoseconds inside passes, as the daemon was told last.
+        reported: nanoseconds inside passes, in the latest report to the daemon.
     """
 
     def __init__(self) -> None:
@@ -27,18 +27,18 @@ class Meter:
         self._due = 0.0
 
     def begin(self) -> None:
-        """A pass begins."""
+        """Start the clock: a pass begins."""
         self._began = time.perf_counter()
 
     def pause(self) -> None:
-        """A pass is over or left."""
+        """Stop the clock: the pass ended or was left."""
         if self._began is not None:
             self._passed += time.perf_counter() - self._began
             self._began = None
 
     @property
     def running(self) -> bool:
-        """Whether a pass is under way."""
+        """Whether a pass is running."""
         return self._began is not None
 
     def seconds(self) -> float:
@@ -48,7 +48,7 @@ class Meter:
         )
 
     def frame(self, always: bool = False) -> bytes:
-        """A METER frame for the daemon, or nothing where it was told a moment ago."""
+        """A METER frame for the daemon, or nothing if the latest report is recent."""
         now = time.perf_counter()
         if now < self._due and not always:
             return b""

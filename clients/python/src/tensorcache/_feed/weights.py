@@ -1,4 +1,4 @@
-"""Weights of items, as the daemon reads them: one number an item."""
+"""Weights of items as the daemon reads them: one number for each item."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Weights: TypeAlias = "Mapping[Any, float] | Sequence[float] | npt.NDArray[np.flo
 
 
 def weights(given: Weights, items: Items) -> list[float]:
-    """A weight for each item, by its number.
+    """A weight for each item, in the order of the items' codes.
 
     Args:
-        given: item values to weights, for all items; or the weights alone, in the order of
+        given: a mapping of all item values to weights, or the weights in the order of
             ``data.items``.
-        items: the dataset's.
+        items: the items of the dataset.
 
     Raises:
-        SpecError: a weight is negative or no finite number, or an item has none.
-        NotFoundError: no item has a value.
+        SpecError: a weight is negative or not a finite number, or an item has none.
+        NotFoundError: a value of the mapping is no item.
     """
     if isinstance(given, Mapping):
         unknown = dict.fromkeys(given)
@@ -40,7 +40,7 @@ def weights(given: Weights, items: Items) -> list[float]:
             listed.append(given[value])
             del unknown[value]
         for value in unknown:
-            items.code(value)  # raises
+            items.code(value)  # raises NotFoundError
     else:
         listed = _checks.listed("weights", given)
         if len(listed) != len(items):

@@ -1,1 +1,1 @@
-"""How rows get into a dataset: the options of a load, and arrays that are sent."""
+"""Loading rows into a dataset: the options of a load, and sending arrays."""

@@ -1,4 +1,4 @@
-"""Sending tables of other libraries to the daemon, as an Arrow stream that pyarrow writes."""
+"""Sending tables of other libraries to the daemon as an Arrow stream, which pyarrow writes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .._errors import SourceError
 
 
 def is_table(columns: Any) -> bool:
-    """Whether ``columns`` speaks Arrow's PyCapsule interface and is no mapping.
+    """Whether ``columns`` has Arrow's PyCapsule interface and is no mapping.
 
-    Tables, readers, DuckDB's relations.
+    These are tables, readers and DuckDB's relations.
     """
     return not callable(getattr(columns, "items", None)) and (
         hasattr(columns, "__arrow_c_stream__") or hasattr(columns, "__arrow_c_array__")
@@ -25,7 +25,7 @@ def reader_of(columns: Any) -> Any:
     """A ``pyarrow.RecordBatchReader`` over a table.
 
     Raises:
-        SourceError: pyarrow is not there, or what the table says is no table.
+        SourceError: pyarrow is not installed, or ``columns`` is no table for it.
     """
     kind = type(columns).__name__
     try:
@@ -39,21 +39,21 @@ def reader_of(columns: Any) -> Any:
             return pyarrow.RecordBatchReader.from_stream(columns)
         batch = pyarrow.record_batch(columns)
         return pyarrow.RecordBatchReader.from_batches(batch.schema, [batch])
-    except (ValueError, TypeError) as error:  # what pyarrow raises derives from them
+    except (ValueError, TypeError) as error:  # pyarrow's errors derive from these
         raise SourceError(
             f"columns: a {kind} that is no table: {error}", field="columns"
         ) from error
 
 
 class Sink(io.RawIOBase):
-    """A socket as the file that an Arrow stream is written to."""
+    """A socket as the file that pyarrow writes an Arrow stream to."""
 
     def __init__(self, sock: socket.socket) -> None:
         super().__init__()
         self._sock = sock
 
     def writable(self) -> bool:
-        """It is."""
+        """Always True."""
         return True
 
     def write(self, data: Any) -> int:
@@ -64,11 +64,11 @@ class Sink(io.RawIOBase):
 
 
 def send(sock: socket.socket, reader: Any) -> None:
-    """Write the batches of a reader, and the end mark where all of them came."""
+    """Send the batches of a reader, and the end mark once all were sent."""
     ipc: Any = importlib.import_module("pyarrow").ipc
     stream = ipc.new_stream(Sink(sock), reader.schema)
     with reader:
         for batch in reader:
             stream.write_batch(batch)
-    stream.close()  # not where the reader failed: without its end mark the stream is refused
+    stream.close()  # not if the reader failed: the daemon refuses a stream without its end mark
     sock.shutdown(socket.SHUT_WR)

@@ -1,7 +1,4 @@
-"""Values that numpy has no type of, or none that says what is missing.
-
-Python's objects, series of Polars.
-"""
+"""Columns that numpy has no dtype for, or no missing value: Python objects and Polars series."""
 
 from __future__ import annotations
 
@@ -21,22 +18,22 @@ UNREAD = {
     "Int128": "cast it to pl.Int64 or pl.Float64, or leave the column out",
     "UInt128": "cast it to pl.UInt64 or pl.Float64, or leave the column out",
 }
-"""What to do about the types of Polars that are not read."""
+"""Hints for the Polars dtypes that are not read."""
 
 NOT_A_TIME = np.iinfo(np.int64).min
-"""What numpy keeps NaT as."""
+"""The integer that numpy stores NaT as."""
 
 
 def masked(values: Any, gone: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """Values of which some may be missing, which floats say by NaN."""
+    """Values of which some may be missing; floats use NaN for these."""
     values = np.asarray(values)
     return values if values.dtype.kind == "f" or not gone.any() else np.ma.MaskedArray(values, gone)
 
 
 def of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Decimals as the nearest float64, dates, times and their differences as numpy has them.
+    """Decimals as the nearest float64, and dates, times and their differences as numpy dtypes.
 
-    All else as it is.
+    Other objects are returned as they are.
     """
     first = next((value for value in array if not is_missing(value)), None)
     if isinstance(first, (bool, int, float, np.number, np.bool_)):
@@ -68,7 +65,7 @@ def decimal_of(row: int, value: Any) -> float:
 
 
 def of_times(array: npt.NDArray[Any], kind: str) -> npt.NDArray[Any]:
-    """Dates, times or their differences as numpy has them."""
+    """Dates, times or their differences as numpy dtypes."""
     try:
         return array.astype(kind)
     except (ValueError, TypeError):
@@ -81,7 +78,7 @@ def of_times(array: npt.NDArray[Any], kind: str) -> npt.NDArray[Any]:
 
 
 def since_midnight(row: int, value: Any) -> np.timedelta64:
-    """A time of the day as a duration; NaT where there is none."""
+    """A time of the day as a duration; NaT for a missing one."""
     if is_missing(value):
         return np.timedelta64("NaT", "us")
     if not isinstance(value, datetime.time) or value.tzinfo is not None:
@@ -91,10 +88,10 @@ def since_midnight(row: int, value: Any) -> np.timedelta64:
 
 
 def of_polars(name: str, value: Any) -> Any:
-    """A series of Polars as numpy can take it.
+    """A Polars series as numpy can convert it.
 
     Raises:
-        SourceError: it is nested, or of integers of more than 64 bits.
+        SourceError: it is nested, or has integers of more than 64 bits.
     """
     kind = value.dtype
     what = str(kind).partition("(")[0]
@@ -104,7 +101,7 @@ def of_polars(name: str, value: Any) -> Any:
         )
     if what == "Null":
         return np.full(len(value), np.nan)
-    if what == "Time":  # whose nanoseconds Python's times do not hold
+    if what == "Time":  # Python's times have no nanoseconds
         return value.to_physical().fill_null(NOT_A_TIME).to_numpy().view("timedelta64[ns]")
     if kind.is_integer() or what == "Boolean":
         return masked(value.fill_null(strategy="zero").to_numpy(), value.is_null().to_numpy())
@@ -112,10 +109,12 @@ def of_polars(name: str, value: Any) -> Any:
 
 
 def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Numbers that stand among missing values, as numpy has them without those; all else as it is.
+    """Numbers among missing values, in the dtype that numpy gives them without those.
+
+    Other objects are returned as they are.
 
     Raises:
-        ValueError: the numbers are of no one type that holds them all, and so would be changed.
+        ValueError: no dtype stores all the numbers exactly.
     """
     gone = np.fromiter((is_missing(value) for value in array), np.bool_, len(array))
     numbers = array[~gone].tolist()
@@ -137,10 +136,10 @@ def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether an object stands for no value: None, NaN, pandas' NA."""
+    """Whether an object is a missing value: None, NaN or pandas' NA."""
     if value is None or type(value).__name__ == "NAType":
         return True
     try:
         return bool(value != value)
-    except (ValueError, ArithmeticError):  # an array, a number that signals
+    except (ValueError, ArithmeticError):  # an array, or a signaling NaN
         return False

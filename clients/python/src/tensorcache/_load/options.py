@@ -18,7 +18,7 @@ def load_options(
     layout: str,
     melt: bool,
 ) -> dict[str, Any]:
-    """The load options as JSON: those that are not the default."""
+    """The load options that are not the default, as JSON."""
     return given(
         ("columns", columns, _checks.names, None),
         ("item_id", item_id, _checks.names, None),
@@ -37,7 +37,7 @@ def row_options(
     duplicates: str | None,
     regrid: Step | None,
 ) -> dict[str, Any]:
-    """The load options that choose, order and insert rows."""
+    """The load options that select, sort and insert rows."""
     return given(
         ("where", where, _checks.where, None),
         ("items", items, _checks.item_values, None),
@@ -55,7 +55,7 @@ def text_options(
     na: Sequence[str] | str | None,
     time_format: str | None,
 ) -> dict[str, Any]:
-    """The load options that only text files have."""
+    """The load options for text files."""
     return given(
         ("delimiter", delimiter, _checks.text, None),
         ("no_header", no_header, _checks.flag, False),
@@ -66,7 +66,7 @@ def text_options(
 
 
 def given(*readers: tuple[str, Any, Callable[[str, Any], Any], Any]) -> dict[str, Any]:
-    """The options that are not the default, each read by its reader."""
+    """The options that are not the default, each converted by its function."""
     options: dict[str, Any] = {}
     for field, value, read, default in readers:
         if value is not None and (default is None or value != default):
@@ -75,5 +75,5 @@ def given(*readers: tuple[str, Any, Callable[[str, Any], Any], Any]) -> dict[str
 
 
 def no_files(field: str, value: Any) -> Any:
-    """Refuses an option of files where there are none."""
+    """Refuse an option for files where arrays are given."""
     raise SpecError(f"{field}: got {value!r}, want it for files only, not for arrays", field=field)

@@ -1,4 +1,4 @@
-"""Paths of sources, as the daemon takes them."""
+"""Paths of sources as the daemon reads them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Source: TypeAlias = "str | os.PathLike[str]"
 
 
 def absolute(sources: Source | Sequence[Source]) -> list[str]:
-    """The sources as absolute paths; the daemon works in another directory."""
+    """The sources as absolute paths, because the daemon has another working directory."""
     listed = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
     if not listed:
         raise SourceError("sources: got none, want at least one file", field="sources")

@@ -20,18 +20,18 @@ from . import arrow
 from .object_columns import is_missing, masked, of_objects, of_polars
 
 CHUNK_BYTES = 4 << 20
-"""How much is converted at a time: what is sent needs no second copy in memory."""
+"""How many bytes are converted at a time, so that sending needs no second copy of the data."""
 
 NAMES = {dtype.str[1:]: name for name, dtype in DTYPES.items() if name not in ("text", *TIMES)}
-"""What numpy calls the dtypes of numbers, without their byte order."""
+"""numpy's names of the number dtypes, by their code without byte order."""
 
 UNITS = ("s", "ms", "us", "ns")
-"""The units of times that are stored."""
+"""The units in which times are stored."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column ready to be sent: what it is, and its bytes in pieces."""
+    """A column ready to be sent: its description, and its bytes in pieces."""
 
     name: str
     dtype: str
@@ -43,7 +43,7 @@ class Column:
     zone: str = ""
 
     def description(self) -> dict[str, Any]:
-        """Its line in the request."""
+        """The column's entry in the request."""
         description: dict[str, Any] = {
             "name": self.name,
             "dtype": self.dtype,
@@ -55,13 +55,13 @@ class Column:
 
 
 def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> dict[str, Any]:
-    """Send arrays, or a table, as a dataset's next generation, without options behind its rows.
+    """Send arrays, or a table, as a dataset's next generation, and return the daemon's answer.
 
-    The daemon's answer.
+    Without options they are appended to its rows.
 
     Raises:
-        SourceError: an array cannot be stored, or its length is not that of the others.
-        TensorcacheError: what the daemon refuses.
+        SourceError: an array cannot be stored, or the arrays differ in length.
+        TensorcacheError: the daemon refuses them.
     """
     reader = arrow.reader_of(columns) if arrow.is_table(columns) and not is_frame(columns) else None
     ready = [] if reader is not None else columns_of(columns)
@@ -130,7 +130,7 @@ def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def column_of(name: str, value: Any) -> Column:
-    """A column from anything that numpy makes an array of."""
+    """A column from anything that numpy converts to an array."""
     if isinstance(value, Codes) and value.words is not None and value.ndim == 1:
         return codes_column(name, value)
     array = array_of(name, plain(value))
@@ -162,9 +162,10 @@ def column_of(name: str, value: Any) -> Column:
 
 
 def array_of(name: str, value: Any) -> npt.NDArray[Any]:
-    """``value`` as an array; a time with a zone as UTC, objects that are numbers or times as such.
+    """``value`` as an array.
 
-    It is masked where values are missing of which the type has no way to say it.
+    Times with a zone become UTC, and objects that are numbers or times get their dtype. The array
+    is masked if values are missing and its dtype has no missing value.
     """
     kind: Any = getattr(value, "dtype", None)
     zone, plain = getattr(kind, "tz", None), getattr(kind, "numpy_dtype", None)
@@ -175,7 +176,7 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
     ):  # pandas' nullable numbers
         fill = (
             np.nan if plain.kind == "f" else plain.type(0).item()
-        )  # Arrow's truth values take no 0
+        )  # Arrow's booleans cannot be filled with 0
         return masked(value.to_numpy(dtype=plain, na_value=fill), np.asarray(value.isna()))
     if callable(getattr(value, "null_count", None)) and hasattr(kind, "is_integer"):
         value = of_polars(name, value)
@@ -193,7 +194,7 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
 
 
 def zone_of(value: Any) -> str:
-    """The time zone of a pandas or Polars array as Arrow names it; empty without one."""
+    """The time zone of a pandas or Polars array by Arrow's name; empty without one."""
     kind = getattr(value, "dtype", None)
     zone, tz = getattr(kind, "time_zone", None), getattr(kind, "tz", None)
     if isinstance(zone, str) or tz is None:
@@ -244,7 +245,7 @@ def time_column(name: str, array: npt.NDArray[Any]) -> Column:
 def text_column(name: str, array: npt.NDArray[Any]) -> Column:
     """A column of texts, as offsets and bytes.
 
-    An offset ``-o - 1`` says that the text before it is missing.
+    An offset ``-o - 1`` marks the text before it as missing.
     """
     if array.ndim != 1:
         raise SourceError(
@@ -290,7 +291,7 @@ def encoded(name: str, row: int, text: str) -> bytes:
 
 
 def codes_column(name: str, codes: Codes) -> Column:
-    """A column of the words that codes stand for, as :func:`text_column`, in pieces of MiBs."""
+    """A column of the words of codes, as in :func:`text_column`, in pieces of some MiB."""
     assert codes.words is not None
     words = [word.encode() for word in codes.words]
     numbers: npt.NDArray[np.int32] = plain(codes)
@@ -304,7 +305,7 @@ def codes_column(name: str, codes: Codes) -> Column:
         )
     sizes = np.array(
         [len(word) for word in words] + [0], np.int64
-    )  # -1 is the last, which is empty
+    )  # code -1 takes the last word, which is empty
     step = CHUNK_BYTES // 8
 
     def pieces() -> Iterator[bytes | memoryview]:
@@ -326,7 +327,7 @@ def codes_column(name: str, codes: Codes) -> Column:
 
 
 def pieces_of(array: npt.NDArray[Any], stored: np.dtype[Any]) -> Iterator[bytes | memoryview]:
-    """The values in C order as ``stored``, a few MiB at a time."""
+    """The values in C order as ``stored``, some MiB at a time."""
     row = stored.itemsize * (array.shape[1] if array.ndim == 2 else 1)
     step = max(1, CHUNK_BYTES // max(1, row))
     for at in range(0, len(array), step):

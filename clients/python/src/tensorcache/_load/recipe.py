@@ -1,4 +1,4 @@
-"""What a load does to values: steps and what they are fitted on, as keywords, a dict or a file."""
+"""The steps of a load and what they are fitted on, from keywords, a dict or a file."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ Recipe: TypeAlias = "Mapping[str, Any] | str | os.PathLike[str]"
 def with_recipe(
     options: dict[str, Any], recipe: Recipe | None, steps: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The load options with those of the steps that are given, and of a recipe.
+    """The load options with those of the given steps and of a recipe.
 
     Raises:
-        SpecError: a field is given twice, cannot be, or the recipe cannot be read.
+        SpecError: a field is given twice, has a value of a wrong type, or the recipe cannot be
+            read.
     """
     fields = {
         field: read(field, steps[field]) for field, read in READERS.items() if given(steps, field)
@@ -47,7 +48,7 @@ def with_recipe(
 
 
 def given(steps: Mapping[str, Any], field: str) -> bool:
-    """Whether a step is."""
+    """Whether a step is given."""
     value = steps.get(field)
     return (
         value is not None
@@ -57,7 +58,7 @@ def given(steps: Mapping[str, Any], field: str) -> bool:
 
 
 def fields_of(recipe: Recipe) -> Mapping[str, Any]:
-    """A recipe's fields: of a dict, or of a JSON or TOML file."""
+    """The fields of a recipe, from a dict, or a JSON or TOML file."""
     if isinstance(recipe, Mapping):
         return recipe
     if not isinstance(recipe, (str, os.PathLike)):
@@ -93,7 +94,10 @@ def toml_of(path: Path, text: str) -> Mapping[str, Any]:
 
 
 def per_column(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """A reader of one setting, or of one by column with ``"*"`` for the others."""
+    """A function that reads one setting, or a mapping from columns to settings.
+
+    ``"*"`` in a mapping is for all other columns.
+    """
 
     def reader(field: str, value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -106,7 +110,7 @@ def per_column(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
 
 
 def fill(field: str, value: Any) -> float | str:
-    """A number or a word."""
+    """A number or the name of a method."""
     return str(value) if isinstance(value, str) else literal(field, value)
 
 
@@ -116,13 +120,13 @@ def clip(field: str, value: Any) -> list[Any]:
 
 
 def literal(field: str, value: Any) -> float:
-    """A number; a whole one that no float is with all its digits, which the daemon refuses."""
+    """A float, or an int if no float is equal to it: with all digits, the daemon refuses it."""
     nearest = _checks.number(field, value)
     return nearest if int(nearest) == int(value) else int(value)
 
 
 def flags(field: str, value: Any) -> Any:
-    """True or False for all, names, or truth values by name."""
+    """True or False for all columns, names of columns, or a mapping from columns to flags."""
     if isinstance(value, Mapping):
         return {
             _checks.text(field, name): _checks.flag(field, setting)
@@ -134,7 +138,7 @@ def flags(field: str, value: Any) -> Any:
 
 
 def same(_: str, value: Any) -> Any:
-    """What the daemon judges."""
+    """The value as it is: the daemon checks it."""
     return value
 
 
