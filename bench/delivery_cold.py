@@ -66,9 +66,8 @@ def made(parent: str) -> Path:
 
 def stored(shape: Shape) -> tensorcache.Dataset:
     """The rows by way of a file, since they are larger than the memory that there is."""
-    os.environ["TENSORCACHE_MEMORY"] = str(
-        2 * TIMES * MEMORY
-    )  # else a load is refused that is larger than half of it
+    # Else a load is refused that is larger than half of it.
+    os.environ["TENSORCACHE_MEMORY"] = str(2 * TIMES * MEMORY)
     path, block = Path(os.environ["TENSORCACHE_DIR"], "cold.npy"), 1 << 20
     draw = np.random.default_rng(0)
     rows = np.lib.format.open_memmap(path, "w+", np.float32, (shape.rows, shape.features))

@@ -88,9 +88,8 @@ def four(options: Options) -> Result:
     trainers = [Trainer(seed, shape) for seed in range(TRAINERS)]
     try:
         pids = [daemon, *(trainer.process.pid for trainer in trainers)]
-        put(
-            "packed", table(Shape(1000)), "packed"
-        )  # tiny: what a feed needs besides data and ring is there
+        # Tiny: what a feed needs besides data and ring is there.
+        put("packed", table(Shape(1000)), "packed")
         for word, trainer in itertools.product(("attach", "detach"), trainers):
             trainer.say(word)
             trainer.hear()

@@ -64,9 +64,8 @@ def test_versions_and_dictionaries(
 ) -> None:
     path = tmp_path / f"x.{form}"
     if form == "arrow" and {id(OTHER), id(HOLED)} & {id(each) for each in batches}:
-        with pytest.raises(
-            pa.ArrowInvalid, match="replacement"
-        ):  # a file has one dictionary for a column
+        # A file has one dictionary for a column.
+        with pytest.raises(pa.ArrowInvalid, match="replacement"):
             write(path, batches, form, options)
         return
     write(path, batches, form, options)

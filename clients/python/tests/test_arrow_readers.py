@@ -98,9 +98,10 @@ def test_duckdb_through_pyarrow(put: Put) -> None:
     data, directory = put
     with pa.memory_map(str(directory / "data.arrow")) as source:
         table = pa.ipc.open_file(source).read_all()
+        # Unknown to it.
         table = table.drop_columns(
             [name for name in ("f2", "packed_float16") if name in table.column_names]
-        )  # unknown to it
+        )
         with duckdb.connect() as db:
             db.register("data", table)
             rows, first, last = db.sql("select count(*), min(t), max(t) from data").fetchall()[0]

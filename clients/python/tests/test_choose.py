@@ -140,9 +140,8 @@ def test_the_time_between_passes_is_no_step(monkeypatch: pytest.MonkeyPatch) -> 
     while not machine.chooser.settled:
         for _ in range(10):
             machine.step()
-        machine.now += (
-            10 if machine.chooser.delivery == "local" else 1
-        )  # an evaluation, not FAR off
+        # An evaluation, not FAR off.
+        machine.now += 10 if machine.chooser.delivery == "local" else 1
         machine.chooser.pause()
     assert machine.chooser.delivery == "local"
 

@@ -150,9 +150,8 @@ def test_the_end_of_a_container_is_noticed(directory: Path, total: float) -> Non
     trainer = as_user(ALLOWED, TRAINER, [str(directory), "slot", "stay"])
     assert trainer.stdout is not None
     assert trainer.stdout.readline()
-    assert [f["pid"] for f in cache.feeds()] == [
-        0
-    ]  # a number of the other namespace would name another process here
+    # A number of the other namespace would name another process here.
+    assert [f["pid"] for f in cache.feeds()] == [0]
     feeds = subprocess.run(
         [find_binary(), "feeds", "--dir", directory], capture_output=True, text=True, timeout=60
     )

@@ -269,9 +269,8 @@ def test_interrupting_a_waiting_loop_attaches_anew_at_the_same_place(
         waiting.wait()
         os.kill(os.getpid(), signal.SIGINT)
 
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # a shell's background jobs ignore it
+    # A shell's background jobs ignore it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
             for batch in feed:

@@ -247,9 +247,8 @@ def test_closing_from_another_thread_wakes_a_waiting_loop(windows: tensorcache.W
         slots = 0
         try:
             while True:
-                slots += len(
-                    list(stream.receive())
-                )  # never given back: after three nothing more comes
+                # Never given back: after three nothing more comes.
+                slots += len(list(stream.receive()))
                 if slots == 3:
                     dry.set()
         except BaseException as error:  # noqa: BLE001

@@ -28,9 +28,8 @@ def close(feed: tensorcache.Feed, cache: tensorcache.Cache) -> None:
     assert len(mine) == 1
     said = cache._server.control.delete(f"/v1/feeds/{mine[0]['feed']}")
     assert said["feed"] == mine[0]["feed"]
-    assert (
-        feed.stats()["verdict"] is None or said["pid"]
-    )  # its statistics are the client's alone now
+    # Its statistics are the client's alone now.
+    assert feed.stats()["verdict"] is None or said["pid"]
 
 
 @pytest.mark.parametrize("reconnect", [False, True])

@@ -62,10 +62,11 @@ def document(door: Door) -> dict[str, Any]:
     parameters = document["components"]["parameters"]
     for name, values in {"name": ["a", "none"], "job": ["j1", "j9"], "feed": ["f1", "f9"]}.items():
         parameters[name]["schema"] = {"type": "string", "enum": values}
+    # The others need a.
     removed = {
         **parameters["name"],
         "schema": {"type": "string", "enum": ["gone", "none"]},
-    }  # the others need a
+    }
     document["paths"]["/v1/datasets/{name}"]["delete"]["parameters"] = [removed]
     return document
 

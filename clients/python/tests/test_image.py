@@ -43,9 +43,8 @@ def image() -> Iterator[Path]:
     if reason := why_not():
         pytest.skip(reason)
     binary = find_binary()
-    if not is_static(
-        binary
-    ):  # as that with the race detector; the installed one is as the Dockerfile builds it
+    # As that with the race detector; the installed one is as the Dockerfile builds it.
+    if not is_static(binary):
         with pytest.MonkeyPatch.context() as patch:
             patch.delenv("TENSORCACHE_BIN", raising=False)
             try:

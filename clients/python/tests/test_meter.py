@@ -61,8 +61,7 @@ def test_both_sides_tell_how_long_they_waited(
         )
         assert said["wait_trainer_s"] >= stats["wait_trainer_s"]
         assert said["delivery"] == "slot"
-        bound, asked = (
-            v["verdict"].partition(":")[0] for v in (said, stats)
-        )  # the rest changes with time
+        # The rest changes with time.
+        bound, asked = (v["verdict"].partition(":")[0] for v in (said, stats))
         assert bound == asked
     assert feed.stats()["verdict"] is None

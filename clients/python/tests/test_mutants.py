@@ -21,9 +21,8 @@ from pyarrow import ipc
 import tensorcache
 import test_types
 
-MUTANTS = (
-    int(os.environ.get("TENSORCACHE_MUTANTS", "1000")) // 10
-)  # read before fixtures clear the environment
+# Read before fixtures clear the environment.
+MUTANTS = int(os.environ.get("TENSORCACHE_MUTANTS", "1000")) // 10
 SEED = int(os.environ.get("TENSORCACHE_SEED") or 20261121)
 KINDS = [
     pa.int64(),
@@ -77,6 +76,7 @@ def loaded(cache: tensorcache.Cache, path: Path, b: bytes) -> tensorcache.Datase
     return None
 
 
+# Of what we pass over, as histograms in the footer: the good values.
 def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
     """With page checksums and without.
 
@@ -101,7 +101,7 @@ def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
         except (
             OSError,
             pa.ArrowException,
-        ):  # of what we pass over, as histograms in the footer: the good values
+        ):
             if not checked and times > 1:  # no checksum says whether the other damage met a value
                 continue
             want = as_read(table, data)

@@ -158,9 +158,8 @@ def serve(
             "target_missing",
         ):
             served, cut = getattr(batch, name), getattr(everything, name)
-            if (
-                cut is None and served is not None
-            ):  # mask=True delivers them where nothing is padded or missing, too
+            # Mask=True delivers them where nothing is padded or missing, too.
+            if cut is None and served is not None:
                 assert (
                     served.all()
                     if name == "mask"

@@ -35,9 +35,8 @@ class Held:
     def __init__(self, pid: int) -> None:
         at = Path(f"/proc/{pid}")
         self.descriptors = len(list((at / "fd").iterdir()))
-        self.maps = (
-            (at / "maps").read_text().count(" rw-s ")
-        )  # shared and writable: rings; others are the allocator's
+        # Shared and writable: rings; others are the allocator's.
+        self.maps = (at / "maps").read_text().count(" rw-s ")
         lines = (at / "status").read_text().splitlines()
         self.memory = sum(
             int(line.split()[1]) << 10

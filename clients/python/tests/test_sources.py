@@ -62,12 +62,10 @@ def test_dialects_are_read_as_pandas_reads_them(
     )
     assert list(data.columns) == (["a", "b"] if header else ["c0", "c1"])
     for at, name in enumerate(data.columns):
-        np.testing.assert_array_equal(
-            data[name], frame.iloc[:, at].to_numpy()
-        )  # what was written, bit for bit
-        np.testing.assert_allclose(
-            data[name], want.iloc[:, at].to_numpy(), rtol=1e-15
-        )  # pandas may round otherwise
+        # What was written, bit for bit.
+        np.testing.assert_array_equal(data[name], frame.iloc[:, at].to_numpy())
+        # Pandas may round otherwise.
+        np.testing.assert_allclose(data[name], want.iloc[:, at].to_numpy(), rtol=1e-15)
 
 
 def test_a_number_can_stand_for_no_value(cache: tensorcache.Cache, tmp_path: Path) -> None:

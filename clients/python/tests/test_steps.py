@@ -85,11 +85,12 @@ def test_steps_are_those_of_pandas_and_scikit_learn(
     }
     if scale or how == "mean":
         options |= {"scale_per": per, "fit_rows": fit}
+    # Another column would have its own refusals.
     columns = {
         "id": ids,
         "a": raw.to_numpy(),
         "b": raw.to_numpy(),
-    }  # another column would have its own refusals
+    }
 
     by_item = [group for _, group in raw.groupby(ids)]
     pool = pd.concat([seen(group, fit) for group in by_item])

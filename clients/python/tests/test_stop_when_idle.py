@@ -69,10 +69,11 @@ def test_a_trainer_that_reconnects_goes_on_with_the_new_binary(
                     inode = replace(binary)
                     old = tensorcache.connect().health()["pid"]
                     stdout, stderr = stop(binary).communicate(timeout=60)
+                    # Nobody is waited for.
                     assert (stdout, stderr) == (
                         f"stopped daemon {old}\n",
                         "",
-                    )  # nobody is waited for
+                    )
         if upgrade:
             new = tensorcache.connect().health()["pid"]
             assert new != old

@@ -142,9 +142,8 @@ def test_a_pause_between_passes_is_no_idleness(
         for _ in feed:
             pass
     assert seen
-    assert all(0 <= idle <= seconds + 0.4 for idle, seconds in seen), (
-        seen
-    )  # two clocks, read one after the other
+    # Two clocks, read one after the other.
+    assert all(0 <= idle <= seconds + 0.4 for idle, seconds in seen), seen
 
 
 REFUSALS = (

@@ -100,9 +100,8 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
     def copy(self: Any, flat: torch.Tensor) -> torch.Tensor:
         there = torch.zeros_like(flat)
         event = fake.Event()
-        place = (ctypes.c_uint8 * flat.numel()).from_address(
-            flat.data_ptr()
-        )  # as a device: it holds no tensor
+        # As a device: it holds no tensor.
+        place = (ctypes.c_uint8 * flat.numel()).from_address(flat.data_ptr())
         fake.late.append(lambda: there.copy_(torch.from_numpy(np.array(place))))
         event.record(None)
         fake.current.wait_stream(self._stream)

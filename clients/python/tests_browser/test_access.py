@@ -110,9 +110,8 @@ def test_light_and_dark_are_those_of_the_system(
     page.emulate_media(color_scheme="light")
     light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert (dark, light) == ("rgb(20, 24, 30)", "rgb(255, 255, 255)")
-    page.wait_for_function(
-        f"before => ({drawn})() !== before", arg=before
-    )  # or the chart keeps its colours
+    # Or the chart keeps its colours.
+    page.wait_for_function(f"before => ({drawn})() !== before", arg=before)
 
 
 def test_a_narrow_window_loses_nothing(
@@ -147,9 +146,8 @@ def test_a_button_that_does_no_more_keeps_the_focus(
 ) -> None:
     spec = '{"context_length": 336, "prediction_length": 96, "stride": 10000}'
     page = dashboard.go("#/datasets/etth1", spec=spec, window="0", **{"from": "0", "to": "2000"})
-    expect(page.get_by_label("Window", exact=True)).to_have_value(
-        "0"
-    )  # before it, the next window is the first
+    # Before it, the next window is the first.
+    expect(page.get_by_label("Window", exact=True)).to_have_value("0")
     for name in ("Next window", "Previous window", "Show all rows"):
         button = page.get_by_role("button", name=name)
         expect(button).to_be_enabled()

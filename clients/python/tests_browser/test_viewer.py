@@ -126,9 +126,8 @@ def test_a_click_that_hits_no_window_says_why(
             )
         )
     ).to_be_visible()
-    page = click(
-        "meters", 0.15, spec=json.dumps({"context_length": 5}), code="1"
-    )  # among the missing values
+    # Among the missing values.
+    page = click("meters", 0.15, spec=json.dumps({"context_length": 5}), code="1")
     expect(
         page.get_by_text(
             re.compile(

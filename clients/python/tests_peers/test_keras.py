@@ -39,9 +39,8 @@ def test_windows_and_batches(cache: tensorcache.Cache, seed: int) -> None:
     )
     with windows.feed(batch_size=size) as feed:
         for batch, want in zip(feed, theirs, strict=True):
-            np.testing.assert_allclose(
-                batch.context[:, :, 0], want, rtol=1e-6
-            )  # Grain hands out float32
+            # Grain hands out float32.
+            np.testing.assert_allclose(batch.context[:, :, 0], want, rtol=1e-6)
 
 
 def test_the_docstrings_second_example_loses_windows(cache: tensorcache.Cache) -> None:

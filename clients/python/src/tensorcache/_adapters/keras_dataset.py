@@ -54,9 +54,8 @@ class WindowsDataset(keras.utils.PyDataset):
             if self._served < self._count:
                 self._loader.load_state_dict(self._began)
             self._began = self._loader.state_dict()
-            self._loader.load_state_dict(
-                self._began
-            )  # a pass that ended in the middle of an epoch goes on there
+            # A pass that ended in the middle of an epoch goes on there.
+            self._loader.load_state_dict(self._began)
             self._served, self._count = 0, len(self._loader)
             self._passing = iter(self._loader)
         batch = next(self._passing, None)
@@ -67,12 +66,13 @@ class WindowsDataset(keras.utils.PyDataset):
         return self._arrange(batch)
 
     def __getstate__(self) -> dict[str, Any]:
+        # A pass belongs to its process.
         return {
             **self.__dict__,
             "_passing": None,
             "_served": 0,
             "_count": 0,
-        }  # a pass belongs to its process
+        }
 
     def set_epoch(self, epoch: int) -> None:
         """Have the next pass be the given epoch: ``fit``'s ``initial_epoch``."""

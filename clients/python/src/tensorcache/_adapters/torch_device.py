@@ -146,9 +146,8 @@ class SideStream:
             event.record(stream)
         current = cuda.current_stream(self._device)
         current.wait_stream(stream)
-        there.record_stream(
-            current
-        )  # its memory came from the side stream: it must not go back while this one reads
+        # Its memory came from the side stream: it must not go back while this one reads.
+        there.record_stream(current)
         self.held.append((event, flat))
         return there
 

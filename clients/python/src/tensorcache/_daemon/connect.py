@@ -95,9 +95,8 @@ def find_or_start(
     make_directory(directory)
     with start_lock(directory):
         address = wait_for_holder(directory, time.monotonic() + START_SECONDS)
-        if (
-            address is None and patience > 0
-        ):  # from when the last has let go, which may take it seconds
+        # From when the last has let go, which may take it seconds.
+        if address is None and patience > 0:
             address = wait_for_another(directory, min(patience, OTHERS_FIRST_SECONDS), closed)
         if address is None:
             deadline = time.monotonic() + START_SECONDS

@@ -101,15 +101,13 @@ class Control:
             data = json.dumps(body, allow_nan=False).encode()
         for last in (False, True):
             with self._exchange(method, route, timeout) as connection:
-                with contextlib.suppress(
-                    BrokenPipeError, ConnectionResetError
-                ):  # it may have answered before all
+                # It may have answered before all.
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     connection.request(method, route, data, headers)
                 response = connection.getresponse()
                 answer = response.read()
-            if (
-                last or response.status != 408
-            ):  # else nothing was done: one of the two was stopped for a while
+            # Else nothing was done: one of the two was stopped for a while.
+            if last or response.status != 408:
                 break
         if response.status >= 400:
             raise self._problem(method, route, response.status, answer)

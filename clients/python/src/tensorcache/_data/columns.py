@@ -116,9 +116,8 @@ class Columns:
         """
 
         def number(value: float | None) -> float | None:
-            return (
-                None if value is None else float(value)
-            )  # in JSON whole ones have the digits of another from 2^53 on
+            # In JSON whole ones have the digits of another from 2^53 on.
+            return None if value is None else float(value)
 
         return {
             str(column["name"]): {

@@ -44,14 +44,12 @@ def inverse(
     scale = np.concatenate([per_item(column, codes, 1.0) for column in columns], axis=-1)
     if plain:
         shift, scale = shift[..., 0], scale[..., 0]
-    if isinstance(
-        codes, np.ndarray
-    ):  # one row a value of the first axis: spread over the axes between
+    # One row a value of the first axis: spread over the axes between.
+    if isinstance(codes, np.ndarray):
         shape = (len(codes),) + (1,) * (array.ndim - shift.ndim) + shift.shape[1:]
         shift, scale = shift.reshape(shape), scale.reshape(shape)
-    result: npt.NDArray[np.float64] = np.asarray(
-        array * scale + shift
-    )  # of one number NumPy makes a scalar
+    # Of one number NumPy makes a scalar.
+    result: npt.NDArray[np.float64] = np.asarray(array * scale + shift)
     at = 0
     for column in columns:
         own = ... if plain else (..., slice(at, at + column.width))
@@ -97,9 +95,8 @@ def unprepared(
                 f'"{column.name}" along',
                 field="values",
             )
-        if (
-            values.ndim == -axis and isinstance(codes, np.ndarray) and initial is None
-        ):  # a code a row
+        # A code a row.
+        if values.ndim == -axis and isinstance(codes, np.ndarray) and initial is None:
             edges = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
             pieces = [
                 summed(column, values[a:b], int(codes[a]), None, 0, plain)

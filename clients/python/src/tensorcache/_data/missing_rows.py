@@ -23,8 +23,7 @@ def missing_stretches(encoded: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArra
     gaps, lengths = values[0::3], values[1::3] + 1
     end = np.cumsum(gaps + lengths)
     first = end - lengths
-    fresh = np.concatenate(
-        [[True], gaps[1:] > 0]
-    )  # runs that touch lack different numbers of cells
+    # Runs that touch lack different numbers of cells.
+    fresh = np.concatenate([[True], gaps[1:] > 0])
     last = np.concatenate([fresh[1:], [True]])
     return first[fresh], end[last]

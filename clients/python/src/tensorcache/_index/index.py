@@ -144,9 +144,8 @@ class WindowIndex:
                 f"windows[...]: got {index!r}, want a number, a slice or a list of numbers",
                 field="index",
             )
-        outside = (given < -len(self)) | (
-            given >= len(self)
-        )  # before the cast, which would wrap unsigned numbers
+        # Before the cast, which would wrap unsigned numbers.
+        outside = (given < -len(self)) | (given >= len(self))
         if outside.any():
             raise IndexError(f"{given[outside][0]} is outside of {len(self):,} windows")
         numbers = given.astype(np.int64)

@@ -118,9 +118,8 @@ class Predicted:
         """The rows low to high - 1 of each item that are among them, or None."""
         low, high = low[self.items], high[self.items]
         seen = (np.maximum(self.begin, low) <= np.minimum(self.end, high - 1)) & (low < high)
-        inside = seen & (
-            (self.begin < low) & (self.end >= high)
-        )  # is one of the rows between in it?
+        # Is one of the rows between in it?
+        inside = seen & ((self.begin < low) & (self.end >= high))
         if inside.any():
             seen[inside] = touched(
                 self.first[inside],
@@ -160,17 +159,15 @@ def looked_at(data: Columns, column: Column, begins: Int64s) -> tuple[Int64s, In
     if not len(first) or not len(items):
         return low, high
     start = data.items.row_offset[items]
-    gap = (
-        np.searchsorted(first, start + begins[items], side="left") - 1
-    )  # the last gap that begins before
+    # The last gap that begins before.
+    gap = np.searchsorted(first, start + begins[items], side="left") - 1
     fits = gap >= 0
     items, gap, start = items[fits], gap[fits], start[fits]
     value = end[gap] - start  # the row with the next value, in the item
     fits = (value >= begins[items]) & (value < rows[items])
     items, gap, start, value = items[fits], gap[fits], start[fits], value[fits]
-    several = np.maximum(
-        np.maximum(first[gap] - start, 0) + 1, begins[items]
-    )  # of wide rows some cells had one before
+    # Of wide rows some cells had one before.
+    several = np.maximum(np.maximum(first[gap] - start, 0) + 1, begins[items])
     low[items] = value if column.width == 1 else several
     high[items] = value + 1
     return low, high

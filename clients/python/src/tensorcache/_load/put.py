@@ -171,12 +171,10 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
     zone, plain = getattr(kind, "tz", None), getattr(kind, "numpy_dtype", None)
     if zone is not None and hasattr(value, "to_numpy"):  # pandas
         return np.asarray(value.to_numpy(dtype=f"datetime64[{value.dtype.unit}]"))
-    if (
-        isinstance(plain, np.dtype) and plain.kind in "iufb" and hasattr(value, "isna")
-    ):  # pandas' nullable numbers
-        fill = (
-            np.nan if plain.kind == "f" else plain.type(0).item()
-        )  # Arrow's booleans cannot be filled with 0
+    # Pandas' nullable numbers.
+    if isinstance(plain, np.dtype) and plain.kind in "iufb" and hasattr(value, "isna"):
+        # Arrow's booleans cannot be filled with 0.
+        fill = np.nan if plain.kind == "f" else plain.type(0).item()
         return masked(value.to_numpy(dtype=plain, na_value=fill), np.asarray(value.isna()))
     if callable(getattr(value, "null_count", None)) and hasattr(kind, "is_integer"):
         value = of_polars(name, value)
@@ -303,9 +301,8 @@ def codes_column(name: str, codes: Codes) -> Column:
             field=name,
             hint="take codes out of the column as they are, or give the words as texts",
         )
-    sizes = np.array(
-        [len(word) for word in words] + [0], np.int64
-    )  # code -1 takes the last word, which is empty
+    # Code -1 takes the last word, which is empty.
+    sizes = np.array([len(word) for word in words] + [0], np.int64)
     step = CHUNK_BYTES // 8
 
     def pieces() -> Iterator[bytes | memoryview]:
