@@ -1,4 +1,4 @@
-"""The cache: what a daemon holds, and how data gets in."""
+"""The cache: the datasets of a daemon, and loading into it."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from ._load.put import put
 from ._load.recipe import Clip, Fill, Flags, Recipe, with_recipe
 
 STOP_SECONDS = 30.0
-"""How long a daemon may take to leave."""
+"""How long to wait for a daemon to stop."""
 
 
 def connect(dir: Source | None = None, *, autostart: bool | None = None) -> Cache:  # noqa: A002
-    """The cache of a directory, served by its daemon, which is started when none runs.
+    """The cache of a directory; its daemon is started if none runs.
 
     Args:
         dir: the cache directory; None is ``$TENSORCACHE_DIR``, else the user's cache directory.
         autostart: whether a daemon may be started; None is yes, unless ``TENSORCACHE_AUTOSTART=0``.
 
     Raises:
-        DaemonError: none runs and none may be, or could be, started.
-        ProtocolError: the daemon that runs speaks another protocol version.
+        DaemonError: no daemon runs, and none may or can be started.
+        ProtocolError: the running daemon speaks another protocol version.
     """
     return Cache(connected(cache_dir(dir), autostart))
 
 
 class Cache:
-    """What a daemon holds in one cache directory; made by :func:`connect`.
+    """The datasets in one cache directory, and its daemon; made by :func:`connect`.
 
     Attributes:
         dir: the cache directory, absolute.
@@ -252,25 +252,25 @@ class Cache:
         hash_sources: bool = False,
         progress: Progress | None = None,
     ) -> Dataset:
-        """Put newer rows behind those of a dataset, as its next generation, and open that one.
+        """Append newer rows to a dataset as its next generation, and open that one.
 
-        The rows that are there are copied, not read again, and keep their items and numbers; the
-        new ones go to the end of their items, and new items behind all others. They are read with
-        the options of the first load, and scaled and filled with what was fitted then. Their times
-        must be after the last one of their item. Files that the dataset has already are passed
-        over: appending the same twice is a hit. Feeds go on with the generation that they have.
+        The old rows are copied, not read again, and keep their items and numbers. New rows go to
+        the end of their items, new items behind all others. They are read with the options of the
+        first load, and scaled and filled with its fit. Their times must be after the last one of
+        their item. Files that the dataset already has are skipped: appending the same twice is a
+        hit. Feeds stay on their generation.
 
         Args:
             name: the dataset's name.
             rows: files, as :meth:`load` takes them, or arrays by column, as :meth:`put` does.
-            hash_sources: tell by their content whether the dataset has the files, and keep their
+            hash_sources: compare files by their content with those of the dataset, and store their
                 hashes.
             progress: called with the job as for :meth:`load`; not for arrays.
 
         Raises:
-            NotFoundError: there is no dataset of the name.
+            NotFoundError: no dataset has the name.
             SourceError: a file or array cannot be read, has other columns or types than the
-                dataset, or rows that are not newer; the message says file, row and column.
+                dataset, or rows that are not newer; the message names file, row and column.
             StaleError: another client made a new generation while arrays were sent.
             ResourceError: the disk or memory does not suffice.
         """
@@ -298,23 +298,23 @@ class Cache:
             generation: which load of it; 0 is the newest.
 
         Raises:
-            NotFoundError: there is none of the name; the message lists near ones.
+            NotFoundError: no dataset has the name; the message lists near ones.
             StaleError: the generation has left the cache.
         """
         return Dataset(self._server, name, _checks.whole("generation", generation))
 
     def datasets(self) -> list[dict[str, Any]]:
-        """All datasets, each at its newest.
+        """The newest generation of each dataset.
 
-        ``dataset``, ``generation``, ``rows``, ``items``, ``bytes`` and more.
+        Each is a dict with ``dataset``, ``generation``, ``rows``, ``items``, ``bytes`` and more.
         """
         return self._server.control.pages("/v1/datasets", "datasets")
 
     def remove(self, name: str) -> list[int]:
-        """Remove a dataset for good and return its generations; handles that are open stay valid.
+        """Remove a dataset and return its generations; open ones stay valid.
 
         Raises:
-            NotFoundError: there is none of the name.
+            NotFoundError: no dataset has the name.
         """
         reply = self._server.control.delete(f"/v1/datasets/{_checks.dataset_name(name)}")
         return [int(generation) for generation in reply["removed"]]
@@ -322,7 +322,7 @@ class Cache:
     def feeds(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """The feeds of all trainers.
 
-        ``feed``, ``dataset``, ``pid``, ``batches``, ``verdict`` and more.
+        Each is a dict with ``feed``, ``dataset``, ``pid``, ``batches``, ``verdict`` and more.
         """
         return self._server.control.pages("/v1/feeds", "feeds", timeout)
 
@@ -331,12 +331,12 @@ class Cache:
         return self._server.control.get("/v1/health")
 
     def stop(self) -> None:
-        """Stop the daemon and return when it has left.
+        """Stop the daemon, and return once it has stopped.
 
-        What is in the cache stays there for the next one.
+        The datasets stay in the cache for the next daemon.
 
         Raises:
-            DaemonError: none runs, or it does not leave.
+            DaemonError: no daemon runs, or it does not stop.
         """
         before = read_address(self.dir)
         pid = self._server.control.post("/v1/stop")["pid"]
@@ -346,8 +346,8 @@ class Cache:
             if now is not None and (
                 now.pid != pid or (before and before.pid == pid and now.started != before.started)
             ):
-                # Who goes on has started the next one, which has the same pid where it is the first
-                # in its container.
+                # A client that reconnects has started the next daemon. In a container the first
+                # process of each has the same pid.
                 break
             if clock.monotonic() > deadline:
                 raise DaemonError(

@@ -1,8 +1,7 @@
-"""What users write, as the JSON that the daemon reads.
+"""Conversion of user values to the JSON that the daemon reads: numbers, bounds, times, names.
 
-Whole numbers, bounds, times, lists of names.
-
-Only what JSON cannot carry is refused here; whether a value is allowed is the daemon's to say.
+This module refuses only values that JSON cannot represent; the daemon decides which values are
+allowed.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ Step: TypeAlias = "str | int | datetime.timedelta | np.timedelta64"
 
 
 def whole(field: str, value: Any) -> int:
-    """A whole number, of Python or numpy."""
+    """A whole number of Python or numpy."""
     if isinstance(value, (bool, np.bool_)):
         raise SpecError(f"{field}: got {value!r}, want a whole number", field=field)
     try:
@@ -36,7 +35,7 @@ def whole(field: str, value: Any) -> int:
 
 
 def number(field: str, value: Any) -> float:
-    """A finite number, of Python or numpy; neither text nor True."""
+    """A finite number of Python or numpy; text, True and False are refused."""
     refused = isinstance(value, (str, bytes, bool, np.bool_))
     try:
         result = math.nan if refused else float(value)
@@ -64,7 +63,7 @@ def names(field: str, value: Any) -> list[str]:
 
 
 def pair(field: str, value: Any, read: Callable[[str, Any], Any]) -> list[Any]:
-    """Two bounds, each read by ``read``; None is open."""
+    """Two bounds, each converted by ``read``; None is open."""
     try:
         low, high = value
     except (TypeError, ValueError):
@@ -105,7 +104,7 @@ def time(field: str, value: Any) -> int | str:
         unit = np.datetime_data(value.dtype)[0]
         fine = value if unit in ("ms", "us", "ns") else value.astype("datetime64[s]")
         return f"{fine}Z"
-    if isinstance(value, datetime.datetime):  # pandas.Timestamp too
+    if isinstance(value, datetime.datetime):  # also a pandas.Timestamp
         if value.tzinfo is None:
             return value.isoformat() + "Z"
         return value.astimezone(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
@@ -150,7 +149,7 @@ def item_values(field: str, value: Any) -> list[Any]:
 
 
 def part_items(field: str, value: Any) -> list[Any]:
-    """What ``split(items=)`` takes: a list of lists of items, or fractions."""
+    """The items of ``split(items=)``: a list of lists of items, or fractions."""
     parts = listed(field, value)
     if all(isinstance(part, (float, np.floating)) or part is None for part in parts):
         return optional_numbers(field, parts)
@@ -158,7 +157,7 @@ def part_items(field: str, value: Any) -> list[Any]:
 
 
 def optional_wholes(field: str, value: Any) -> list[int | None]:
-    """A list of whole numbers; None stands for the rest."""
+    """A list of whole numbers; None is the rest."""
     return [
         None if part is None else whole(f"{field}[{i}]", part)
         for i, part in enumerate(listed(field, value))
@@ -166,7 +165,7 @@ def optional_wholes(field: str, value: Any) -> list[int | None]:
 
 
 def optional_numbers(field: str, value: Any) -> list[float | None]:
-    """A list of numbers; None stands for the rest."""
+    """A list of numbers; None is the rest."""
     return [
         None if part is None else number(f"{field}[{i}]", part)
         for i, part in enumerate(listed(field, value))
@@ -179,7 +178,7 @@ def list_of_times(field: str, value: Any) -> list[int | str]:
 
 
 def listed(field: str, value: Any) -> list[Any]:
-    """A list, from any iterable that is no text."""
+    """A list, from any iterable except text."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise SpecError(f"{field}: got {show(value)}, want a list", field=field)
     return list(value)
@@ -221,7 +220,7 @@ def flag(field: str, value: Any) -> bool:
 
 
 def dtype_name(field: str, value: Any) -> str:
-    """A dtype's name, from the name, a numpy dtype or a numpy type."""
+    """The name of a dtype, from its name, a numpy dtype or a numpy type."""
     if isinstance(value, str):
         return str(value)
     try:

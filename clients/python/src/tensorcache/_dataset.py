@@ -1,4 +1,4 @@
-"""A dataset: one generation, mapped."""
+"""Datasets: an open generation that windows can be made of."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ from ._windows import Windows
 
 
 class Dataset(Generation):
-    """One generation of a dataset, mapped read-only.
+    """One generation of a dataset, mapped read-only; all processes that open it share its pages.
 
-    Every process that opens it shares the same pages.
+    ``data["OT"]`` is a column as a numpy array: read-only, without a copy, and valid even after
+    :meth:`close`. Its first axis is rows. Timestamps are ``datetime64``, and text is int32 codes
+    into :meth:`vocab`. Codes know their words: ``cache.put(name, {**data, "x": f(data["OT"])})``
+    stores texts again, but numbers for ``np.asarray(codes)`` and for results of computations.
+    ``len(data)`` counts rows; ``in`` and iteration are over columns.
 
-    ``data["OT"]`` is a column as a numpy array: read-only, no copy, valid as long as somebody holds
-    it, even after :meth:`close`. Its first axis is rows. Timestamps are ``datetime64``, text is
-    int32 codes into :meth:`vocab`. They know their words: ``cache.put(name, {**data, "x":
-    f(data["OT"])})`` stores texts again; of ``np.asarray(codes)``, and of all that is computed from
-    them, numbers. ``len(data)`` counts rows; ``in`` and iteration are over columns.
-
-    Handles stay on the generation they opened and keep it in the cache until closed or dropped.
+    An object stays on the generation that it opened, and keeps it in the cache until it is closed
+    or dropped.
 
     Attributes:
         name: the dataset's name.
         generation: which load of it this is, from 1.
-        digest: 32 hex digits that stand for its content.
+        digest: 32 hex digits that identify its content.
         items: the items' values by code, with ``row_offset`` and ``rows``; see :class:`Items`.
         columns: the names of all columns, in order.
         time: the time column's name, or None.
@@ -70,31 +69,33 @@ class Dataset(Generation):
         """The windows that a spec admits.
 
         Args:
-            context_length: rows a window looks back over.
-            prediction_length: rows to predict; 0 is a context-only window.
+            context_length: rows of context in a window.
+            prediction_length: rows to predict; 0 makes context-only windows.
             gap: rows between the two.
             overlap: context rows repeated at the start of the target.
             stride: rows between starts of neighbouring windows.
             dilation: rows between samples inside a window.
             anchor: whether strides count from an item's ``"start"`` or its ``"end"``.
-            min_context: least real context rows; fewer are padded with 0. None: no padding.
+            min_context: the fewest real context rows; the others are padded with 0. None: no
+                padding.
             rows: rows of each item that may be used, half-open; negative counts from its end.
             time: the same as times: text (RFC 3339), datetime, datetime64, or int for integer time.
-            max_step: largest step in time between neighbouring rows, such as ``"1h"``.
-            max_missing: largest share of missing cells; None admits all.
-            count_filled: filled values count as missing.
-            columns: names for context and target both; None is every numeric value column.
-            context_columns: names for the context.
-            target_columns: names for the target.
-            known_columns: names known in advance, delivered for all rows of the window; none of
+            max_step: the largest step in time between neighbouring rows, such as ``"1h"``.
+            max_missing: the largest share of missing cells; None admits all.
+            count_filled: whether filled values count as missing.
+            columns: columns of context and target; None is every numeric value column.
+            context_columns: columns of the context.
+            target_columns: columns of the target.
+            known_columns: columns known in advance, delivered for all rows of the window; none of
                 ``target_columns``.
-            static_columns: names constant in an item, delivered once a window; none of the others.
-            dtype: what the parts are delivered in; None is as stored.
-            missing_value: what stands in for missing values that are admitted; None is NaN.
+            static_columns: columns constant in an item, delivered once for each window; none of the
+                others.
+            dtype: the dtype of the parts; None is as stored.
+            missing_value: replaces missing values that are admitted; None is NaN.
 
         Raises:
-            SpecError: the spec cannot be, or no window is left; ``field`` names the culprit.
-            NotFoundError: a column is not there.
+            SpecError: a field is out of range, or no window is left; ``field`` names it.
+            NotFoundError: there is no such column.
         """
         return Windows(self, window_spec(locals()), ())
 
@@ -122,7 +123,7 @@ _reopened: weakref.WeakValueDictionary[tuple[str, str, str], Dataset] = (
 
 
 def reopen(directory: str, name: str, generation: int, digest: str) -> Dataset:
-    """What unpickling a dataset does: connect, and open the generation of this content.
+    """Connect, and open the generation with this content: unpickles a dataset.
 
     Raises:
         StaleError: no generation in the cache has the digest any more.

@@ -93,7 +93,7 @@ class SourceError(TensorcacheError, ValueError):
 
 
 class CancelledError(SourceError):
-    """The load was cancelled before it was through; nothing of it is left."""
+    """The load was cancelled; nothing of it is left."""
 
     default_type = "cancelled"
 
@@ -108,7 +108,7 @@ class ResourceError(TensorcacheError, OSError):
 
 
 class LeakageError(TensorcacheError, ValueError):
-    """A scaling was fitted on rows that windows to be judged by predict.
+    """A scaling was fitted on prediction rows of windows that evaluate a model.
 
     The message names columns, items and rows.
     """
@@ -117,7 +117,7 @@ class LeakageError(TensorcacheError, ValueError):
 
 
 class LeakageWarning(UserWarning):
-    """What ``check_leakage()`` would raise, said by ``split`` and ``backtest``."""
+    """What ``check_leakage()`` would raise, as a warning of ``split`` and ``backtest``."""
 
 
 class CursorError(TensorcacheError, ValueError):
@@ -165,7 +165,7 @@ TensorcacheError."""
 
 
 def from_problem(problem: dict[str, Any]) -> TensorcacheError:
-    """The exception for an RFC 9457 problem of the daemon, ready to be raised."""
+    """The exception for an RFC 9457 problem of the daemon."""
     kind = str(problem.get("type", "internal"))
     detail = str(problem.get("detail") or problem.get("title") or "the daemon gave no reason")
     error = CLASSES.get(kind, TensorcacheError)
@@ -178,7 +178,7 @@ def from_problem(problem: dict[str, Any]) -> TensorcacheError:
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """The end of a "not found" message: ``"; near: a, b"``, or "" when nothing is near."""
+    """The end of a "not found" message: ``"; near: a, b"``, or "" if no name is near."""
     matches = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
     return f"; near: {', '.join(matches)}" if matches else ""
 

@@ -1,4 +1,4 @@
-"""The versions that others compare with.
+"""The versions of the client and its protocol.
 
 Protocol history: 1, the first.
 """

@@ -1,4 +1,4 @@
-"""Windows: which exist under a spec, and where each one is."""
+"""Windows of a dataset and splits of them."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Windows(WindowIndex):
 
     ``len(windows)`` counts them. ``windows[i]`` is one of them as a read-only :class:`Sample`, with
     ``context`` of shape ``[context_length, features]`` and ``target`` of shape ``[overlap +
-    prediction_length, features]``, cut out of the mapped columns here, without the daemon, and
-    without a copy where the layout allows it. Slices and lists of numbers give several along a
-    leading axis.
+    prediction_length, features]``. The client cuts it out of the mapped columns without the daemon,
+    and without a copy if the layout allows it. Slices and lists of numbers give several windows
+    along a leading axis.
 
     Attributes:
-        dataset: where they come from.
+        dataset: the dataset that they are of.
         positions: the places where a window could start; windows and rejections add up to it.
-        rejected: positions that are no window, by the first reason that holds.
+        rejected: positions that are no window, by the first reason that applies.
         features: for each part (context, target, known, static) the names of its features.
-        dtype: the dtype the parts come in; None is as stored.
+        dtype: the dtype of the parts; None is as stored.
     """
 
     def plan(
@@ -53,9 +53,7 @@ class Windows(WindowIndex):
         weights: Weights | None = None,
         channels_first: bool = False,
     ) -> dict[str, Any]:
-        """What would be served, exactly.
-
-        Counts, rejections, first and last window, the gather's path.
+        """What would be served: counts, rejections, first and last window, the gather's path.
 
         With ``batch_size`` also ``batches``, ``last_batch``, ``batch_bytes`` and ``ranks``. The
         keys are those of ``tensorcache plan --json``.
@@ -76,11 +74,11 @@ class Windows(WindowIndex):
         items: Iterable[Any] | None = None,
         context_before_split: bool = True,
     ) -> Windows:
-        """The windows whose prediction rows all lie inside.
+        """The windows whose prediction rows are all inside the bounds.
 
-        Rows or times of each item, or the named items.
+        Bounds are rows or times of each item, or named items.
 
-        ``context_before_split`` lets their context reach back before the bound.
+        ``context_before_split`` lets their context begin before the bound.
         """
         cut = where_cut(rows, time, items, context_before_split)
         return Windows(self.dataset, self._spec, (*self._cuts, cut))
@@ -96,7 +94,7 @@ class Windows(WindowIndex):
         context_before_split: bool = True,
         names: Sequence[str] | None = None,
     ) -> Split:
-        """Cut into parts by where the prediction rows lie; no prediction row is in two parts.
+        """Cut into parts by the place of the prediction rows; no prediction row is in two parts.
 
         Args:
             lengths: rows of each part per item, from its start; None takes the rest.
@@ -105,16 +103,16 @@ class Windows(WindowIndex):
             at_times: k bounds for k + 1 parts.
             items: lists of items, or shares of them (by a fixed hash of the item).
             purge: rows left out before each later part.
-            context_before_split: lets a window's context reach back before its part.
-            names: the parts' names; else train, val, test and the like.
+            context_before_split: lets a window's context begin before its part.
+            names: the parts' names; None is train, val, test and so on.
 
         Returns:
-            The parts in order; they unpack, and go by number and by name.
+            The parts in order; they unpack, and can be had by number and by name.
 
         Raises:
-            SpecError: a value cannot be, or a part has no window of any item; the message names the
-                part and counts what its positions were lost to.
-            NotFoundError: ``items`` names one that is not there.
+            SpecError: a value is out of range, or a part has no window; the message names the part
+                and counts the reasons for its rejected positions.
+            NotFoundError: ``items`` names an item that does not exist.
         """
         split = split_request(
             lengths, fractions, at_times, items, purge, context_before_split, names
@@ -131,12 +129,10 @@ class Windows(WindowIndex):
         return made
 
     def latest(self) -> Windows:
-        """For every item the one window whose context ends at its last row with a target value.
+        """For each item the one window whose context ends at its last row with a target value.
 
-        What to forecast from.
-
-        Its ``target`` is None; ``known`` has the rows after the context too. Nothing can be cut out
-        of it further.
+        Forecast from these windows. Their ``target`` is None, and ``known`` has the rows after the
+        context too. They cannot be cut further.
 
         Raises:
             SpecError: ``known_columns`` lack rows after an item's last target value; the message
@@ -183,9 +179,9 @@ class Windows(WindowIndex):
         return made
 
     def check_leakage(self) -> None:
-        """Check that the dataset's scaling was fitted on no prediction rows of these windows.
+        """Check that the scaling was not fitted on prediction rows of these windows.
 
-        Ask it of test windows.
+        Use it on test windows.
 
         Raises:
             LeakageError: it was; the message names the columns, items and rows.
@@ -195,9 +191,8 @@ class Windows(WindowIndex):
     def plot(self, index: int, *, ax: Any = None) -> Any:
         """Draw window ``index`` over its item's values.
 
-        Context, gap, prediction rows, padding, missing values.
-
-        Needs matplotlib (``pip install tensorcache[plot]``).
+        The plot marks context, gap, prediction rows, padding and missing values. It needs
+        matplotlib (``pip install tensorcache[plot]``).
 
         Args:
             index: the window's number.
@@ -211,7 +206,7 @@ class Windows(WindowIndex):
         return plot_window(self, index, ax)
 
     def plot_splits(self, *, items: Sequence[Any] | None = None, ax: Any = None) -> Any:
-        """Draw, item by item, where the windows are, and which positions are none of them and why.
+        """Draw for each item where the windows are, and which positions are rejected and why.
 
         ``windows.split(...).plot()`` draws the parts of a split. Needs matplotlib (``pip install
         tensorcache[plot]``).
@@ -310,9 +305,9 @@ class Split:
         return self._parts.items()
 
     def check_leakage(self) -> None:
-        """Check that the scaling was fitted on no prediction rows of a later part than the first.
+        """Check that the scaling was not fitted on prediction rows of any part but the first.
 
-        ``split`` and ``backtest`` warn of the same.
+        ``split`` and ``backtest`` warn about the same.
 
         Raises:
             LeakageError: it was; the message names the columns, the parts and their rows.

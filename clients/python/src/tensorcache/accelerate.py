@@ -1,8 +1,8 @@
-"""Hugging Face Accelerate: a torch loader that each process reads its own share of.
+"""Hugging Face Accelerate: a torch loader of which each process reads its own share.
 
-``accelerator.prepare`` hands it back as it is: Accelerate would cut a ``DataLoader`` into shards,
-or have one process read for all; this one is cut already. accelerate is imported by :func:`loader`,
-not before.
+``accelerator.prepare`` returns it unchanged: Accelerate would cut a ``DataLoader`` into shards, or
+let one process read for all, but this loader is already cut. accelerate is imported by
+:func:`loader`, not before.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ __all__ = ["loader"]
 
 
 def loader(accelerator: Any, windows: Windows, **options: Any) -> torch.Loader:
-    """A loader of this process' share, on the accelerator's device.
+    """A loader of this process's share, on the accelerator's device.
 
-    It tells the accelerator when an epoch ends, so that ``accumulate`` steps on what is left, and
+    It tells the accelerator when an epoch ends, so that ``accumulate`` steps on the rest, and
     ``gather_for_metrics`` leaves out windows that were repeated to fill the last step.
     ``accelerator.register_for_checkpointing(loader)`` makes its place part of ``save_state``.
 
     Args:
         accelerator: the ``accelerate.Accelerator``.
-        windows: what to load.
-        options: as for :func:`tensorcache.torch.loader`. ``batch_size`` is each process';
-            ``device``, ``rank`` and ``num_replicas`` are the accelerator's.
+        windows: the windows to load.
+        options: as for :func:`tensorcache.torch.loader`. ``batch_size`` is per process; ``device``,
+            ``rank`` and ``num_replicas`` are the accelerator's.
 
     Raises:
-        SpecError: an option cannot be.
+        SpecError: an option is out of range.
     """
     with required("accelerate", "pip install accelerate, or use tensorcache.torch.loader"):
         from ._adapters import accelerate_loader

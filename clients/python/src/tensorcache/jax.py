@@ -1,8 +1,8 @@
 """JAX: a loader of jax arrays.
 
-On the CPU an array is the slot of shared memory itself, without a copy; JAX holds it until the
-array is gone, and only then is it filled anew. For another device a slot is held until it was
-copied there. jax is imported by :func:`loader`, not before.
+On the CPU an array is the slot of shared memory itself, without a copy; the slot is filled again
+only after JAX has dropped the array. For another device a slot is kept until it was copied there.
+jax is imported by :func:`loader`, not before.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ def loader(windows: Windows, **options: Unpack[JaxOptions]) -> Loader:
     check_format(form)
     jax_delivery().check_device(device)  # first: if jax is not installed, that is the error
     made = Loader(Settings.of(windows, options, format=form, device=device))
-    _ = made.feed  # an option that cannot be is refused here, not in the training loop
+    _ = made.feed  # refuses wrong options here, not in the loop
     return made
 
 
 class Loader(AnyLoader):
-    """Batches of jax arrays; each pass is one epoch, ``len`` counts this process' batches in it.
+    """Batches of jax arrays; each pass is one epoch, ``len`` counts this process's batches in it.
 
-    Keep arrays as you like: an array's memory is reused only when JAX has let it go.
+    Arrays may be kept: an array's memory is reused only after JAX has dropped it.
     """
 
     def find_share(self) -> tuple[int, int]:
-        """What JAX knows of this process among the others."""
+        """This process's index and the number of processes."""
         import jax
 
         return jax.process_index(), jax.process_count()
@@ -63,7 +63,7 @@ class Loader(AnyLoader):
 
 
 def jax_delivery() -> Any:
-    """What makes jax arrays of descriptors; importing jax happens here."""
+    """The module of JAX deliveries, which imports jax."""
     with required("jax", "pip install jax, or use windows.feed(...) with numpy"):
         from ._adapters import jax_delivery
     return jax_delivery

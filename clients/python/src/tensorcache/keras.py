@@ -23,18 +23,17 @@ __all__ = ["dataset"]
 def dataset(windows: Windows, **options: Unpack[KerasOptions]) -> Any:
     """A ``keras.utils.PyDataset`` of ``(context, target)``, or ``(context,)`` without targets.
 
-    Each pass of Keras is one epoch, in the order of the feed: that Keras' ``fit`` shuffles the
-    numbers of batches, as it does by default, changes nothing, since ``dataset[i]`` is the next
-    batch of the pass, whatever i is. The batch that Keras looks at to build a model is not lost.
-    ``len`` counts batches; ``set_epoch``, ``state_dict``, ``load_state_dict``, ``stats`` and
-    ``close`` are as a loader has them.
+    Each pass of Keras is one epoch, in the order of the feed. ``dataset[i]`` is the next batch of
+    the pass for any i, so the shuffling of batch numbers, Keras's default in ``fit``, changes
+    nothing. The batch that Keras reads to build a model is not lost. ``len`` counts batches;
+    ``set_epoch``, ``state_dict``, ``load_state_dict``, ``stats`` and ``close`` are as in a loader.
 
     Args:
-        windows: what to load.
+        windows: the windows to load.
         **options: of the loader.
 
     Raises:
-        SpecError: options contradict each other, or one cannot be.
+        SpecError: options contradict each other, or one is out of range.
     """
     arrange = options["arrange"]
     with required("keras", "pip install keras, or use windows.feed(...)"):

@@ -1,11 +1,9 @@
-"""Lightning: the torch loader works with ``Trainer.fit`` as it is.
+"""Lightning: a data module over parts of windows; torch loaders work with ``Trainer.fit`` as well.
 
-This is a data module over parts of windows.
-
-Under a distributed strategy each process loads its share, told by ``torch.distributed``; Lightning
-puts no sampler in, since the loader is no ``DataLoader``. A checkpoint has the loader's place, also
-in the middle of an epoch. ``overfit_batches`` takes loaders in sequential order. lightning is
-imported by :func:`datamodule`, not before.
+Under a distributed strategy each process loads its share, as ``torch.distributed`` says. Lightning
+adds no sampler, since the loader is no ``DataLoader``. A checkpoint has the loader's place, also in
+the middle of an epoch. ``overfit_batches`` needs loaders in sequential order. lightning is imported
+by :func:`datamodule`, not before.
 """
 
 from __future__ import annotations
@@ -33,17 +31,18 @@ def datamodule(
 
     Args:
         train: the windows to train on.
-        val: to validate on; in sequential order, as the next two.
-        test: to test on.
-        predict: to predict from.
-        batch_size: windows a batch, of each process.
+        val: windows to validate on, in sequential order, as the next two.
+        test: windows to test on.
+        predict: windows to predict from.
+        batch_size: the number of windows in a batch of each process.
         shuffle: whether training visits its windows in a random order.
-        eval_batch_size: windows a batch of the other parts; None is ``batch_size``.
-        options: of the loaders: ``format``, ``channels_first`` and the like for all parts;
-            ``order``, ``seed``, ``drop_last``, ``tail`` and ``weights`` for training.
+        eval_batch_size: the number of windows in a batch of the other parts; None is
+            ``batch_size``.
+        options: of the loaders: ``format``, ``channels_first`` and others for all parts; ``order``,
+            ``seed``, ``drop_last``, ``tail`` and ``weights`` for training.
 
     Raises:
-        SpecError: when a loader is made: an option cannot be.
+        SpecError: when a loader is made: an option is out of range.
     """
     with required("lightning", "pip install lightning, or use tensorcache.torch.loader"):
         from ._adapters import lightning_module

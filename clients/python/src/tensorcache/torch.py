@@ -1,9 +1,9 @@
-"""PyTorch: a loader whose tensors lie in memory that is used again, and a map-style dataset.
+"""PyTorch: a loader whose tensors reuse memory, and a map-style dataset.
 
-``tensorcache.torch.loader(train, batch_size=32, shuffle=True)`` stands where a ``DataLoader``
-stands. It is none: no workers, no collate, no pickling; the daemon has the batches ready.
-``tensorcache.torch.dataset(train)`` is for a ``DataLoader``. torch is imported by these two, not
-before.
+``tensorcache.torch.loader(train, batch_size=32, shuffle=True)`` takes the place of a
+``DataLoader``, without workers, collation or pickling: the daemon prepares the batches.
+``tensorcache.torch.dataset(train)`` is for a ``DataLoader``. torch is imported by these two
+functions, not before.
 """
 
 from __future__ import annotations
@@ -70,19 +70,19 @@ def loader(windows: Windows, **options: Unpack[TorchOptions]) -> Loader:
     own = {"format": form, "device": device, "resident": resident, "pin_memory": pin_memory}
     resolved = {**options, "seed": seed, "delivery": delivery}
     made = Loader(Settings.of(windows, resolved, **own))
-    _ = made.feed  # an option that cannot be is refused here, not in the training loop
+    _ = made.feed  # refuses wrong options here, not in the loop
     return made
 
 
 class Loader(AnyLoader):
     """Batches of torch tensors; each pass is one epoch, ``len`` counts this rank's batches in it.
 
-    Tensors are writable (but by ``delivery="view"``); their memory is reused once nothing refers to
-    it, so keep what you like, or ``clone()`` it. Attributes and methods are those that trainers
-    look for in a ``DataLoader``: ``dataset``, ``sampler`` (see there), ``batch_sampler`` (None),
-    ``batch_size``, ``drop_last``, ``num_workers``, ``pin_memory``, and ``state_dict`` and
-    ``load_state_dict`` as torchdata's StatefulDataLoader has them. It can be pickled, and used
-    after a fork: see :class:`tensorcache._adapters.loader.Loader`.
+    Tensors are writable, except with ``delivery="view"``. Their memory is reused once nothing
+    refers to it, so tensors may be kept, or copied with ``clone()``. Attributes and methods are
+    those that trainers read from a ``DataLoader``: ``dataset``, ``sampler``, ``batch_sampler``
+    (None), ``batch_size``, ``drop_last``, ``num_workers``, ``pin_memory``, and ``state_dict`` and
+    ``load_state_dict`` as in torchdata's StatefulDataLoader. It can be pickled, and used after a
+    fork: see :class:`tensorcache._adapters.loader.Loader`.
     """
 
     batch_sampler: Any = None
@@ -93,11 +93,10 @@ class Loader(AnyLoader):
 
     @property
     def sampler(self) -> Any:
-        """The loader itself, for its ``set_epoch``.
+        """The loader itself, for its ``set_epoch``; in sequential order a ``SequentialSampler``.
 
-        In ascending order a ``SequentialSampler`` of torch that has it.
-
-        Lightning's ``overfit_batches`` takes no other: it wants the same batches in every epoch.
+        Lightning's ``overfit_batches`` needs a ``SequentialSampler``, because it uses the same
+        batches in every epoch.
         """
         if not traits(self._settings.order).ascending:
             return self
@@ -111,7 +110,7 @@ class Loader(AnyLoader):
         return bool(self._settings.own["pin_memory"])
 
     def find_share(self) -> tuple[int, int]:
-        """What torch knows of this process among the trainers."""
+        """The rank and number of trainers that torch knows."""
         return share()
 
     def make_feed(self, rank: int, num_replicas: int) -> Feed:
@@ -139,9 +138,9 @@ class Loader(AnyLoader):
         return Feed(given.windows, options, deliveries, chooser, given.reconnect)
 
     def stats(self) -> dict[str, Any]:
-        """What the feed did so far, see :meth:`Feed.stats`.
+        """What the feed did so far; see :meth:`Feed.stats`.
 
-        With ``device`` also ``pinned``: "yes", or why not.
+        With ``device`` also ``pinned``: "yes", or the reason why not.
         """
         return {
             **super().stats(),
@@ -152,18 +151,18 @@ class Loader(AnyLoader):
 def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> Any:  # noqa: A002
     """A map-style ``torch.utils.data.Dataset`` of windows, for a ``DataLoader``.
 
-    ``dataset[i]`` is ``(context, target)`` of window i, or ``(context,)``, or all parts by name:
+    ``dataset[i]`` is ``(context, target)`` of window i, or ``(context,)``, or all parts by name, as
     tensors of their own, cut out of the mapped columns in the calling process. It can be pickled,
-    so workers may be started in any way. A ``DataLoader`` asks for a batch at once; with
-    ``collate_fn=dataset.collate`` it is handed on as it was cut, instead of being taken apart and
-    stacked again.
+    so workers may be started in any way. A ``DataLoader`` asks for a whole batch at once; with
+    ``collate_fn=dataset.collate`` it gets the batch as it was cut, instead of taking it apart and
+    stacking it again.
 
     Args:
-        windows: what to load.
+        windows: the windows to load.
         format: ``"tuple"`` or ``"dict"``.
 
     Raises:
-        SpecError: they are no windows, or the format is another one.
+        SpecError: ``windows`` are no windows, or the format is another one.
     """
     check_format(format)
     check_windows(windows)
@@ -174,14 +173,14 @@ def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> 
 
 
 def torch_delivery() -> Any:
-    """What makes tensors of descriptors; importing torch happens here."""
+    """The module of torch deliveries, which imports torch."""
     with required("torch", "pip install torch, or use windows.feed(...) with numpy"):
         from ._adapters import torch_delivery
     return torch_delivery
 
 
 def seed_of(seed: int, generator: Any) -> int:
-    """The seed, or the generator's."""
+    """The seed, or that of the generator."""
     if generator is None:
         return seed
     import torch
@@ -234,12 +233,12 @@ def device_and_delivery(
 
 
 def share() -> tuple[int, int]:
-    """This process' rank and the number of trainers.
+    """This process's rank and the number of trainers.
 
-    Of ``torch.distributed``, else of the environment, else 0 of 1.
+    They are those of ``torch.distributed``, else of the environment, else 0 of 1.
 
     Raises:
-        SpecError: it is a worker of a ``DataLoader``, each of which would load everything.
+        SpecError: the process is a worker of a ``DataLoader``, each of which would load everything.
     """
     import torch.distributed as dist
 

@@ -14,22 +14,23 @@ from ._adapters.require import required
 __all__ = ["trainer_class"]
 
 NAMES: Mapping[str, str] = MappingProxyType({"context": "past_values", "target": "future_values"})
-"""What the forecasting models of Transformers call a window's parts."""
+"""The names of a window's parts in the forecasting models of Transformers."""
 
 
 def trainer_class(base: Any = None, *, names: Mapping[str, str] = NAMES, **options: Any) -> Any:
     """A subclass of ``transformers.Trainer`` that takes windows as train, eval and test datasets.
 
-    Their batches come from a feed: shuffled by the arguments' ``data_seed``, else ``seed``; of
-    ``per_device_train_batch_size`` windows, shared by the processes as Accelerate numbers them.
-    Training that is resumed from a checkpoint goes on at the next batch. Other datasets are treated
-    as ever. Arguments that are about workers, samplers and collation do not apply to windows.
+    Their batches come from a feed, shuffled with the arguments' ``data_seed``, else ``seed``, in
+    batches of ``per_device_train_batch_size`` windows, shared by the processes as Accelerate
+    numbers them. Training that is resumed from a checkpoint continues at the next batch. Other
+    datasets are used as before. Arguments about workers, samplers and collation do not apply to
+    windows.
 
     Args:
         base: the class to extend; None is ``transformers.Trainer``.
         names: the parts to give the model, and the names of the model's arguments for them.
         options: for :func:`tensorcache.torch.loader`: ``channels_first``, ``resident``, ``slots``
-            and the like for all, ``order``, ``tail`` and ``weights`` for training.
+            and others for all datasets, ``order``, ``tail`` and ``weights`` for training.
 
     Raises:
         SpecError: the base is no Trainer, or a name is of no part.

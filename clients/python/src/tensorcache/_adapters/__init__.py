@@ -1,1 +1,1 @@
-"""What the loaders of torch, JAX, Keras and others are made of."""
+"""The parts of the loaders for torch, JAX, Keras and other frameworks."""

@@ -15,7 +15,7 @@ from .._windows import Windows
 
 
 class NoBatchSampler:
-    """Stands for the batch sampler that Accelerate looks for; only the daemon knows the numbers."""
+    """Takes the place of the batch sampler that Accelerate reads; only the daemon has one."""
 
     def __iter__(self) -> Iterator[Any]:
         raise FeedError(
@@ -34,17 +34,17 @@ class AccelerateLoader(torch.Loader, DataLoaderStateMixin):
 
     @property
     def gradient_state(self) -> Any:
-        """Accelerate's; there is one in a process."""
+        """Accelerate's gradient state; a process has one."""
         return GradientState()
 
     @property
     def total_batch_size(self) -> int:
-        """Windows a step of all processes."""
+        """The windows in a step of all processes."""
         return self._settings.batch_size * self.share()[1]
 
     @property
     def _drop_last(self) -> bool:
-        """Whether no step is filled with windows of the epoch's start."""
+        """Whether the last step is never filled with windows from the epoch's start."""
         return self._settings.tail == "drop"
 
     def __iter__(self) -> Iterator[Any]:
@@ -52,7 +52,7 @@ class AccelerateLoader(torch.Loader, DataLoaderStateMixin):
         self.begin()
         try:
             for batch in feed:
-                epoch_ended = feed._position.of_stream()[1] == 0  # the start of the next
+                epoch_ended = feed._position.of_stream()[1] == 0  # the next epoch's start
                 self.end_of_dataloader = epoch_ended
                 yield batch
                 del batch
@@ -66,7 +66,7 @@ def of(
     options: dict[str, Any],
     kind: type[AccelerateLoader] = AccelerateLoader,
 ) -> Any:
-    """A loader of a kind for an accelerator's process and device."""
+    """A loader of a class for an accelerator's process and device."""
     if not isinstance(accelerator, Accelerator):
         raise SpecError(
             f"accelerator: got a {type(accelerator).__name__}, want an accelerate.Accelerator",

@@ -1,4 +1,4 @@
-"""Blocks of this process's own memory, each used again once no array over it lives."""
+"""Blocks of this process's own memory, each reused once no array over it is left."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .._feed.ring import COUNTED
 Made = TypeVar("Made")
 
 MOST = 64
-"""How many blocks are looked at for one that nobody uses. The block of a batch that is kept longer
-goes with it."""
+"""The most blocks to search for an unused one. Beyond that the oldest block is dropped, and goes
+with the batch that still uses it."""
 
 
 class Pool(Generic[Made]):
     """Blocks of memory of one size, for the batches in use at once and one more, ``MOST`` at most.
 
-    A block is in use as long as it is referred to more often than when it was made, as a slot of
-    the ring is (see :mod:`.._feed.ring`); it is private memory, so a forked child has its own.
+    A block is in use as long as it has more references than when it was made, as a slot of the ring
+    (see :mod:`.._feed.ring`). It is private memory, so a forked child has its own copy.
     """
 
     def __init__(self, size: int, make: Callable[[Memory], Made]) -> None:
@@ -34,9 +34,9 @@ class Pool(Generic[Made]):
         self._idle = 0
 
     def take(self) -> Made:
-        """What was made of a block that nobody uses, at a multiple of 64.
+        """The object made of an unused block, aligned to 64 bytes.
 
-        Of the same one again and again.
+        A block that is reused gives the same object again.
         """
         blocks, idle = self._blocks, self._idle
         for i in range(len(blocks)):

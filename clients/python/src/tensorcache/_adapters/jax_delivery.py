@@ -1,8 +1,8 @@
-"""How a descriptor becomes jax arrays.
+"""JAX arrays from descriptors.
 
-``jax.device_put`` of an aligned numpy array makes an array over the same memory on the CPU, and
-keeps the numpy array until nothing of it is in use; for other devices until it is copied. The numpy
-array keeps its slot: see :mod:`.._feed.ring`.
+On the CPU, ``jax.device_put`` of an aligned numpy array makes an array over the same memory, and
+keeps the numpy array as long as it is in use; for other devices it keeps it until it is copied. The
+numpy array keeps its slot: see :mod:`.._feed.ring`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .._feed.ring import Ring
 
 PLACES = ("item", "start", "time")
-"""The parts that stay numpy arrays."""
+"""The parts that remain numpy arrays."""
 
 
 def deliveries(form: str, device: Any) -> Deliveries:
@@ -60,7 +60,7 @@ def deliveries(form: str, device: Any) -> Deliveries:
 
 
 def check_device(device: Any) -> None:
-    """Refuse what arrays cannot be put on.
+    """Refuse an object that arrays cannot be put on.
 
     Raises:
         SpecError: it is neither a device nor a sharding.
@@ -74,7 +74,7 @@ def check_device(device: Any) -> None:
 
 
 def putter(device: Any) -> Callable[[Array], jax.Array]:
-    """What puts an array onto a device, or gives it as this process' part of a sharded one."""
+    """A function that puts an array onto a device, or makes it a process's part of a global one."""
     if isinstance(device, jax.sharding.Sharding):
         return lambda array: jax.make_array_from_process_local_data(device, array)
     return lambda array: jax.device_put(array, device)

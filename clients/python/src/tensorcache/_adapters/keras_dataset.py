@@ -13,7 +13,7 @@ from .loader import Loader
 
 
 class ArrayLoader(Loader):
-    """A loader of the feed's own batches."""
+    """A loader of numpy batches."""
 
     def make_feed(self, rank: int, num_replicas: int) -> Feed:
         """A feed of dense batches."""
@@ -27,7 +27,7 @@ class WindowsDataset(keras.utils.PyDataset):
 
     def __init__(self, loader: Loader, arrange: Callable[[Batch], Any]) -> None:
         super().__init__(workers=1, use_multiprocessing=False)
-        _ = loader.feed  # what cannot be is refused here, not in the loop
+        _ = loader.feed  # refuses wrong options here, not in the loop
         self._loader = loader
         self._arrange = arrange
         self._passing: Iterator[Batch] | None = None
@@ -39,12 +39,10 @@ class WindowsDataset(keras.utils.PyDataset):
 
     @property
     def num_batches(self) -> int:
-        """The batches of a pass.
+        """The number of batches in a pass; reading it begins a pass.
 
-        Keras asks for it whenever a pass begins, and so the next batch begins one.
-
-        A pass that was not finished is begun anew: that is how Keras looks at a first batch to
-        build a model.
+        Keras reads it whenever a pass begins, so the next batch begins one. A pass that was not
+        finished begins again, because Keras reads a first batch to build a model.
         """
         self._passing = None
         return len(self._loader)
@@ -54,12 +52,12 @@ class WindowsDataset(keras.utils.PyDataset):
             if self._served < self._count:
                 self._loader.load_state_dict(self._began)
             self._began = self._loader.state_dict()
-            # A pass that ended in the middle of an epoch goes on there.
+            # A pass that ended in the middle of an epoch continues there.
             self._loader.load_state_dict(self._began)
             self._served, self._count = 0, len(self._loader)
             self._passing = iter(self._loader)
         batch = next(self._passing, None)
-        if batch is None:  # resumed in the middle of an epoch: the pass runs into the next one
+        if batch is None:  # the epoch was resumed in its middle: continue in the next
             self._passing = iter(self._loader)
             batch = next(self._passing)
         self._served += 1
@@ -75,18 +73,18 @@ class WindowsDataset(keras.utils.PyDataset):
         }
 
     def set_epoch(self, epoch: int) -> None:
-        """Have the next pass be the given epoch: ``fit``'s ``initial_epoch``."""
+        """Make the next pass the given epoch, such as ``fit``'s ``initial_epoch``."""
         self._loader.set_epoch(epoch)
-        self._anew()
+        self._begin_again()
 
     def state_dict(self) -> dict[str, Any]:
         """Where the training is; see :meth:`Feed.state_dict`."""
         return self._loader.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Have the next pass go on where the state was saved; see :meth:`Feed.load_state_dict`."""
+        """Continue where the state was saved; see :meth:`Feed.load_state_dict`."""
         self._loader.load_state_dict(state)
-        self._anew()
+        self._begin_again()
 
     def stats(self) -> dict[str, Any]:
         """What the feed did so far; see :meth:`Feed.stats`."""
@@ -96,7 +94,7 @@ class WindowsDataset(keras.utils.PyDataset):
         """End the feed."""
         self._loader.close()
 
-    def _anew(self) -> None:
+    def _begin_again(self) -> None:
         self._passing, self._served, self._count = None, 0, 0
 
 

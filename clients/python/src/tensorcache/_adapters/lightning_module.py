@@ -1,4 +1,4 @@
-"""The data module of Lightning, whichever of its two packages is in use."""
+"""The data module of Lightning, for either of its two packages."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ else:
     from lightning.pytorch import LightningDataModule
 
 TRAINING = ("shuffle", "order", "seed", "generator", "drop_last", "tail", "weights")
-"""Options that are the training part's alone."""
+"""Options for the training part alone."""
 ORDERING = ("shuffle", "order", "generator", "weights")
-"""Those that Lightning's ``overfit_batches`` is without: it wants the same batches in every epoch.
-"""
+"""Options left out under Lightning's ``overfit_batches``, which needs the same batches in every
+epoch."""
 
 
 class WindowsModule(LightningDataModule):
@@ -51,7 +51,7 @@ class WindowsModule(LightningDataModule):
         return self._loader("train", self._batch_size, options)
 
     def val_dataloader(self) -> Any:
-        """The loader of the part to validate on; none where there is no such part."""
+        """The loader of the part to validate on; an empty list without one."""
         return self._evaluating("val") if self.parts["val"] is not None else []
 
     def test_dataloader(self) -> Any:

@@ -1,7 +1,4 @@
-"""What the loaders of all frameworks have in common.
-
-A feed that is made where and when it is iterated.
-"""
+"""The base of all loaders: a feed that is made in the process and at the time it is iterated."""
 
 from __future__ import annotations
 
@@ -16,16 +13,16 @@ from .options import Settings
 class Loader:
     """Batches of a framework's arrays.
 
-    Each pass is one epoch, ``len`` counts this rank's batches in it.
+    Each pass is one epoch, and ``len`` counts this rank's batches in it.
 
-    A loader can be pickled, copied and carried over a fork: there it makes a feed of its own, which
-    begins where the next pass of the first would have begun. Where rank and number of trainers were
-    not given, they are looked up whenever a pass begins, so a loader may be made before the
+    A loader can be pickled, copied and used after a fork. There it makes a feed of its own, which
+    begins where the next pass of the first one would have begun. If rank and number of trainers
+    were not given, they are read whenever a pass begins, so a loader may be made before the
     processes are joined.
 
     Attributes:
         dataset: the windows.
-        batch_size: windows a batch.
+        batch_size: the number of windows in a batch.
         drop_last: whether the last, incomplete step is left out.
     """
 
@@ -34,18 +31,14 @@ class Loader:
         self.dataset: Any = given.windows
         self.batch_size: int | None = given.batch_size
         self.drop_last = given.tail == "drop"
-        self._state: Mapping[str, Any] | None = (
-            None  # where the first pass begins, when somebody said so
-        )
+        self._state: Mapping[str, Any] | None = None  # at which the first pass begins
         self._feed: Feed | None = None
-        self._of: tuple[int, tuple[int, int]] | None = (
-            None  # the process and the share that the feed is of
-        )
+        self._of: tuple[int, tuple[int, int]] | None = None  # process and share of the feed
         self._closed = False
 
     @property
     def feed(self) -> Feed:
-        """The feed of this process and this share of the windows; made when there is none."""
+        """The feed of this process and its share of the windows; made if there is none."""
         of = os.getpid(), self.share()
         if self._feed is not None and (self._closed or of == self._of):
             return self._feed
@@ -59,32 +52,32 @@ class Loader:
         return made
 
     def share(self) -> tuple[int, int]:
-        """This trainer's rank and their number."""
+        """This trainer's rank and the number of trainers."""
         given = self._settings
         if given.rank is not None and given.num_replicas is not None:
             return given.rank, given.num_replicas
         return self.find_share()
 
     def find_share(self) -> tuple[int, int]:
-        """The rank and number that the framework knows of."""
+        """The rank and number of trainers that the framework knows."""
         raise NotImplementedError
 
     def make_feed(self, rank: int, num_replicas: int) -> Feed:
-        """A feed of what the settings say."""
+        """A feed of the settings for one rank."""
         raise NotImplementedError
 
     def as_kind(self, kind: type[Loader]) -> Any:
-        """The same loader, with its feed, as another kind of loader; this one is to be let go."""
+        """The same loader, with its feed, as another class of loader; drop this one afterwards."""
         other = kind(self._settings)
         other.__dict__.update({**self.__dict__, **other.extra()})
         return other
 
     def extra(self) -> dict[str, Any]:
-        """Attributes that are the kind's own."""
+        """Attributes of the class itself, for :meth:`as_kind`."""
         return {}
 
     def _next(self) -> Mapping[str, Any] | None:
-        """Where the next pass begins, if there was one or somebody said so."""
+        """The state at which the next pass begins; None at the start of the first epoch."""
         if self._feed is None:
             return self._state
         epoch, consumed = self._feed._position.of_next_pass()
@@ -97,10 +90,10 @@ class Loader:
         return iter(self.feed)
 
     def set_epoch(self, epoch: int) -> None:
-        """Have the next pass be the given epoch, from its start.
+        """Make the next pass the given epoch, from its start.
 
-        Where a state in the middle of that epoch was loaded and not begun, or an error of the feed
-        ended a pass there, it goes on there: trainers load a state, and then set its epoch.
+        If a loaded state is in the middle of that epoch, or an error of the feed ended a pass
+        there, the pass continues there: trainers load a state first and then set its epoch.
         """
         target = self.feed._position.target
         if target is None or target[0] != epoch:
@@ -111,7 +104,7 @@ class Loader:
         return self.feed.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on where a state was saved; see :meth:`Feed.load_state_dict`."""
+        """Continue where a state was saved; see :meth:`Feed.load_state_dict`."""
         self.feed.load_state_dict(state)
 
     def stats(self) -> dict[str, Any]:
@@ -119,7 +112,7 @@ class Loader:
         return self.feed.stats()
 
     def close(self) -> None:
-        """End the feed; arrays that were kept stay valid, calling twice is fine."""
+        """End the feed. Arrays that were kept stay valid, and calling it twice is fine."""
         self.feed.close()
         self._closed = True
 

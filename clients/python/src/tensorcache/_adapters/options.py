@@ -1,4 +1,4 @@
-"""The keyword options of the loaders, and what they amount to."""
+"""The keyword options of the loaders, and the settings that they give."""
 
 from __future__ import annotations
 
@@ -142,23 +142,23 @@ KERAS_DEFAULTS: KerasOptions = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a loader was asked for, with ``shuffle`` and ``drop_last`` resolved; picklable.
+    """The options of a loader, with ``shuffle`` and ``drop_last`` resolved; picklable.
 
     Attributes:
-        windows: what to load.
+        windows: the windows to load.
         batch_size: the number of windows in a batch.
-        order: of an epoch.
-        seed: of the order.
+        order: the order of an epoch.
+        seed: the seed of the order.
         tail: what happens to the last, incomplete step.
-        weights: of items, in their order.
+        weights: weights of items, in their order.
         rank: the number of this trainer; None asks the framework at every pass.
-        num_replicas: how many there are.
+        num_replicas: how many trainers there are; None likewise.
         delivery: as for a feed; ``"auto"`` is the loader's own choice.
         slots: batches in flight.
-        channels_first: arrays are ``[B, F, C]``.
-        mask: deliver ``mask`` always.
-        reconnect: continue with another daemon.
-        own: the options that only one framework's loader has.
+        channels_first: whether arrays are ``[B, F, C]``.
+        mask: whether to deliver ``mask`` always.
+        reconnect: whether to continue with another daemon.
+        own: the options of one framework's loader alone.
     """
 
     windows: Windows

@@ -1,4 +1,4 @@
-"""What happens if an optional library is not installed."""
+"""The error of an optional library that is not installed."""
 
 from __future__ import annotations
 

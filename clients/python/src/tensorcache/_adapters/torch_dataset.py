@@ -1,4 +1,4 @@
-"""The windows as a map-style dataset of torch."""
+"""Windows as a map-style dataset of torch."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class WindowDataset(Dataset[Any]):
         return self._tensors(self.windows[index])
 
     def __getitems__(self, indices: Sequence[int]) -> Many:
-        """Several windows, cut together: a sequence of what ``dataset[i]`` is."""
+        """Several windows, cut together: a sequence of the objects that ``dataset[i]`` returns."""
         return Many(self._tensors(self.windows[np.asarray(indices, np.int64)]), len(indices))
 
     @staticmethod
     def collate(samples: Sequence[Any]) -> Any:
-        """A batch of samples: as they were cut together, else by torch's ``default_collate``."""
+        """A batch of samples: as they were cut together, or torch's ``default_collate`` of them."""
         return samples.together if isinstance(samples, Many) else default_collate(list(samples))
 
     def _tensors(self, sample: Sample) -> Any:
@@ -53,7 +53,7 @@ class WindowDataset(Dataset[Any]):
 
 
 class InOrderSampler(SequentialSampler):
-    """What tells a trainer that a loader's order is sequential."""
+    """A ``SequentialSampler`` that tells a trainer that a loader's order is sequential."""
 
     def __init__(self, loader: Loader) -> None:
         super().__init__(loader.dataset)
@@ -65,7 +65,7 @@ class InOrderSampler(SequentialSampler):
 
 
 class Many(Sequence[Any]):
-    """Samples that were cut together, one by one where somebody asks for one."""
+    """Samples that were cut together, made one by one on access."""
 
     def __init__(self, together: Any, count: int) -> None:
         self.together = together

@@ -1,6 +1,6 @@
-"""Torch tensors from descriptors: one delivery for each delivery, as in numpy_delivery.
+"""Torch tensors from descriptors: one function for each delivery, as in numpy_delivery.
 
-A pair is ``(context, target)``, or ``(context,)`` where nothing is predicted.
+A pair is ``(context, target)``, or ``(context,)`` if nothing is predicted.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def slot_pairs(ring: Ring, layout: Layout) -> Deliver:
     contexts, targets, pair = arrays[0], arrays[-1], len(arrays) == 2
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
-        if rows == full and pair and (len(lent) < most or make_room()):  # spelt out, for speed
+        if rows == full and pair and (len(lent) < most or make_room()):  # inlined, for speed
             put(slot)
             return from_numpy(contexts[slot][0]), from_numpy(targets[slot][0])
         memory = take(slot)
@@ -53,15 +53,14 @@ def slot_pairs(ring: Ring, layout: Layout) -> Deliver:
 def view_pairs(ring: Ring, layout: Layout) -> Deliver:
     """Tensors that are strides over a copy-on-write map of the columns.
 
-    torch knows no read-only tensors: writing into a read-only map would end the process. Writing
-    into this one would be seen in the neighbouring windows, so it is found out, by torch's own
-    count of what was done in place to a tensor and its views, and refused; the map, with what was
-    written, goes.
+    torch has no read-only tensors, and writing into a read-only map would end the process. A write
+    into this map would show up in neighbouring windows. It is detected by torch's count of in-place
+    changes to a tensor and its views, and refused; the map with the written values is dropped.
     """
     mapped = layout.mapped
     gathered, memory = local_pairs(ring, layout), mapped.private_map()
     stride, full, put = mapped.stride, layout.rows, ring.freed.append
-    with torch.inference_mode(mode=False):  # so that versions are counted
+    with torch.inference_mode(mode=False):  # which counts in-place changes
         all_windows = [
             torch.from_numpy(mapped.all_windows(name, memory))
             for name in WINDOWS
@@ -82,7 +81,7 @@ def view_pairs(ring: Ring, layout: Layout) -> Deliver:
         if not flags & RUN:
             advise_random: Pair = gathered(slot, rows, flags, row)
             return advise_random
-        put(slot)  # there is nothing in it
+        put(slot)  # which has no values
         if rows == full and pair:
             return contexts[row], targets[row]
         end = row + rows * stride
@@ -96,9 +95,9 @@ def view_pairs(ring: Ring, layout: Layout) -> Deliver:
 
 
 def runs_of(all_windows: torch.Tensor, rows: int, stride: int) -> torch.Tensor:
-    """As :func:`._deliver.runs`, a view of the tensor.
+    """For each row, the ``rows`` windows from there on that are a stride apart, as a view.
 
-    They share the count of what is done in place.
+    The view and the tensor share the count of in-place changes.
     """
     shape = (max(0, len(all_windows) - (rows - 1) * stride), rows, *all_windows.shape[1:])
     first, *rest = all_windows.stride()
@@ -106,7 +105,7 @@ def runs_of(all_windows: torch.Tensor, rows: int, stride: int) -> torch.Tensor:
 
 
 def local_pairs(ring: Ring, layout: Layout) -> Deliver:
-    """Tensors that are gathered here, into blocks that no batch holds any more."""
+    """Tensors that this process gathers, into blocks that no batch uses any more."""
     mapped = layout.mapped
     all_windows = gathered_from(mapped)
     if all_windows is None:
@@ -152,9 +151,9 @@ def gathered_from(mapped: MappedWindows) -> list[Array] | None:
 
 
 def readable(array: Array) -> torch.Tensor:
-    """A tensor over a read-only array, for reading alone.
+    """A tensor over a read-only array, which must only be read.
 
-    Torch warns of those that are handed on.
+    torch warns about such a tensor, in case it is handed on.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -162,7 +161,7 @@ def readable(array: Array) -> torch.Tensor:
 
 
 def starts_pairs(ring: Ring, layout: Layout) -> Deliver:
-    """``(item, start)``."""
+    """Pairs ``(item, start)``."""
     arrays = numpy_delivery.starts(ring, layout)
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
@@ -173,7 +172,7 @@ def starts_pairs(ring: Ring, layout: Layout) -> Deliver:
 
 
 def arrays_as_pairs(arrays: Deliver) -> Deliver:
-    """Tensors over the arrays of a batch, which may be written."""
+    """Tensors over the writable arrays of a batch."""
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
         batch: Batch = arrays(slot, rows, flags, row)
@@ -184,7 +183,7 @@ def arrays_as_pairs(arrays: Deliver) -> Deliver:
 
 
 def arrays_as_dict(delivery: Delivery) -> Delivery:
-    """All parts of a batch of writable arrays by name."""
+    """All parts of a batch of writable arrays, by name."""
 
     def make(ring: Ring, layout: Layout) -> Deliver:
         arrays = delivery(ring, layout)
@@ -194,7 +193,7 @@ def arrays_as_dict(delivery: Delivery) -> Delivery:
 
 
 def pairs_as_dict(delivery: Delivery) -> Delivery:
-    """Context and target as a delivery of pairs has them, and all other parts beside."""
+    """Context and target from a delivery of pairs, and all other parts, by name."""
 
     def make(ring: Ring, layout: Layout) -> Deliver:
         pairs, ring, layout = delivery(ring, layout), ring, layout
@@ -212,7 +211,7 @@ def pairs_as_dict(delivery: Delivery) -> Delivery:
 
 
 def named(batch: Batch, made: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The parts of a batch by name; those that are made already, or else all."""
+    """The parts of a batch by name; without ``made`` all of them, else ``made`` and the others."""
     tensors = {}
     for name in PARTS:
         if name in made:
@@ -227,9 +226,9 @@ def named(batch: Batch, made: dict[str, torch.Tensor]) -> dict[str, torch.Tensor
 
 
 def pinned(deliveries: Deliveries) -> Deliveries:
-    """Deliveries whose tensors lie in pinned memory, where there is a CUDA device.
+    """Deliveries whose tensors are in pinned memory, if there is a CUDA device.
 
-    Torch's own, safe to copy from.
+    The memory is torch's own, which is safe to copy from asynchronously.
     """
     return (
         {name: pinned_by(delivery) for name, delivery in deliveries.items()}
@@ -239,7 +238,7 @@ def pinned(deliveries: Deliveries) -> Deliveries:
 
 
 def pinned_by(delivery: Delivery) -> Delivery:
-    """A delivery that copies what another one makes into pinned memory."""
+    """A delivery that copies another one's tensors into pinned memory."""
 
     def make(ring: Ring, layout: Layout) -> Deliver:
         made = delivery(ring, layout)

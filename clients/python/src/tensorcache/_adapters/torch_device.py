@@ -1,10 +1,8 @@
-"""Batches of the ring on a device.
+"""Batches of the ring on a device, copied on a separate stream; a slot is kept until its copy ends.
 
-Copied on a stream of their own, each slot held until its copy is through.
-
-torch does not do that by itself: for memory that it did not allocate it drops the event that would
-tell when a copy is done, so a pinned slot that is let go after ``.to(non_blocking=True)`` may be
-filled anew while it is being read.
+torch does not do this by itself. For memory that it did not allocate, it drops the event that says
+when a copy is done. A pinned slot that is released after ``.to(non_blocking=True)`` may then be
+filled again while it is being read.
 """
 
 from __future__ import annotations
@@ -29,13 +27,13 @@ PORTABLE = 1
 
 
 class ToDevice:
-    """What makes tensors on a device of descriptors.
+    """Deliveries of tensors on a device.
 
-    A slot is copied as one flat block and taken apart there: parts lie at multiples of 64 in it.
+    A slot is copied as one flat block and divided on the device: parts are aligned to 64 bytes.
 
     Attributes:
-        deliveries: for :class:`Feed`, by delivery.
-        pinned: "yes", or why the ring is not.
+        deliveries: the deliveries for :class:`Feed`.
+        pinned: "yes", or the reason why the ring is not pinned.
     """
 
     def __init__(self, form: str, device: str, cuda: Any = None) -> None:
@@ -100,13 +98,13 @@ class ToDevice:
 
 
 class BlockingCopies:
-    """Copies that are through when the call returns: those to devices without streams."""
+    """Copies that are done when the call returns, to devices without streams."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
 
     def make_room(self) -> None:
-        """Nothing is held."""
+        """Does nothing, because no copy is pending."""
 
     def copy(self, flat: torch.Tensor) -> torch.Tensor:
         """The same bytes on the device."""
@@ -117,7 +115,7 @@ class SideStream:
     """Copies beside the computation: the current stream waits for a copy, the host does not.
 
     Attributes:
-        held: what is being copied, oldest first, each with the event that follows it.
+        held: the blocks being copied, oldest first, each with the event that follows it.
     """
 
     def __init__(self, device: torch.device, most: int, cuda: Any) -> None:
@@ -128,7 +126,7 @@ class SideStream:
         self._stream = cuda.Stream(device)
 
     def make_room(self) -> None:
-        """Let go what is through; wait for the oldest copy where nearly all slots are held."""
+        """Release the blocks whose copies are done; if nearly all are in use, wait for one."""
         held = self.held
         while held and held[0][0].query():
             held.popleft()
@@ -137,7 +135,7 @@ class SideStream:
             held.popleft()
 
     def copy(self, flat: torch.Tensor) -> torch.Tensor:
-        """The same bytes on the device, as what is computed from here on will see them."""
+        """The same bytes on the device, as operations on the current stream will see them."""
         cuda, stream = self._cuda, self._stream
         with cuda.stream(stream):
             there = torch.empty_like(flat, device=self._device)
@@ -146,17 +144,16 @@ class SideStream:
             event.record(stream)
         current = cuda.current_stream(self._device)
         current.wait_stream(stream)
-        # Its memory came from the side stream: it must not go back while this one reads.
+        # Its memory is of the side stream, and must not be freed while this stream reads it.
         there.record_stream(current)
         self.held.append((event, flat))
         return there
 
 
 def pin(ring: Any, cuda: Any, device: torch.device) -> str:
-    """Pin the ring's memory: "yes", or why that cannot be.
+    """Pin the ring's memory, and return "yes" or the reason why that failed.
 
-    CUDA remembers what failed, and torch asks it for that after the next kernel, whose fault it is
-    not: so here is one.
+    CUDA keeps a failure and torch would raise it after its next kernel, so one is run here.
     """
     try:
         code = int(cuda.cudart().cudaHostRegister(ring.ctypes.data, ring.nbytes, PORTABLE))
@@ -170,9 +167,9 @@ def pin(ring: Any, cuda: Any, device: torch.device) -> str:
 
 
 def unpin(side: SideStream, ring: Any, cuda: Any, pinned: bool, pid: int) -> None:
-    """Before the ring is unmapped: wait for the last copy, and unpin.
+    """Wait for the last copy and unpin, before the ring is unmapped.
 
-    In a forked child CUDA cannot be used.
+    A forked child cannot use CUDA.
     """
     if os.getpid() != pid:
         return
@@ -184,5 +181,5 @@ def unpin(side: SideStream, ring: Any, cuda: Any, pinned: bool, pid: int) -> Non
 
 
 def torch_dtype(dtype: np.dtype[Any]) -> torch.dtype:
-    """The dtype as torch calls it."""
+    """The dtype of torch for a numpy dtype."""
     return torch.from_numpy(np.empty(0, dtype.newbyteorder("="))).dtype

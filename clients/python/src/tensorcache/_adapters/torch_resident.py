@@ -1,7 +1,4 @@
-"""Columns that stay on a device.
-
-Batches are gathered there, from rows that are told by the daemon.
-"""
+"""Columns that stay on a device; batches are gathered there from the rows that the daemon sends."""
 
 from __future__ import annotations
 
@@ -23,21 +20,22 @@ if TYPE_CHECKING:
     from .._feed.ring import Ring
 
 CHUNK = 1 << 18
-"""Rows that are converted at a time on their way to the device."""
+"""Rows that are converted at a time before they are copied to the device."""
 SIGNED = {
     getattr(torch, "u" + name): getattr(torch, name)
     for name in ("int16", "int32", "int64")
     if hasattr(torch, "u" + name)
 }
-"""What torch gathers instead of what it cannot; before 2.3 it did not know them."""
+"""The dtypes that torch gathers in place of those that it cannot; before 2.3 torch had none of
+these."""
 
 _columns: weakref.WeakValueDictionary[tuple[Any, ...], torch.Tensor] = weakref.WeakValueDictionary()
 
 
 def resident_deliveries(form: str, device: str | None) -> Deliveries:
-    """What gathers tensors on a device.
+    """A delivery that gathers tensors on a device.
 
-    Its columns are shared by all loaders over the same features.
+    Loaders over the same features share its columns.
     """
 
     def make(ring: Ring, layout: Layout) -> Deliver:
@@ -47,7 +45,7 @@ def resident_deliveries(form: str, device: str | None) -> Deliveries:
 
 
 def gather(ring: Ring, layout: Layout, form: str, device: torch.device) -> Deliver:
-    """Batches of windows of columns on the device."""
+    """Batches of windows, gathered on the device."""
     mapped = layout.mapped
     arrays, cutter = numpy_delivery.starts(ring, layout), mapped._cutter
     wanted = ("context", "target") if form == "tuple" else ("context", "target", "known")
@@ -92,19 +90,19 @@ def gather(ring: Ring, layout: Layout, form: str, device: torch.device) -> Deliv
 
 
 Gather = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
-"""Of ``row``, ``start``, ``first`` (the first row that is no padding) and ``item``, int64 ``[B]``
-on the device."""
+"""A function of ``row``, ``start``, ``first`` (the first row that is no padding) and ``item``,
+int64 ``[B]`` on the device."""
 
 
 def cube(mapped: MappedWindows, name: str, device: torch.device) -> Gather:
-    """What gathers a part ``[B, rows, F]``."""
+    """A function that gathers a part ``[B, rows, F]``."""
     of, missing, _ = name.partition("_missing")
     held = columns(mapped, of, bool(missing), device)
     return (Padded if mapped._cutter.padded else Whole)(held, mapped, of)
 
 
 class Whole:
-    """Windows without padding: places in a view of all that could be."""
+    """Gathers windows without padding, from a view of all possible windows."""
 
     def __init__(self, held: torch.Tensor, mapped: MappedWindows, name: str) -> None:
         self._held = held
@@ -123,7 +121,7 @@ class Whole:
 
 
 class Padded:
-    """Windows of which rows before an item's first are 0."""
+    """Gathers windows whose rows before an item's first row are 0."""
 
     def __init__(self, held: torch.Tensor, mapped: MappedWindows, name: str) -> None:
         self._held = held
@@ -144,7 +142,7 @@ class Padded:
 
 
 def static(mapped: MappedWindows, device: torch.device) -> Gather:
-    """What gathers the values that are constant in an item."""
+    """A function that gathers the values that are constant in an item."""
     first = mapped._offsets[: len(mapped._data.items)]
     held = torch.from_numpy(mapped._cutter.parts["static"].take(first, None)).to(device)
     values = gatherable(held)
@@ -157,10 +155,10 @@ def gatherable(values: torch.Tensor) -> torch.Tensor:
 
 
 def columns(mapped: MappedWindows, name: str, missing: bool, device: torch.device) -> torch.Tensor:
-    """All rows of a part on the device, ``[rows, F]``, or whether they are missing.
+    """All rows of a part on the device, ``[rows, F]``, or whether each value is missing.
 
     Raises:
-        ResourceError: the device has no room for them.
+        ResourceError: the device has too little memory for them.
     """
     part, data = mapped._cutter.parts[name], mapped._data
     names = tuple(column.name for column in part._columns)
@@ -190,6 +188,6 @@ def columns(mapped: MappedWindows, name: str, missing: bool, device: torch.devic
 
 
 def chunk(part: Part, start: int, end: int, missing: bool) -> Array:
-    """Some rows as they are delivered."""
+    """Some rows, converted to the dtype that is delivered."""
     rows = np.arange(start, end)
     return part.missing(rows, None) if missing else part.take(rows, None)

@@ -1,4 +1,4 @@
-"""The Trainer of Transformers over feeds."""
+"""The Trainer of Transformers, with feeds."""
 
 from __future__ import annotations
 
@@ -15,14 +15,11 @@ from .._windows import Windows
 from .accelerate_loader import AccelerateLoader, of
 
 TRAINING = ("order", "tail", "weights")
-"""Options that are for training alone."""
+"""Options for training alone."""
 
 
 class Epoch(IterableDataset[Any]):
-    """A loader's batches as a dataset.
-
-    What Accelerate skips batches of, when training is resumed.
-    """
+    """A loader's batches as a dataset; Accelerate skips batches of it when training is resumed."""
 
     def __init__(self, loader: Renamed) -> None:
         self._loader = loader
@@ -35,16 +32,16 @@ class Epoch(IterableDataset[Any]):
 
 
 class Renamed(AccelerateLoader):
-    """A loader whose batches name parts as a model does.
+    """A loader whose batches have a model's names of parts.
 
     Attributes:
-        names: by our name the model's.
+        names: the model's names by ours.
     """
 
     names: Mapping[str, str]
 
     def extra(self) -> dict[str, Any]:
-        """What Accelerate makes a DataLoader of must be batches already."""
+        """The attributes that Accelerate makes a DataLoader of: a dataset of whole batches."""
         return {"dataset": Epoch(self), "batch_size": None, "drop_last": False}
 
     def __iter__(self) -> Iterator[Any]:
@@ -57,12 +54,12 @@ class Renamed(AccelerateLoader):
 
 
 class EpochOfState(transformers.TrainerCallback):
-    """Sets the epoch of a loader, also where the Trainer sees only what skips its batches."""
+    """Sets the epoch of a loader, also if the Trainer has wrapped it to skip batches."""
 
     def on_epoch_begin(
         self, args: Any, state: Any, control: Any, train_dataloader: Any = None, **_: Any
     ) -> None:
-        """Before each epoch, whether begun or resumed."""
+        """Set the epoch before each epoch, whether it begins or is resumed."""
         if isinstance(train_dataloader, Renamed):
             train_dataloader.set_epoch(int(state.epoch or 0))
 

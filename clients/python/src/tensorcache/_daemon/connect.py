@@ -95,7 +95,7 @@ def find_or_start(
     make_directory(directory)
     with start_lock(directory):
         address = wait_for_holder(directory, time.monotonic() + START_SECONDS)
-        # From when the last has let go, which may take it seconds.
+        # Only now, because the last daemon may have taken seconds to release the lock.
         if address is None and patience > 0:
             address = wait_for_another(directory, min(patience, OTHERS_FIRST_SECONDS), closed)
         if address is None:

@@ -101,12 +101,12 @@ class Control:
             data = json.dumps(body, allow_nan=False).encode()
         for last in (False, True):
             with self._exchange(method, route, timeout) as connection:
-                # It may have answered before all.
+                # The daemon may answer before it has read the whole request.
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     connection.request(method, route, data, headers)
                 response = connection.getresponse()
                 answer = response.read()
-            # Else nothing was done: one of the two was stopped for a while.
+            # After 408 nothing was done: this process or the daemon was paused.
             if last or response.status != 408:
                 break
         if response.status >= 400:

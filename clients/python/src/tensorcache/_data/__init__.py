@@ -1,1 +1,1 @@
-"""The mapped files of a dataset: columns, items, words, and windows cut out of them."""
+"""A dataset's mapped files: columns, items, words of text columns, and windows cut out of them."""

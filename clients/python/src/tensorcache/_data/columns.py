@@ -84,7 +84,7 @@ class Columns:
     def vocab(self, name: str) -> Texts:
         """The words of a text column.
 
-        ``data.vocab("symbol")[code]``, ``.decode(codes)`` for arrays.
+        ``data.vocab("symbol")[code]`` is a word, ``.decode(codes)`` decodes an array.
 
         Raises:
             NotFoundError: no column has the name.
@@ -103,20 +103,18 @@ class Columns:
         return texts
 
     def describe(self) -> dict[str, dict[str, Any]]:
-        """Statistics of the numeric value columns as stored, computed while they were loaded.
+        """Statistics of the numeric value columns as stored, computed by the load.
 
         Returns:
-            By column ``count`` (values that are not missing), ``missing`` and, as floats, ``min``,
-            ``max``, ``mean``,
-            ``std`` (ddof 0) and ``quantiles``, a dict from 0.01 to 0.99: approximate, of a t-digest
-            of some thousand
-            values drawn at random. The features of a column ``[rows, n]`` are taken together; None
-            stands for what is
-            not finite.
+            By column: ``count`` (values that are not missing), ``missing`` and, as floats, ``min``,
+                ``max``, ``mean``, ``std`` (ddof 0) and ``quantiles``, a dict from 0.01 to 0.99.
+                Quantiles are approximate, from a t-digest of some thousand values drawn at random.
+                The features of a column ``[rows, n]`` are taken together. None stands for a number
+                that is not finite.
         """
 
         def number(value: float | None) -> float | None:
-            # In JSON whole ones have the digits of another from 2^53 on.
+            # JSON has integers for whole floats, with other digits from 2^53 on.
             return None if value is None else float(value)
 
         return {
@@ -147,26 +145,26 @@ class Columns:
     ) -> npt.NDArray[Any]:
         """Undo the steps of a column, in float64, as a new array of the same shape.
 
-        ``stored * scale + shift``; then, for ``diff``, sums along the rows; then, for ``log1p``,
-        ``expm1``. What was filled stays filled, and what was clipped clipped.
+        The order is ``stored * scale + shift``, then for ``diff`` sums along the rows, then for
+        ``log1p`` ``expm1``. Filled and clipped values stay as they are.
 
         Args:
-            columns: a column's name, or several: then the last axis of ``values`` holds their
-                features side by side, as ``batch.target`` does. A column without steps comes back
-                as it is.
+            columns: a column's name, or several names: then the last axis of ``values`` has their
+                features side by side, as ``batch.target`` does. A column without steps is returned
+                unchanged.
             values: stored values of any shape; for a column ``[rows, n]`` the last axis is n. Rows
-                run along the last axis of a single column ``[rows]``, else along the one before the
-                last.
+                run along the last axis for a single column ``[rows]``, else along the one before
+                the last.
             item: for a scaling fitted per item: an item's value, or an integer array of item codes
                 (``batch.item``) along the first axis of ``values``.
-            initial: for ``diff``: the undone values of the rows before the first, in the shape of
+            initial: for ``diff``: the original values of the rows before the first, in the shape of
                 ``values`` without the axis of rows. None: ``values`` begin with the first rows of
                 items.
 
         Raises:
             NotFoundError: no column or item has the name.
-            SpecError: the scaling is per item and no item is given, differences begin nowhere, or a
-                shape does not fit.
+            SpecError: the scaling is per item and no item is given, differences have no initial
+                value, or a shape does not fit.
         """
         listed = [columns] if isinstance(columns, str) else list(columns)
         found = [self._column(name) for name in listed]
@@ -185,8 +183,5 @@ class Columns:
         return column
 
     def _before_fill(self, column: Column) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The rows with cells that were missing before they were filled, as stretches.
-
-        Their first rows and ends.
-        """
+        """The first rows and ends of the runs of rows that had missing cells before the fill."""
         return missing_stretches(bytes(self._maps[column.prepared.before]))

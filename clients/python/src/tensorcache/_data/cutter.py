@@ -1,4 +1,4 @@
-"""Random access: windows cut out of the mapped columns by the client itself."""
+"""Random access: windows that the client cuts out of the mapped columns."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Int64s = npt.NDArray[np.int64]
 class Sample:
     """One window, or several of them along a leading axis B.
 
-    All arrays are read-only; where layout, dtype and padding allow it they are views of the mapped
-    columns. What the spec does not ask for is None.
+    All arrays are read-only. They are views of the mapped columns if layout, dtype and padding
+    allow it. Parts that the spec does not ask for are None.
 
     Attributes:
         context: ``[C, F]``, the rows looked back over.
@@ -31,11 +31,11 @@ class Sample:
         known: ``[C + G + P, F]``, the columns known in advance.
         static: ``[F]``, the values that are constant in the item.
         item: int64 code; ``data.items[code]`` is the item's value.
-        start: int64 row of the first context row in the item; negative where it is padded.
-        time: the time of that row, or where it is padded of the item's first; None without a time
+        start: int64 row of the first context row in the item; negative if it is padded.
+        time: the time of that row, or of the item's first row if it is padded; None without a time
             column.
-        mask: bool ``[C]``, True = real row; where the spec admits padding.
-        context_missing: bool ``[C, F]``, True = missing; where the spec admits missing values.
+        mask: bool ``[C]``, True = real row; if the spec admits padding.
+        context_missing: bool ``[C, F]``, True = missing; if the spec admits missing values.
         target_missing: bool ``[L + P, F]``.
     """
 
@@ -60,7 +60,7 @@ class Sample:
 
 
 class Part:
-    """The columns of one part, ready to be cut: ``[rows, features]``."""
+    """The columns of one part of windows, as ``[rows, features]``."""
 
     def __init__(
         self, data: Columns, features: list[str], dtype: str | None, fill: float | None
@@ -89,7 +89,7 @@ class Part:
         return self._matrix if memory is None else strided_matrix(self._data, self._columns, memory)
 
     def view(self, rows: slice) -> Array | None:
-        """Rows as a view of the mapped columns, or None where they do not lie that way."""
+        """Rows as a view of the mapped columns, or None if there is no such view."""
         if self._matrix is None or (self._fill is not None and self.has_missing(rows)):
             return None
         return self._matrix[rows]
@@ -101,10 +101,7 @@ class Part:
         )
 
     def take(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> Array:
-        """Copies of rows, of shape ``[*rows.shape, features]``.
-
-        Those that are not ``real`` are 0.
-        """
+        """Copies of rows, of shape ``[*rows.shape, features]``; 0 in rows that are not ``real``."""
         out = np.empty((*rows.shape, self._width), self._dtype)
         at = 0
         for array in self._arrays:
@@ -130,14 +127,14 @@ class Part:
 
 
 class Cutter:
-    """Cuts windows of one spec out of a dataset.
+    """Cuts the windows of one spec out of the mapped columns.
 
     Attributes:
-        parts: context, target, known and static, those that there are.
+        parts: the parts that windows have, of context, target, known and static.
         spans: the rows of context, target and known, counted from a window's start.
         dilation: rows between neighbours of a span.
-        misses: whether the spec admits missing values.
-        padded: whether it admits padding.
+        admits_missing: whether the spec admits missing values.
+        padded: whether the spec admits padding.
     """
 
     def __init__(
@@ -167,7 +164,7 @@ class Cutter:
         self.padded = self._first.padded
 
     def one(self, item: int, start: int) -> Sample:
-        """The window of an item that starts at a row: views where possible."""
+        """The window of an item that starts at a row, as views if possible."""
         base = int(self._data.items.row_offset[item])
         first = self._first.of(item)
 
@@ -194,7 +191,7 @@ class Cutter:
         )
 
     def several(self, items: Int64s, starts: Int64s) -> Sample:
-        """Windows along a leading axis, copied together."""
+        """Windows along a leading axis, as copies."""
         return Sample(
             context=read_only(self.part("context", items, starts)),
             target=read_only(self.part("target", items, starts)),
@@ -209,7 +206,7 @@ class Cutter:
         return name in self.parts and name in self.spans
 
     def part(self, name: str, items: Int64s, starts: Int64s) -> Array | None:
-        """A part of windows along a leading axis, as a copy; None where they have none."""
+        """A part of windows along a leading axis, as a copy; None if they do not have it."""
         base = self._data.items.row_offset[items][:, None]
         if name == "static":
             return self.parts["static"].take(base[:, 0], None) if "static" in self.parts else None
@@ -243,10 +240,7 @@ class Cutter:
 
 
 def columns_of(data: Columns, features: list[str]) -> list[Column]:
-    """The columns that a list of features comes from.
-
-    A column of shape ``[rows, n]`` gives n in a row.
-    """
+    """The columns that a list of features comes from; a column ``[rows, n]`` has n features."""
     columns: list[Column] = []
     at = 0
     known = data._manifest.columns
@@ -265,10 +259,10 @@ def columns_of(data: Columns, features: list[str]) -> list[Column]:
 def strided_matrix(
     data: Columns, columns: list[Column], memory: mmap.mmap | None = None
 ) -> Array | None:
-    """All columns as one strided ``[rows, features]`` over the file, if features are evenly spaced.
+    """All columns as one strided view ``[rows, features]`` of the file, or None.
 
-    That is so in layout ``packed`` for neighbours, and in layout ``columns`` for columns that
-    follow each other.
+    There is one if the features are evenly spaced: neighbours in layout ``packed``, and columns
+    that follow each other in layout ``columns``.
     """
     if (
         not columns
@@ -290,14 +284,14 @@ def strided_matrix(
 
 
 def zero_padding(out: Array, real: npt.NDArray[np.bool_] | None) -> Array:
-    """``out`` with 0 where a row is padding."""
+    """``out`` with zeros in the rows that are padding."""
     if real is not None and not real.all():
         out[~real] = 0
     return out
 
 
 def read_only(array: Any) -> Any:
-    """The array, read-only."""
+    """The array, made read-only."""
     if array is not None:
         array.flags.writeable = False
     return array

@@ -1,4 +1,4 @@
-"""An open generation of a dataset: its mapped columns, a lease on it, questions about it."""
+"""An open generation of a dataset: its mapped columns, a lease on it, requests about it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .columns import Columns
 
 
 class Generation(Columns):
-    """One generation of a dataset, which stays in the cache while this is open.
+    """One generation of a dataset, which stays in the cache while this object is open.
 
     Args:
         server: the daemon of the cache.
@@ -32,7 +32,7 @@ class Generation(Columns):
         self.generation = int(reply["generation"])
 
     def private_map(self) -> mmap.mmap:
-        """Another map of the columns: writable, and what is written stays in it.
+        """Another map of the columns, writable and private: writes do not reach the file.
 
         Raises:
             StaleError: the generation has left the cache.
@@ -49,9 +49,9 @@ class Generation(Columns):
             frames.close_all(fds)
 
     def close(self) -> None:
-        """Give the generation back: it may now leave the cache.
+        """End the lease, so that the generation may leave the cache.
 
-        Arrays handed out stay valid; calling twice is fine.
+        Arrays stay valid. Calling it twice is fine.
         """
         self._lease()
 
@@ -91,7 +91,7 @@ class Generation(Columns):
 def open_generation(
     path: str, name: str, generation: int
 ) -> tuple[socket.socket, dict[str, Any], list[int]]:
-    """The lease on a generation, what the daemon reply of it, and its files' descriptors."""
+    """A lease on a generation, the daemon's reply, and the file descriptors of its files."""
     lease = frames.dial(path)
     try:
         frames.request(lease, {"request": "open", "dataset": name, "generation": generation})

@@ -1,4 +1,4 @@
-"""Undoing what a load did to values: the scaling, then differences, then logarithms."""
+"""Undoing the steps of a load: the scaling, then differences, then logarithms."""
 
 from __future__ import annotations
 
@@ -24,11 +24,15 @@ def inverse(
 ) -> npt.NDArray[np.float64]:
     """``values * scale + shift``, summed up from ``initial``, and ``expm1`` of it, in float64.
 
-    Sums and ``expm1`` apply if the column's steps have them.
+    Sums and ``expm1`` apply to columns with these steps.
 
-    With one column of shape ``[rows]`` (``single``) values may have any shape; else the last axis
-    of ``values`` is the columns' features side by side. ``item`` is an item's value, an integer
-    array of codes along the first axis, or None.
+    Args:
+        columns: the columns; several have their features side by side on the last axis.
+        values: the stored values.
+        item: an item's value, an integer array of codes along the first axis, or None.
+        initial: the original values before the first row, or None.
+        items: the items of the dataset.
+        single: whether it is one column of shape ``[rows]``, whose values may have any shape.
     """
     array = numbers(values, "values")
     plain = single and len(columns[0].shape) == 1
@@ -44,11 +48,11 @@ def inverse(
     scale = np.concatenate([per_item(column, codes, 1.0) for column in columns], axis=-1)
     if plain:
         shift, scale = shift[..., 0], scale[..., 0]
-    # One row a value of the first axis: spread over the axes between.
+    # Each value of the first axis has its own shift: broadcast over the axes between.
     if isinstance(codes, np.ndarray):
         shape = (len(codes),) + (1,) * (array.ndim - shift.ndim) + shift.shape[1:]
         shift, scale = shift.reshape(shape), scale.reshape(shape)
-    # Of one number NumPy makes a scalar.
+    # NumPy makes a scalar of an array without axes.
     result: npt.NDArray[np.float64] = np.asarray(array * scale + shift)
     at = 0
     for column in columns:
@@ -65,7 +69,7 @@ def inverse(
 
 
 def numbers(values: npt.ArrayLike, field: str) -> npt.NDArray[np.float64]:
-    """Values as float64."""
+    """The values as float64."""
     try:
         array = np.asarray(values)
         if array.dtype.kind in "biufOmM":
@@ -84,7 +88,7 @@ def unprepared(
 ) -> npt.NDArray[np.float64]:
     """The values of one column before differences and logarithms.
 
-    Rows run along the last axis, or the one before.
+    Rows run along the last axis, or along the one before it.
     """
     if column.prepared.diff:
         axis = -1 if plain else -2
@@ -95,7 +99,7 @@ def unprepared(
                 f'"{column.name}" along',
                 field="values",
             )
-        # A code a row.
+        # Each row has a code: split where the code changes.
         if values.ndim == -axis and isinstance(codes, np.ndarray) and initial is None:
             edges = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
             pieces = [
@@ -117,7 +121,7 @@ def summed(
     axis: int,
     plain: bool,
 ) -> npt.NDArray[np.float64]:
-    """Differences along an axis summed up again."""
+    """The sums of differences along an axis."""
     rows = np.moveaxis(values, axis, 0)
     if initial is None:
         return np.moveaxis(from_first(rows, begin(column, rows, codes, plain)), 0, axis)
@@ -145,7 +149,10 @@ def begin(
     codes: int | npt.NDArray[np.int64] | None,
     plain: bool,
 ) -> npt.NDArray[np.float64]:
-    """What the first differences of items are above, for values that begin where the items do."""
+    """The value that the first difference of each item is added to.
+
+    It is for values that begin with an item's first row.
+    """
     first = column.prepared.first
     if first is None or (len(rows) and not np.isnan(rows[0]).all()):
         raise SpecError(
@@ -164,7 +171,7 @@ def begin(
 def from_first(
     rows: npt.NDArray[np.float64], start: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Sums of differences whose leading missing ones end at the value ``start``."""
+    """Sums of differences; the last of the leading missing ones becomes the value ``start``."""
     leading = np.logical_and.accumulate(np.isnan(rows), axis=0)
     last = leading & ~np.concatenate([leading[1:], np.zeros_like(leading[:1])])
     summed = np.cumsum(np.where(last, start, np.where(leading, 0.0, rows)), axis=0)
@@ -174,10 +181,7 @@ def from_first(
 def per_item(
     column: Column, codes: int | npt.NDArray[np.int64] | None, neutral: float
 ) -> npt.NDArray[np.float64]:
-    """A column's shift (``neutral`` 0) or scale (1).
-
-    Of shape ``[width]``, or ``[codes, width]``.
-    """
+    """A column's shift (``neutral`` 0) or scale (1), of shape ``[width]`` or ``[codes, width]``."""
     rows = () if codes is None or isinstance(codes, int) else (len(codes),)
     fitted = column.scale
     if fitted is None:
@@ -192,7 +196,7 @@ def per_item(
 def item_codes(
     columns: Sequence[Column], array: npt.NDArray[np.float64], item: Any, initial: Any, items: Items
 ) -> int | npt.NDArray[np.int64] | None:
-    """The item's code, or one along the first axis; None where no step asks for it."""
+    """The item's code, or codes along the first axis; None if no step needs one."""
     by_item = [
         column.name for column in columns if column.scale is not None and column.scale.per == "item"
     ]

@@ -16,11 +16,11 @@ from .manifest import Manifest
 ItemValue: TypeAlias = "str | int | tuple[str | int, ...] | None"
 
 NEAR_AMONG = 10_000
-"""How many names a "not found" message looks through for near ones."""
+"""How many names a "not found" message compares with."""
 
 
 class Texts(Sequence[str]):
-    """An Arrow Utf8 array of a mapped file as a sequence of strings, made when asked for."""
+    """An Arrow Utf8 array of a mapped file as a sequence of strings, which are made on access."""
 
     def __init__(self, data: mmap.mmap, count: int, offsets: int, at: int, size: int) -> None:
         self._offsets: npt.NDArray[np.int32] = np.frombuffer(data, "<i4", count + 1, offsets)
@@ -44,7 +44,7 @@ class Texts(Sequence[str]):
     def decode(self, codes: npt.ArrayLike) -> npt.NDArray[np.object_]:
         """The strings of an array of codes, as an object array of the same shape.
 
-        None for a negative code, no text.
+        A negative code, which is no text, becomes None.
         """
         array = np.asarray(codes)
         unique, inverse = np.unique(array, return_inverse=True)
@@ -53,7 +53,7 @@ class Texts(Sequence[str]):
         return words[inverse.reshape(array.shape)]
 
     def find(self, text: str) -> npt.NDArray[np.int64]:
-        """The positions that hold ``text``; one pass over the offsets, no string is made."""
+        """The positions of ``text``, found in one pass over the offsets without making strings."""
         wanted = text.encode()
         places = np.flatnonzero(np.diff(self._offsets) == len(wanted))
         for at, byte in enumerate(wanted):
@@ -80,8 +80,8 @@ class Texts(Sequence[str]):
 class Items(Sequence[ItemValue]):
     """The items of a dataset in the order of their first rows; ``items[code]`` is an item's value.
 
-    A value is a ``str`` or ``int``, a tuple of them where several columns name the item, and None
-    where none does. No Python object is made until it is asked for.
+    A value is a ``str`` or ``int``, a tuple of them if several columns name the item, or None if no
+    column does. Values are made on access.
 
     Attributes:
         row_offset: int64 ``[items]``, each item's first row in the dataset.
@@ -131,7 +131,7 @@ class Items(Sequence[ItemValue]):
         return self._find(value) is not None
 
     def code(self, value: object) -> int:
-        """The number of the item that ``value`` names, as batches carry it.
+        """The code of the item with a value, as in ``batch.item``.
 
         Raises:
             NotFoundError: no item has the value; the message lists near ones.
@@ -147,7 +147,11 @@ class Items(Sequence[ItemValue]):
         return code
 
     def index(self, value: object, start: int = 0, stop: int | None = None) -> int:
-        """As :meth:`code`, with the signature of a sequence; ValueError where it is not there."""
+        """As :meth:`code`, with a sequence's signature.
+
+        Raises:
+            ValueError: no item has the value.
+        """
         code = self._find(value)
         if code is None or code < start or (stop is not None and code >= stop):
             raise ValueError(f"no item is named {show(value)}")
@@ -184,7 +188,7 @@ class Items(Sequence[ItemValue]):
 
 
 def in_range(index: Any, length: int) -> int:
-    """A Python index, negative from the end, as a position."""
+    """The position of a Python index, which may be negative."""
     i = operator.index(index)
     if not -length <= i < length:
         raise IndexError(f"{index} is outside of {length:,}")
@@ -192,7 +196,7 @@ def in_range(index: Any, length: int) -> int:
 
 
 def show(value: object) -> str:
-    """A value as messages quote it."""
+    """A value as error messages quote it."""
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 

@@ -1,7 +1,7 @@
-"""How the system is to read a map of the columns while feeds read windows here and there.
+"""The kernel's read-ahead in a map of the columns, off while feeds read windows at random.
 
-The daemon asks for the pages of coming batches. Around a page that is missing all the same, the
-system would read what lies beside it, up to MiBs, which pushes out of memory what was asked for.
+The daemon prefetches the pages of coming batches. For a page that is still missing, the kernel
+would read up to MiBs around it, which evicts prefetched pages from memory.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import weakref
 
 
 class RandomReaders:
-    """Counts who reads windows from a map; while anybody does, only what is touched is read."""
+    """Counts the objects that read windows from a map; while there are any, read-ahead is off."""
 
     def __init__(self, memory: mmap.mmap) -> None:
         self._memory = memory
         self._count = 0
 
     def add(self, reader: object) -> None:
-        """Count a reader, as long as it lives."""
+        """Count a reader for as long as it lives."""
         self._by(1)
         weakref.finalize(reader, self._by, -1).atexit = False
 
@@ -30,6 +30,6 @@ class RandomReaders:
 
 
 def advise(memory: mmap.mmap, random: bool) -> None:
-    """Tell the system; where the daemon asks for pages."""
+    """Set the kernel's read-ahead, on systems on which the daemon prefetches pages."""
     if sys.platform == "linux":
         memory.madvise(mmap.MADV_RANDOM if random else mmap.MADV_NORMAL)

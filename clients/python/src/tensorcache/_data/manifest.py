@@ -1,4 +1,4 @@
-"""A generation's ``manifest.json``: which column is where, as FORMAT.md lays it down.
+"""A generation's ``manifest.json``: which column is where, as in FORMAT.md.
 
 Format history: 1, the first; 2, more dtypes, durations, text beside items.
 """
@@ -32,10 +32,10 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "duration": np.dtype("<i8"),
     "text": np.dtype("<i4"),
 }
-"""What the values of each dtype are mapped as."""
+"""The numpy dtypes that values are mapped as."""
 
 TIMES = {"timestamp": "<M8", "duration": "<m8"}
-"""The numpy types of dtypes with a unit."""
+"""The numpy type codes of dtypes with a unit."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class Scale:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a load did to values before scaling them, in this order: fill, clip, log1p, diff.
+    """The steps of a load before the scaling, in this order: fill, clip, log1p, diff.
 
-    ``first`` is float64 of shape ``[items, width]``: what an item's first difference is above,
-    after log1p. None where nothing was differenced, or of too many items. ``before`` is the file
-    that lists the cells that were missing before the fill; "" where none was.
+    ``first`` is float64 of shape ``[items, width]``: the value that an item's first difference is
+    added to, after log1p. It is None without differences, or if there are too many items.
+    ``before`` is the file with the cells that were missing before the fill; "" if there were none.
     """
 
     fill: str = ""
@@ -70,7 +70,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Column:
-    """One column: what it is and where its values lie in ``data.arrow``."""
+    """One column: its dtype, its steps, and where its values are in ``data.arrow``."""
 
     name: str
     role: str
@@ -85,7 +85,7 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Features a row: 1 for shape ``[rows]``."""
+        """Features in a row: 1 for shape ``[rows]``."""
         return self.shape[1] if len(self.shape) > 1 else 1
 
     @property
@@ -117,7 +117,7 @@ class Manifest:
     """The manifest of one generation, checked as far as the client relies on it.
 
     Raises:
-        ProtocolError: it is of another format, or a field that is needed is not there.
+        ProtocolError: it has another format, or lacks a field.
     """
 
     def __init__(self, entry: dict[str, Any]) -> None:

@@ -7,11 +7,10 @@ import numpy.typing as npt
 
 
 def missing_stretches(encoded: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Stretches of neighbouring rows that lack cells.
+    """The first rows and ends of the runs of rows with missing cells, int64, ascending.
 
-    Their first rows and their ends, int64 each, ascending.
-
-    Three unsigned LEB128 varints a run: rows since the end of the run before, rows - 1, cells - 1.
+    The encoding has three unsigned LEB128 varints for each run: rows since the end of the run
+    before, rows - 1, cells - 1.
     """
     data = np.frombuffer(encoded, np.uint8)
     ends = np.flatnonzero(data < 0x80)
@@ -23,7 +22,7 @@ def missing_stretches(encoded: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArra
     gaps, lengths = values[0::3], values[1::3] + 1
     end = np.cumsum(gaps + lengths)
     first = end - lengths
-    # Runs that touch lack different numbers of cells.
+    # Runs that touch have different numbers of missing cells; they are merged.
     fresh = np.concatenate([[True], gaps[1:] > 0])
     last = np.concatenate([fresh[1:], [True]])
     return first[fresh], end[last]

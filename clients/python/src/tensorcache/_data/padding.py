@@ -1,4 +1,4 @@
-"""Which row of an item is the first that a spec admits: what lies before it is padding."""
+"""The first row of an item that a spec admits: rows before it are padding."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Int64s = npt.NDArray[np.int64]
 
 
 class FirstRows:
-    """The first rows of items under a spec: 0, unless its ``rows`` or ``time`` say otherwise.
+    """The first rows of items under a spec: 0, unless its ``rows`` or ``time`` set a bound.
 
     Attributes:
-        padded: whether windows may reach back before them.
+        padded: whether windows may begin before them.
     """
 
     def __init__(self, data: Columns, spec: dict[str, Any]) -> None:
@@ -28,7 +28,7 @@ class FirstRows:
         self.padded: bool = spec.get("min_context", spec["context_length"]) < spec["context_length"]
 
     def of(self, item: int) -> int:
-        """The first row of an item; 0 where nothing is padded, since then nobody asks."""
+        """The first row of an item; 0 without padding, when it is not needed."""
         if not self.padded:
             return 0
         n = int(self._data.items.rows[item])
@@ -47,7 +47,7 @@ class FirstRows:
         return np.asarray([self.of(int(item)) for item in unique], np.int64)[back]
 
     def times(self, items: Int64s, starts: Int64s) -> npt.NDArray[Any] | None:
-        """The time of the row each window starts at, or of the item's first row.
+        """The time of each window's start row, or of its item's first row.
 
         None without a time column.
         """
@@ -63,16 +63,16 @@ class FirstRows:
 FORM = re.compile(
     r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))?"
 )
-"""What the daemon reads as a time: RFC 3339, the same without seconds or a zone, or a date."""
+"""The times that the daemon reads: RFC 3339, the same without seconds or a zone, or a date."""
 
 NANOSECONDS = {"D": 86_400 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
 
 def moment(bound: str | int, times: npt.NDArray[Any]) -> int:
-    """A bound of a spec as the first integer of the time column that is not before it.
+    """The first integer of a time column that is not before a bound of a spec.
 
-    In whole numbers of any size, since numpy compares what does not fit the column's unit wrongly
-    and says nothing.
+    It is computed in Python integers, because numpy silently compares bounds wrongly that do not
+    fit the column's unit.
 
     Args:
         bound: RFC 3339, a date, or an integer in the column's unit.

@@ -1,4 +1,4 @@
-"""Text columns as arrays: codes that know their words."""
+"""Text columns as arrays of codes that know their words."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .items import Texts
 
 
 class Codes(np.ndarray[Any, np.dtype[np.int32]]):
-    """The codes of a text column, int32, with the words that they stand for; -1 is no word.
+    """The codes of a text column, int32, with their words; -1 is no word.
 
-    Rows taken out of it are of this kind, so that :meth:`Cache.put` stores words again. What is
-    computed from codes is plain numbers, and so is ``np.asarray(codes)``.
+    Slices of it have the words too, so that :meth:`Cache.put` stores words again. Results of
+    computations on codes are plain numbers, and so is ``np.asarray(codes)``.
     """
 
     words: Texts | None = None
 
     def __array_finalize__(self, obj: Any) -> None:
-        """A part or a copy keeps the words; another dtype, or what is made of nothing, has none."""
+        """Keep the words in slices and copies of the same dtype."""
         if self.dtype == np.int32:
             self.words = getattr(obj, "words", None)
 
@@ -32,7 +32,7 @@ class Codes(np.ndarray[Any, np.dtype[np.int32]]):
         return getattr(ufunc, method)(*map(plain, inputs), **kwargs)
 
     def __reduce__(self) -> Any:
-        """A pickle holds numbers: the words stay in the mapped file."""
+        """Pickle the numbers alone: the words are in the mapped file."""
         return plain(self).__reduce__()
 
 
@@ -44,5 +44,5 @@ def codes_of(codes: npt.NDArray[np.int32], words: Texts) -> Codes:
 
 
 def plain(value: Any) -> Any:
-    """The numbers of codes; anything else as it is."""
+    """The numbers of codes; other values as they are."""
     return value.view(np.ndarray) if isinstance(value, Codes) else value

@@ -12,7 +12,7 @@ class Position:
 
     Attributes:
         last: the descriptor of the latest batch of the pass; None before its first.
-        target: where the next pass shall begin, if the caller asked for a place.
+        target: where the next pass is to begin, if the caller asked for a place.
         empty: whether the latest pass ended without a batch for this rank.
     """
 

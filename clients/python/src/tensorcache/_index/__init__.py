@@ -1,1 +1,1 @@
-"""Windows: which exist under a spec, and what is made of them."""
+"""The index of a window spec: which windows exist, where they are, and what follows from it."""

@@ -1,7 +1,4 @@
-"""Rolling-origin evaluation.
-
-Pairs of train and test windows, as cuts of rows counted from each item's end.
-"""
+"""Rolling-origin evaluation: bounds of train and test rows, counted from each item's end."""
 
 from __future__ import annotations
 
@@ -19,13 +16,12 @@ def folds_of(
 ) -> Iterator[tuple[RowBounds, RowBounds]]:
     """The bounds of each fold's train and test rows, the earliest fold first.
 
-    With e = (folds - 1 - k) * step, test k has the windows whose prediction rows lie in the
-    ``horizon`` rows that end e rows before each item's end: rows (-horizon - e, -e). Train k has
-    those whose prediction rows lie before them: rows (None, -horizon - e), or the last
-    ``train_rows`` of these.
+    With e = (folds - 1 - k) * step, test k has the windows with prediction rows in the ``horizon``
+    rows that end e rows before each item's end: rows (-horizon - e, -e). Train k has those with
+    prediction rows before them: rows (None, -horizon - e), or the last ``train_rows`` of these.
 
     Raises:
-        SpecError: a number cannot be; ``field`` names it.
+        SpecError: a number is out of range; ``field`` names it.
     """
     folds = _checks.between("folds", folds, 1)
     horizon = _checks.between("horizon", horizon, 1)
@@ -52,26 +48,26 @@ def folds_of(
 
 
 def predicted_rows(windows: WindowIndex) -> int:
-    """The rows from a window's first prediction row to its last; 1 where nothing is predicted."""
+    """The rows from a window's first prediction row to its last; 1 if nothing is predicted."""
     length: int = windows.spec.get("prediction_length", 0)
     dilation: int = windows.spec.get("dilation", 1)
     return (max(length, 1) - 1) * dilation + 1
 
 
 def longest(windows: WindowIndex) -> int:
-    """The rows of the longest item."""
+    """The number of rows of the longest item."""
     return int(windows.dataset.items.rows.max(initial=0))
 
 
 def too_few(field: str, got: int, want: int) -> SpecError:
-    """The error of a stretch of rows that no window's prediction rows fit into."""
+    """The error of a bound that is shorter than the prediction rows of a window."""
     return SpecError(
         f"{field}: got {got}, want {want} or more, the prediction rows of one window", field=field
     )
 
 
 def empty_fold(windows: WindowIndex, what: str, part: WindowIndex) -> SpecError:
-    """The error of a fold without windows, with what its positions were lost to."""
+    """The error of a fold without windows, with the reasons for its rejected positions."""
     lost = ", ".join(f"{reason} {count:,}" for reason, count in part.rejected.items())
     why = (
         f"its {part.positions:,} positions are lost to {lost}"

@@ -1,4 +1,4 @@
-"""Where and split as JSON: what is appended to the cuts of an index."""
+"""The cuts of an index as JSON: bounds of ``where``, and requests of splits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def where_cut(
     """The cut of ``Windows.where``.
 
     Raises:
-        SpecError: a bound is of a type that cannot be.
+        SpecError: a bound has a wrong type.
     """
     where: dict[str, Any] = {}
     if rows is not None:
@@ -42,10 +42,10 @@ def split_request(
     context_before: bool,
     names: Sequence[str] | None,
 ) -> dict[str, Any]:
-    """The split of ``Windows.split``.
+    """The request of ``Windows.split``.
 
     Raises:
-        SpecError: a value is of a type that cannot be.
+        SpecError: a value has a wrong type.
     """
     split: dict[str, Any] = {}
     if lengths is not None:

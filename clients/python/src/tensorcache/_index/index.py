@@ -19,7 +19,7 @@ from .runs import Runs
 
 @dataclass(frozen=True)
 class Counts:
-    """What a plan says about an index."""
+    """The counts of an index in a plan."""
 
     windows: int
     positions: int
@@ -34,7 +34,7 @@ class WindowIndex:
         dataset: the generation.
         spec: the window spec as JSON, without the defaults.
         cuts: the bounds and splits applied to it, in order.
-        counts: what the daemon counted; None asks it.
+        counts: the daemon's counts; None asks for them.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class WindowIndex:
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """The spec as it was given, without the defaults."""
+        """The spec that was given, without the defaults."""
         return MappingProxyType(self._spec)
 
     @property
@@ -73,7 +73,7 @@ class WindowIndex:
 
     @property
     def dtype(self) -> str | None:
-        """The dtype the parts come in; None is as stored."""
+        """The dtype of the parts; None is as stored."""
         dtype: str | None = self._spec.get("dtype", "float32")
         return dtype
 
@@ -102,19 +102,14 @@ class WindowIndex:
         return (self[i] for i in range(len(self)))
 
     def __getitems__(self, indices: Sequence[int]) -> list[Sample]:
-        """Several windows as a list, one :class:`Sample` each.
-
-        What torch's ``DataLoader`` asks a dataset for.
-        """
+        """Several windows as a list of :class:`Sample`, which torch's ``DataLoader`` asks for."""
         return [self[i] for i in indices]
 
     def starts(self, item: Any = None) -> npt.NDArray[np.int64]:
-        """The start rows of an item's windows in the item, ascending.
-
-        Negative where they are padded.
+        """The start rows of an item's windows in the item, ascending; negative if they are padded.
 
         Args:
-            item: the item's value; may be left out when there is one item.
+            item: the item's value; may be left out if there is one item.
 
         Raises:
             NotFoundError: no item has the value.
@@ -124,10 +119,7 @@ class WindowIndex:
         return self._index().starts(code)
 
     def per_item(self) -> npt.NDArray[np.int64]:
-        """How many windows each item has, by its number.
-
-        Int64 ``[items]``, in the order of ``data.items``.
-        """
+        """The number of windows of each item: int64 ``[items]``, in the order of ``data.items``."""
         item, _, count = self._index().runs
         counts = np.zeros(len(self.dataset.items), np.int64)
         np.add.at(counts, item, count)
@@ -144,7 +136,7 @@ class WindowIndex:
                 f"windows[...]: got {index!r}, want a number, a slice or a list of numbers",
                 field="index",
             )
-        # Before the cast, which would wrap unsigned numbers.
+        # Check before the cast, which would wrap unsigned numbers.
         outside = (given < -len(self)) | (given >= len(self))
         if outside.any():
             raise IndexError(f"{given[outside][0]} is outside of {len(self):,} windows")
@@ -186,12 +178,12 @@ class WindowIndex:
         return WindowIndex(self.dataset, self._spec, ()) if self._cuts else self
 
     def _with(self, **fields: Any) -> WindowIndex:
-        """The windows of the spec with other fields, before any cut; None is null."""
+        """The windows of the spec with other fields, before any cut; None becomes null."""
         return WindowIndex(self.dataset, {**self._spec, **fields}, ())
 
 
 def counts_of(reply: Mapping[str, Any]) -> Counts:
-    """The counts in a plan's answer."""
+    """The counts in the reply to a plan."""
     features = reply.get("features") or {}
     return Counts(
         windows=int(reply["windows"]),

@@ -1,4 +1,4 @@
-"""Whether a scaling or a fill saw prediction rows of windows that a model is judged by."""
+"""Whether a scaling or a fill used prediction rows of windows that evaluate a model."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from .index import WindowIndex
 Int64s = npt.NDArray[np.int64]
 
 NAMED = 8
-"""How many columns and parts a message names."""
+"""How many columns and parts a message lists."""
 
 FITTED = ("scaling", "mean fill")
-"""What is fitted on rows; other fills look ahead."""
+"""The steps that are fitted on rows; other fills look ahead."""
 
 
 @dataclass(frozen=True)
 class Leak:
-    """What a fit or a fill saw of one part.
+    """The rows of one part that a fit or a fill used.
 
     Attributes:
-        how: what saw it: ``"scaling"``, ``"mean fill"``, or ``"backward fill"`` or ``"linear
-            fill"``, looking ahead.
+        how: the step: ``"scaling"``, ``"mean fill"``, or ``"backward fill"`` or ``"linear fill"``,
+            which look ahead.
         part: the part's name.
-        columns: the columns that the part's windows use and that it was done to.
-        item: the first item whose prediction rows were seen.
+        columns: the columns with that step which the part's windows use.
+        item: the first item of which prediction rows were used.
         rows: the first and the last of them in that item, both included.
         items: how many items have such rows.
     """
@@ -56,17 +56,17 @@ class Leak:
 
 
 def leaks_of(parts: Iterable[tuple[str, WindowIndex]]) -> list[Leak]:
-    """What the steps of a dataset's load saw of each part.
+    """The prediction rows of each part that the steps of the dataset's load used.
 
-    Parts of which they saw nothing are left out.
+    Parts without such rows are left out.
     """
     return [leak for name, windows in parts for leak in leaks_of_part(name, windows)]
 
 
 def leaks_of_part(name: str, windows: WindowIndex) -> list[Leak]:
-    """What each kind of step saw of a part's prediction rows.
+    """The prediction rows of a part that each kind of step used.
 
-    For ``prediction_length`` 0 a window's last context row stands for its prediction rows.
+    For ``prediction_length`` 0, a window's last context row counts as its prediction row.
     """
     used = columns_used(windows)
     steps = {
@@ -107,7 +107,7 @@ class Predicted:
         self.end = self.first + (self.count - 1) * self.stride + self.offsets[-1]
 
     def begins(self) -> Int64s:
-        """The first prediction row of each item; far behind the last for items without."""
+        """The first prediction row of each item; the largest integer for items without one."""
         begins = np.full(len(self.data.items), np.iinfo(np.int64).max)
         np.minimum.at(begins, self.items, self.begin)
         return begins
@@ -115,10 +115,10 @@ class Predicted:
     def seen(
         self, how: str, part: str, columns: list[Column], low: Int64s, high: Int64s
     ) -> Leak | None:
-        """The rows low to high - 1 of each item that are among them, or None."""
+        """The leak of rows low to high - 1 of each item; None if none is a prediction row."""
         low, high = low[self.items], high[self.items]
         seen = (np.maximum(self.begin, low) <= np.minimum(self.end, high - 1)) & (low < high)
-        # Is one of the rows between in it?
+        # The bounds are around the range; a row between may be in it or not.
         inside = seen & ((self.begin < low) & (self.end >= high))
         if inside.any():
             seen[inside] = touched(
@@ -148,9 +148,9 @@ class Predicted:
 
 
 def looked_at(data: Columns, column: Column, begins: Int64s) -> tuple[Int64s, Int64s]:
-    """The rows of each item, half-open, that filling cells before row ``begins`` looked ahead to.
+    """The rows of each item, half-open, that the fill of cells before row ``begins`` read.
 
-    Only a gap that lies across that row does.
+    Only a gap across that row makes a fill read rows after it.
     """
     rows = data.items.rows
     low, high = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
@@ -159,14 +159,14 @@ def looked_at(data: Columns, column: Column, begins: Int64s) -> tuple[Int64s, In
     if not len(first) or not len(items):
         return low, high
     start = data.items.row_offset[items]
-    # The last gap that begins before.
+    # The last gap that begins before that row.
     gap = np.searchsorted(first, start + begins[items], side="left") - 1
     fits = gap >= 0
     items, gap, start = items[fits], gap[fits], start[fits]
     value = end[gap] - start  # the row with the next value, in the item
     fits = (value >= begins[items]) & (value < rows[items])
     items, gap, start, value = items[fits], gap[fits], start[fits], value[fits]
-    # Of wide rows some cells had one before.
+    # In a wide column, some cells of the gap may have had a value.
     several = np.maximum(np.maximum(first[gap] - start, 0) + 1, begins[items])
     low[items] = value if column.width == 1 else several
     high[items] = value + 1
@@ -195,9 +195,9 @@ def columns_used(windows: WindowIndex) -> list[Column]:
 
 
 def fitted_rows(data: Columns) -> tuple[Int64s, Int64s]:
-    """The rows of each item that a fit could see, half-open: int64 ``[items]`` each.
+    """The rows of each item that a fit could use, half-open: int64 ``[items]`` each.
 
-    All where nothing is said.
+    These are all rows if the load set no bounds.
     """
     recipe: Mapping[str, Any] = data.manifest["recipe"]
     rows = data.items.rows
@@ -219,16 +219,13 @@ def fitted_rows(data: Columns) -> tuple[Int64s, Int64s]:
 
 
 def clamped(bound: int, rows: Int64s) -> Int64s:
-    """A bound of each item's rows as a Python slice takes it.
-
-    Negative from its end, clamped to it.
-    """
+    """A bound of each item's rows, as a Python slice would clamp it."""
     clamped: Int64s = np.clip(bound + rows if bound < 0 else np.full_like(rows, bound), 0, rows)
     return clamped
 
 
 def described(windows: WindowIndex, leaks: list[Leak]) -> tuple[str, str, str]:
-    """The message of leaks, what to do about them, and the option that is to blame."""
+    """The message about leaks, the hint, and the option to change."""
     recipe = windows.dataset.manifest["recipe"]
     bounds = [
         f"{field} {tuple(value) if isinstance(value, list) else value}"
@@ -260,10 +257,10 @@ def described(windows: WindowIndex, leaks: list[Leak]) -> tuple[str, str, str]:
 
 
 def check(windows: WindowIndex, parts: Iterable[tuple[str, WindowIndex]]) -> None:
-    """Raise where a fit, or a fill that looks ahead, saw prediction rows of a part.
+    """Raise an error if a fit, or a fill that looks ahead, used prediction rows of a part.
 
     Raises:
-        LeakageError: naming columns, parts, items and rows.
+        LeakageError: it names columns, parts, items and rows.
     """
     leaks = leaks_of(parts)
     if leaks:
@@ -272,7 +269,7 @@ def check(windows: WindowIndex, parts: Iterable[tuple[str, WindowIndex]]) -> Non
 
 
 def warn(windows: WindowIndex, parts: Iterable[tuple[str, WindowIndex]], stacklevel: int) -> None:
-    """Warn of what :func:`check` raises; ``stacklevel`` 3 points to the caller's caller."""
+    """Warn about what :func:`check` raises; ``stacklevel`` 3 is the caller's caller."""
     leaks = leaks_of(parts)
     if leaks:
         detail, hint, _ = described(windows, leaks)

@@ -1,7 +1,4 @@
-"""Drawings of windows and parts.
-
-Matplotlib is imported here and nowhere else, when something is drawn.
-"""
+"""Plots of windows and parts; matplotlib is imported when something is drawn."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ MOST_FEATURES = 6
 
 
 def plot_parts(parts: Mapping[str, WindowIndex], items: Sequence[Any] | None, ax: Any) -> Any:
-    """Draw for each item one bar a part, and below it the rejected positions.
+    """Draw for each item one bar a part, and below them the rejected positions.
 
     Prediction rows are dark, context rows are light.
     """
@@ -81,9 +78,9 @@ def plot_parts(parts: Mapping[str, WindowIndex], items: Sequence[Any] | None, ax
 
 
 def plot_window(windows: WindowIndex, index: int, ax: Any) -> Any:
-    """A window over the values of its item.
+    """Draw a window over the values of its item.
 
-    Context, gap, overlap, prediction rows, padding and missing values.
+    The plot marks context, gap, overlap, prediction rows, padding and missing values.
     """
     sample = windows[index]
     data, spec = windows.dataset, windows.spec
@@ -202,7 +199,7 @@ def series(data: Columns, feature: str, code: int) -> npt.NDArray[Any]:
 def bars(
     ax: Any, starts: Int64s, length: int, y: float, tint: str, alpha: float, height: float = 0.8
 ) -> None:
-    """Bars from each start, as few as cover the same rows."""
+    """Draw a bar from each start, merged where they touch."""
     if len(starts):
         breaks = np.flatnonzero(np.diff(starts) > length)
         begin = starts[np.concatenate([[0], breaks + 1])]
@@ -212,7 +209,7 @@ def bars(
 
 
 def shade(ax: Any, begin: int, end: int, tint: str, label: str) -> None:
-    """Shade rows, half-open."""
+    """Shade a half-open range of rows."""
     ax.axvspan(begin - 0.5, end - 0.5, color=tint, alpha=0.12, label=label, linewidth=0)
 
 
@@ -227,12 +224,12 @@ def legend(ax: Any, entries: Sequence[tuple[str, str]]) -> None:
 
 
 def color(at: int) -> str:
-    """The colour of the part or feature of a number."""
+    """The colour of the part or feature with a number."""
     return PART_COLORS[at % len(PART_COLORS)]
 
 
 def title(data: Columns, codes: Sequence[int], items: Sequence[Any] | None) -> str:
-    """What is drawn."""
+    """The title of a plot of parts."""
     hidden = len(data.items) - len(codes)
     which = f", {len(codes)} of {len(data.items):,} items" if hidden and items is None else ""
     return f'windows of "{data.name}"{which}; light: context, dark: prediction rows'

@@ -1,4 +1,4 @@
-"""Every position of an item and what became of it: a window, or the reason that it is none."""
+"""Every position of an item: a window, or the reason why it is none."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .index import WindowIndex
 Int64s = npt.NDArray[np.int64]
 
 REASONS = ("bounds", "item_end", "max_step", "max_missing", "split")
-"""The reasons, in the order in which they are asked; see docs/WINDOWS.md."""
+"""The reasons, in the order in which they are checked; see docs/WINDOWS.md."""
 
 
 class Positions:
     """The positions of items under a spec without cuts.
 
-    Which windows exist is the daemon's answer: to the spec, and to the spec with all missing values
-    admitted. Where the positions lie is computed here.
+    The daemon says which windows exist under the spec, and under the spec that admits all missing
+    values. The client computes where the positions are.
     """
 
     def __init__(self, windows: WindowIndex) -> None:
@@ -41,7 +41,7 @@ class Positions:
     def of(self, code: int) -> tuple[Int64s, npt.NDArray[np.int8]]:
         """The starts of an item's positions, ascending, and -1 or the reason's number for each.
 
-        -1 stands for a window.
+        -1 is a window.
         """
         n = int(self._data.items.rows[code])
         first, end = self.admitted(code)
@@ -78,7 +78,7 @@ class Positions:
         return 0, n
 
     def _padded(self, starts: Int64s, first: int, end: int) -> npt.NDArray[np.bool_]:
-        """Where min_context admits a start before the first admitted row."""
+        """Which starts before the first admitted row min_context admits."""
         if first >= end:
             return np.zeros(len(starts), np.bool_)
         real = self._context - np.maximum(-(-(first - starts) // self._dilation), 0)

@@ -1,4 +1,4 @@
-"""The index as the daemon counts it: runs of windows, looked up by number."""
+"""The daemon's index: runs of windows, looked up by number."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Int64s = npt.NDArray[np.int64]
 
 
 class Runs:
-    """Stretches of windows of one item whose starts are one stride apart.
+    """Runs of windows of one item whose starts are one stride apart.
 
-    Window numbers run through them in order; finding one is a binary search.
+    Windows are numbered through all runs in order; finding one is a binary search.
 
     Args:
         triples: little-endian int64 triples (item, first start, count), as the daemon sends them.

@@ -1,4 +1,4 @@
-"""The window spec as JSON: which field is read how, and what need not be said."""
+"""The window spec as JSON: how each field is converted, and which defaults are left out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DEFAULTS = {
 
 
 def window_spec(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The spec as JSON: what was given and is not the default."""
+    """The fields that were given and are not the default, as JSON."""
     spec: dict[str, Any] = {}
     for field, read in FIELDS.items():
         value = given[field]
