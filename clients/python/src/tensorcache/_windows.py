@@ -11,14 +11,20 @@ from ._data.items import in_range
 from ._errors import NotFoundError, near
 from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed
-from ._feed.keywords import FEED_DEFAULTS, BatchOptions, FeedOptions, takes
-from ._feed.options import feed_options, sampler_options
+from ._feed.options import (
+    FEED_DEFAULTS,
+    BatchOptions,
+    FeedOptions,
+    feed_options,
+    sampler_options,
+)
 from ._feed.weights import Weights
 from ._feed.weights import weights as item_weights
 from ._index import leakage
 from ._index.backtest import empty_fold, folds_of
 from ._index.cuts import split_request, where_cut
 from ._index.index import WindowIndex, counts_of
+from ._keywords import takes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

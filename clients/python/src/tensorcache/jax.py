@@ -13,7 +13,8 @@ from ._adapters.loader import Loader as AnyLoader
 from ._adapters.options import JAX_DEFAULTS, JaxOptions, LoaderOptions, Settings, check_format
 from ._adapters.require import required
 from ._feed.feed import Feed
-from ._feed.keywords import BatchOptions, takes
+from ._feed.options import BatchOptions
+from ._keywords import takes
 from ._windows import Windows
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ._adapters.options import KERAS_DEFAULTS, KerasOptions, LoaderOptions, Settings
 from ._adapters.require import required
 from ._errors import SpecError
-from ._feed.keywords import BatchOptions, takes
+from ._feed.options import BatchOptions
+from ._keywords import takes
 from ._windows import Windows
 
 if TYPE_CHECKING:

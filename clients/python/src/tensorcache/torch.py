@@ -27,10 +27,11 @@ from ._data.items import show
 from ._errors import SpecError
 from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed
-from ._feed.keywords import BatchOptions, takes
 from ._feed.mapped_windows import MappedWindows
 from ._feed.numpy_delivery import Deliveries
+from ._feed.options import BatchOptions
 from ._feed.orders import traits
+from ._keywords import takes
 from ._windows import Windows
 
 if TYPE_CHECKING:

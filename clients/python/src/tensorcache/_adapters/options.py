@@ -9,8 +9,7 @@ from typing import Any, Literal
 from .._checks import flag, whole
 from .._errors import SpecError
 from .._feed.batch import Batch
-from .._feed.keywords import BATCH_DEFAULTS, BatchOptions
-from .._feed.options import feed_options, sampler_options
+from .._feed.options import BATCH_DEFAULTS, BatchOptions, feed_options, sampler_options
 from .._feed.weights import weights as item_weights
 from .._windows import Windows
 

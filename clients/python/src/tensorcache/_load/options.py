@@ -1,79 +1,191 @@
-"""The options of loads as JSON."""
+"""The options of loads: as keywords, and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from .. import _checks
-from .._checks import Step, TimeBounds
+from .._checks import RowBounds, Step, Time, TimeBounds
+from .._daemon.jobs import Progress
 from .._errors import SpecError
+from .recipe import Clip, Fill, Flags, Recipe
 
 
-def load_options(
-    columns: Sequence[str] | str | None,
-    item_id: Sequence[str] | str | None,
-    time: str | None,
-    dtype: Any,
-    layout: str,
-    melt: bool,
-) -> dict[str, Any]:
-    """The load options that are not the default, as JSON."""
-    return given(
-        ("columns", columns, _checks.names, None),
-        ("item_id", item_id, _checks.names, None),
-        ("time", time, _checks.text, None),
-        ("dtype", dtype, _checks.dtypes, None),
-        ("layout", layout, _checks.text, "columns"),
-        ("melt", melt, _checks.flag, False),
-    )
+class ArrayOptions(TypedDict, total=False):
+    """What loads of files and of arrays have in common.
+
+    Attributes:
+        item_id: the column, or columns, whose values name the series of a row.
+        time: the column that orders the rows of an item.
+        dtype: the stored dtype of floats, such as ``"float32"``, or a mapping from columns to
+            dtypes, such as ``{"a": "float32", "b": "int16", "*": "float32"}``. ``"text"`` stores a
+            text file's cells as words. ``data.manifest`` has the precision that floats lose, as
+            ``dtype_error``; integers are stored exactly or refused.
+        layout: ``"columns"``, each contiguous; ``"packed"``, interleaved row by row.
+        melt: whether every column but the time (or those in ``columns``) is a series: its name
+            becomes its ``item``, and its values those of the one column ``value``.
+        fill: the value of missing cells: a number, ``"mean"``, ``"forward"``, ``"backward"`` or
+            ``"linear"``. This step and the next four run in this order, on every value column of
+            numbers, or by column, as in ``{"OT": "linear", "*": 0}``.
+        clip: ``(low, high)`` that values are limited to; None is open.
+        log1p: columns that are replaced by log(1 + value); True is all.
+        diff: columns that are replaced by differences from row to row, the first of an item
+            missing; True is all.
+        scale: ``"standard"``, ``"minmax"``, ``"robust"`` or ``"maxabs"``; :meth:`Dataset.inverse`
+            undoes it.
+        scale_per: fit scalings and means for each ``"column"``, or for each ``"item"`` of it.
+        fit_rows: rows of each item that the fit may use, half-open; None is all.
+        fit_before: the fit may use only rows before this time.
+        fit_fraction: the fit may use only this share of each item's rows, from its start.
+        fit_sample: fit on so many of these rows, drawn at random.
+        fit_seed: the seed of that draw; None is 0.
+        calendar: features of the time to add as columns: ``"hour"``, ``"month_sincos"`` and others.
+        recipe: more of these options, as a dict or the path of a JSON or TOML file.
+        where: load only the rows with a time in these bounds, half-open: ``(a, b)`` or
+            ``{"time": (a, b)}``.
+        items: load only these items, each a value, or a list of values if several columns name an
+            item.
+        item_bucket: load only the items of one bucket, as ``"3/16"``: the fourth of sixteen, by a
+            hash of names.
+        sort: sort the rows by item and time; otherwise unsorted rows are an error.
+        duplicates: of several rows with one item and time keep the ``"first"``, the ``"last"`` or
+            their ``"mean"``; None refuses them.
+        regrid: insert the rows that are missing on a grid of this step from each item's first time
+            on, such as ``"1h"``, a timedelta or an integer.
+    """
+
+    item_id: Sequence[str] | str | None
+    time: str | None
+    dtype: Any
+    layout: str
+    melt: bool
+    fill: Fill | Mapping[str, Fill] | None
+    clip: Clip | Mapping[str, Clip] | None
+    log1p: Flags
+    diff: Flags
+    scale: str | Mapping[str, str] | None
+    scale_per: str
+    fit_rows: RowBounds | None
+    fit_before: Time | None
+    fit_fraction: float | None
+    fit_sample: int | None
+    fit_seed: int | None
+    calendar: Sequence[str] | str | None
+    recipe: Recipe | None
+    where: TimeBounds | Mapping[str, TimeBounds] | None
+    items: Sequence[Any] | None
+    item_bucket: str | None
+    sort: bool
+    duplicates: str | None
+    regrid: Step | None
 
 
-def row_options(
-    where: TimeBounds | Mapping[str, TimeBounds] | None,
-    items: Sequence[Any] | None,
-    item_bucket: str | None,
-    sort: bool,
-    duplicates: str | None,
-    regrid: Step | None,
-) -> dict[str, Any]:
-    """The load options that select, sort and insert rows."""
-    return given(
-        ("where", where, _checks.where, None),
-        ("items", items, _checks.item_values, None),
-        ("item_bucket", item_bucket, _checks.text, None),
-        ("sort", sort, _checks.flag, False),
-        ("duplicates", duplicates, _checks.text, None),
-        ("regrid", regrid, _checks.step, None),
-    )
+class FileOptions(ArrayOptions, total=False):
+    """What loads of files take besides.
+
+    Attributes:
+        columns: the columns to load; None is all.
+        delimiter: the character between the cells of text files; None is a tab in ``.tsv`` files
+            and a comma in others.
+        no_header: text files begin with values; their columns are ``c0``, ``c1`` and so on.
+        decimal: the decimal character of text files, ``"."`` or ``","``; None is ``"."``.
+        na: words of text files for missing values, besides the empty cell, NA, NaN, nan, null and
+            None.
+        time_format: the format of the time column in text files, as in
+            :meth:`datetime.datetime.strptime`: ``"%d/%m/%Y %H:%M"``; ``"%s"`` is seconds since
+            1970. None is ISO 8601.
+        hash_sources: compare files by their content, not by size and time of change, and store
+            their hashes for the next load. This reads every file.
+        progress: called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``,
+            ``bytes_total``, ``progress`` from 0 to 1, ``eta_s`` in seconds or None) whenever it
+            made progress, and once at its end.
+    """
+
+    columns: Sequence[str] | str | None
+    delimiter: str | None
+    no_header: bool
+    decimal: str | None
+    na: Sequence[str] | str | None
+    time_format: str | None
+    hash_sources: bool
+    progress: Progress | None
 
 
-def text_options(
-    delimiter: str | None,
-    no_header: bool,
-    decimal: str | None,
-    na: Sequence[str] | str | None,
-    time_format: str | None,
-) -> dict[str, Any]:
-    """The load options for text files."""
-    return given(
-        ("delimiter", delimiter, _checks.text, None),
-        ("no_header", no_header, _checks.flag, False),
-        ("decimal", decimal, _checks.text, None),
-        ("na", na, _checks.names, None),
-        ("time_format", time_format, _checks.text, None),
-    )
+ARRAY_DEFAULTS: ArrayOptions = {
+    "item_id": None,
+    "time": None,
+    "dtype": None,
+    "layout": "columns",
+    "melt": False,
+    "fill": None,
+    "clip": None,
+    "log1p": False,
+    "diff": False,
+    "scale": None,
+    "scale_per": "column",
+    "fit_rows": None,
+    "fit_before": None,
+    "fit_fraction": None,
+    "fit_sample": None,
+    "fit_seed": None,
+    "calendar": None,
+    "recipe": None,
+    "where": None,
+    "items": None,
+    "item_bucket": None,
+    "sort": False,
+    "duplicates": None,
+    "regrid": None,
+}
+FILE_DEFAULTS: FileOptions = {
+    "columns": None,
+    **ARRAY_DEFAULTS,
+    "delimiter": None,
+    "no_header": False,
+    "decimal": None,
+    "na": None,
+    "time_format": None,
+    "hash_sources": False,
+    "progress": None,
+}
+
+FIELDS: dict[str, Callable[[str, Any], Any]] = {
+    "columns": _checks.names,
+    "item_id": _checks.names,
+    "time": _checks.text,
+    "dtype": _checks.dtypes,
+    "layout": _checks.text,
+    "melt": _checks.flag,
+    "where": _checks.where,
+    "items": _checks.item_values,
+    "item_bucket": _checks.text,
+    "sort": _checks.flag,
+    "duplicates": _checks.text,
+    "regrid": _checks.step,
+    "delimiter": _checks.text,
+    "no_header": _checks.flag,
+    "decimal": _checks.text,
+    "na": _checks.names,
+    "time_format": _checks.text,
+    "hash_sources": _checks.flag,
+}
+"""How each option becomes JSON; the steps are those of a recipe, see recipe.py."""
 
 
-def given(*readers: tuple[str, Any, Callable[[str, Any], Any], Any]) -> dict[str, Any]:
-    """The options that are not the default, each converted by its function."""
-    options: dict[str, Any] = {}
-    for field, value, read, default in readers:
+def load_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options besides the steps that are not the default, as JSON."""
+    given: dict[str, Any] = {}
+    for field, read in FIELDS.items():
+        value, default = options.get(field), FILE_DEFAULTS.get(field)
         if value is not None and (default is None or value != default):
-            options[field] = read(field, value)
-    return options
+            given[field] = read(field, value)
+    return given
 
 
-def no_files(field: str, value: Any) -> Any:
+def no_files(field: str, value: Any) -> None:
     """Refuse an option for files where arrays are given."""
-    raise SpecError(f"{field}: got {value!r}, want it for files only, not for arrays", field=field)
+    if value not in (None, False):
+        raise SpecError(
+            f"{field}: got {value!r}, want it for files only, not for arrays", field=field
+        )

@@ -12,85 +12,12 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict, TypeVar
-
-from .weights import Weights
+from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PLACE = "    **options: "
 """The line of a function's ``Args:`` that the options take the place of."""
-
-
-class BatchOptions(TypedDict, total=False):
-    """What feeds and the loaders of all frameworks have in common.
-
-    Attributes:
-        seed: the seed of the order; with the epoch it fixes the order exactly.
-        tail: what happens to the last, incomplete step: ``"short"``, ``"wrap"`` or ``"drop"``; None
-            is short for one trainer, wrap for several.
-        weights: weights of items for ``order="bootstrap"``: a mapping of all item values to
-            weights, or one weight an item in the order of ``data.items``. None draws all windows
-            evenly.
-        slots: batches in flight, 3 to 16,384. 0 lets the daemon choose, and tunes the number by the
-            time that each side waits.
-        channels_first: arrays are ``[B, F, C]`` instead of ``[B, C, F]``.
-        mask: deliver ``mask`` even if no window is padded.
-        reconnect: when the daemon goes away, find or start another and continue with exactly the
-            next batch. If none may be started (``TENSORCACHE_AUTOSTART=0``), wait for the next one
-            for up to a minute.
-    """
-
-    seed: int
-    tail: str | None
-    weights: Weights | None
-    slots: int
-    channels_first: bool
-    mask: bool
-    reconnect: bool
-
-
-class FeedOptions(BatchOptions, total=False):
-    """What :meth:`Windows.feed` takes.
-
-    Attributes:
-        order: ``"sequential"``, ``"shuffle"``, ``"bootstrap"`` (with replacement, see ``weights``),
-            ``"random_start"`` (blocks of neighbouring windows) or ``"lanes"`` (for stateful
-            recurrent models, with ``batch.reset``; needs ``stride=context_length``).
-            docs/WINDOWS.md has their formulas.
-        rank: the number of this trainer among ``num_replicas``, from 0.
-        num_replicas: how many trainers share an epoch.
-        delivery: how batches arrive. ``"slot"``: the daemon gathers them into a slot of the feed's
-            ring, dense and writable. ``"view"``: read-only strides over the mapped columns, without
-            a copy, for the orders ``"sequential"`` and ``"random_start"``, if windows need neither
-            padding nor a conversion (in ``"sequential"``, a batch that crosses an item's end is
-            gathered). ``"local"``: this process gathers them, and the daemon only sends the order.
-            ``"starts"``: only ``item``, ``start`` and ``row``. ``"auto"``: views if nearly all
-            batches can be views, else slots or local, whichever makes the first steps shorter.
-    """
-
-    order: str
-    rank: int
-    num_replicas: int
-    delivery: str
-
-
-BATCH_DEFAULTS: BatchOptions = {
-    "seed": 0,
-    "tail": None,
-    "weights": None,
-    "slots": 0,
-    "channels_first": False,
-    "mask": False,
-    "reconnect": False,
-}
-FEED_DEFAULTS: FeedOptions = {
-    "order": "sequential",
-    "rank": 0,
-    "num_replicas": 1,
-    "delivery": "auto",
-    **BATCH_DEFAULTS,
-}
 
 
 def takes(
