@@ -208,7 +208,7 @@ def test_devices_without_streams(windows: tensorcache.Windows) -> None:
             assert batch["context"].shape[1:] == (C, 7)
         assert loader.stats()["pinned"].startswith("no")
         assert loader.stats()["copied"] == 0
-    assert tensorcache.torch.placed("cpu", "auto", False, False) == (None, "auto")
+    assert tensorcache.torch.device_and_delivery("cpu", "auto", False, False) == (None, "auto")
     if not torch.cuda.is_available():
         with pytest.raises(tensorcache.SpecError, match="finds no CUDA device"):
             tensorcache.torch.loader(windows, device="cuda")
