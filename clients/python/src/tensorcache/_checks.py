@@ -15,8 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ._data.items import show
-from ._errors import SpecError
+from ._errors import SpecError, show
 
 Time: TypeAlias = "str | int | datetime.datetime | datetime.date | np.datetime64"
 RowBounds: TypeAlias = "tuple[int | None, int | None]"

@@ -177,6 +177,11 @@ def from_problem(problem: dict[str, Any]) -> TensorcacheError:
     )
 
 
+def show(value: object) -> str:
+    """A value as error messages quote it."""
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
 def near(name: str, names: Iterable[str]) -> str:
     """The end of a "not found" message: ``"; near: a, b"``, or "" if no name is near."""
     matches = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)

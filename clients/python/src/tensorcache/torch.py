@@ -23,8 +23,7 @@ from ._adapters.options import (
 )
 from ._adapters.require import required
 from ._checks import flag
-from ._data.items import show
-from ._errors import SpecError
+from ._errors import SpecError, show
 from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed
 from ._feed.mapped_windows import MappedWindows

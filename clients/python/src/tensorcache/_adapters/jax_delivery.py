@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from .._data.items import show
-from .._errors import SpecError
+from .._errors import SpecError, show
 from .._feed import numpy_delivery
 from .._feed.batch import PARTS, Array, Layout
 from .._feed.numpy_delivery import Deliver, Deliveries

@@ -8,8 +8,7 @@ from typing import Any
 import transformers
 from torch.utils.data import IterableDataset
 
-from .._data.items import show
-from .._errors import SpecError
+from .._errors import SpecError, show
 from .._feed.batch import PARTS
 from .._windows import Windows
 from .accelerate_loader import AccelerateLoader, of

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import NotFoundError, SpecError, near
+from .._errors import NotFoundError, SpecError, near, show
 from .inverse import inverse
-from .items import Items, Texts, show
+from .items import Items, Texts
 from .madvise import RandomReaders
 from .manifest import Column, Manifest
 from .missing_rows import missing_stretches

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import NotFoundError, near
+from .._errors import NotFoundError, near, show
 from .manifest import Manifest
 
 ItemValue: TypeAlias = "str | int | tuple[str | int, ...] | None"
@@ -193,11 +193,6 @@ def in_range(index: Any, length: int) -> int:
     if not -length <= i < length:
         raise IndexError(f"{index} is outside of {length:,}")
     return int(i % length)
-
-
-def show(value: object) -> str:
-    """A value as error messages quote it."""
-    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def preview(values: Sequence[Any]) -> str:

@@ -6,8 +6,7 @@ import operator
 from collections.abc import Mapping, Sized
 from typing import Any
 
-from .._data.items import show
-from .._errors import CursorError
+from .._errors import CursorError, show
 from .orders import traits
 
 Place = tuple[int, int]

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _checks
-from .._data.items import Items, show
-from .._errors import SpecError
+from .._data.items import Items
+from .._errors import SpecError, show
 
 Weights: TypeAlias = "Mapping[Any, float] | Sequence[float] | npt.NDArray[np.floating[Any]]"
 

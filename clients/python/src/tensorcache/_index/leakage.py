@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from .._data.columns import Columns
 from .._data.cutter import columns_of
-from .._data.items import ItemValue, show
+from .._data.items import ItemValue
 from .._data.manifest import Column
 from .._data.padding import moment
-from .._errors import LeakageError, LeakageWarning
+from .._errors import LeakageError, LeakageWarning, show
 from .index import WindowIndex
 
 Int64s = npt.NDArray[np.int64]

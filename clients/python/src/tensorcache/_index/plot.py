@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .._data.columns import Columns
 from .._data.cutter import columns_of
-from .._data.items import show
+from .._errors import show
 from .index import WindowIndex
 from .positions import REASONS, Positions
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._data.items import show
-from .._errors import SourceError
+from .._errors import SourceError, show
 
 UNREAD = {
     "Struct": "unnest it, or leave the column out",

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._daemon import frames
-from .._data.items import show
 from .._data.manifest import DTYPES, TIMES
 from .._data.text_codes import Codes, plain
-from .._errors import SourceError
+from .._errors import SourceError, show
 from . import arrow
 from .object_columns import is_missing, masked, of_objects, of_polars
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from .. import _checks
-from .._data.items import show
-from .._errors import SpecError
+from .._errors import SpecError, show
 
 Fill: TypeAlias = "float | str"
 Clip: TypeAlias = "tuple[float | None, float | None]"
