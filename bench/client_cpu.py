@@ -75,10 +75,7 @@ def bursts(batches: Iterator[Any], count: int, waited: Callable[[], float] = flo
 
 
 def costs(feeds: dict[str, Any], others: dict[str, Iterator[Any]], rounds: int) -> dict[str, float]:
-    """Microseconds a batch by case: the median of the bursts without a wait.
-
-    Nan where there was none.
-    """
+    """Microseconds a batch by case: the median of the bursts without a wait, or nan."""
     cases: dict[str, tuple[Iterator[Any], Callable[[], float]]] = {
         name: (it, float) for name, it in others.items()
     }

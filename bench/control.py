@@ -59,9 +59,9 @@ BAR = 0.02  # of the steps may be lost, at all paces but the last
 
 
 def look_on(socket: str) -> None:
-    """Hold the stream of events and ask now and then, by turns told on standard input.
+    """Read the stream of events and send requests now and then, as standard input says.
 
-    Each one's times are a line.
+    Prints a line with the times of each turn.
     """
     asks, stream = UnixConnection(socket, 10), None
     for line in sys.stdin:

@@ -1,7 +1,4 @@
-"""What every case of the delivery bench stands on.
-
-Rounds by turns, ratios within a round, hashes, lines.
-"""
+"""The base of all cases of the delivery bench: rounds in turn, ratios within a round, hashes."""
 
 from __future__ import annotations
 

@@ -19,10 +19,7 @@ Recipe = Callable[[np.ndarray, np.ndarray, Shape], Pairs]
 
 
 def expert(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
-    """One ``index_select`` a batch from a strided view in which windows are rows.
-
-    The parts are slices of it.
-    """
+    """One ``index_select`` a batch from a strided view whose rows are windows; parts are slices."""
     order = torch.from_numpy(starts)
     rows = torch.from_numpy(array).as_strided(
         (shape.windows, shape.length * shape.features), (shape.features, 1)

@@ -21,9 +21,9 @@ STYLE = (
 def panel(
     top: int, title: str, under: str, bars: list[tuple[str, float, str]], limit: tuple[str, float]
 ) -> tuple[str, int]:
-    """Bars of ``(name, value, label)`` from zero, and a line at ``limit``.
+    """Draw bars of ``(name, value, label)`` from zero and a line at ``limit``.
 
-    The drawing, and where it ends.
+    Returns the drawing and its lower end.
     """
     most = max(limit[1], *(value for _, value, _ in bars)) if bars else limit[1]
     scale = (WIDTH - LEFT - RIGHT) / most

@@ -1,7 +1,4 @@
-"""Four trainers at once over one dataset, each in an order of its own.
-
-Throughput and memory, shared.
-"""
+"""Four trainers at once over one dataset, each in its own order: throughput and memory."""
 
 from __future__ import annotations
 

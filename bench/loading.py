@@ -128,18 +128,15 @@ class Bench:
 
 
 def touch(n: int) -> None:
-    """Have so many bytes at hand for the next process.
+    """Touch so many bytes of memory for the next process.
 
-    The host of a virtual machine takes memory that is free.
+    The host of a virtual machine may have taken the memory that is free.
     """
     np.empty(n, np.uint8)[:: os.sysconf("SC_PAGESIZE")] = 1
 
 
 def warm(path: Path) -> Path:
-    """Read a file from the disk, so that it is in the page cache.
-
-    In larger pages than what was just written.
-    """
+    """Read a file from the disk into the page cache, in larger pages than a write leaves."""
     with path.open("rb") as f:
         os.fsync(f.fileno())
         if hasattr(os, "posix_fadvise"):

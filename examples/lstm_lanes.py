@@ -52,7 +52,7 @@ def zeros(rows: int) -> State:
 
 
 def carried(state: State, reset: torch.Tensor) -> State:
-    """The state that a batch begins with: none where it is reset.
+    """The state that a batch begins with, zero where it is reset.
 
     A last batch may have fewer rows.
     """
@@ -62,9 +62,9 @@ def carried(state: State, reset: torch.Tensor) -> State:
 
 
 def train_epoch(model: NextRow, adam: torch.optim.Adam, loader: tensorcache.torch.Loader) -> float:
-    """One pass in lanes, with an update a batch (truncated backpropagation through time).
+    """Train for one pass in lanes, with an update a batch, and return the mean squared error.
 
-    The mean squared error.
+    This is truncated backpropagation through time.
     """
     state, total, count = zeros(LANES), 0.0, 0
     for batch in loader:

@@ -19,9 +19,9 @@ ETTH1 = REPOSITORY / "examples" / "data" / "ETTh1.csv"
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache directory of this module's own, in a scrubbed environment.
+    """A cache directory for this module, in an environment without our variables.
 
-    Checked when the module ends.
+    It is checked when the module ends.
     """
     directory = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
@@ -97,10 +97,7 @@ def children(pid: int) -> list[int]:
 
 
 def wait_until(true: Callable[[], object], why: str, seconds: float = 60.0) -> None:
-    """Wait for something that has no event of its own.
-
-    ``seconds`` is for slow machines, not for the thing.
-    """
+    """Wait for a condition that has no event; ``seconds`` is generous for slow machines."""
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, why

@@ -118,9 +118,9 @@ def times(low: int, high: int) -> st.SearchStrategy[tuple[int | None, int | None
 
 @st.composite
 def specs(draw: st.DrawFn, lanes: bool = False) -> dict[str, Any]:
-    """A window spec that could be.
+    """Random window specs that are valid.
 
-    For lanes many are context-only: a jump may lie between two of them.
+    For lanes many are context-only, because a jump may be between two of them.
     """
     context = draw(st.sampled_from([3, 1, 2, 4, 6]))
     prediction = draw(st.sampled_from([0, 0, 0, 1, 2, 4]) if lanes else st.integers(0, 4))

@@ -32,7 +32,7 @@ BLOCKS = ("context", "target", "known")
 def hashed(array: np.ndarray[Any, Any]) -> str:
     """The first 16 hex digits of the SHA-256 of the values.
 
-    Dense, C order, little-endian, with the one quiet NaN.
+    Values are dense, in C order, little-endian, with one quiet NaN.
     """
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)

@@ -226,7 +226,7 @@ class Naive:
     def padded(self, item: int, start: int) -> bool:
         """Whether min_context admits a start before the first admitted row.
 
-        What comes after the context is real.
+        Rows after the context are real.
         """
         first, end = self.admitted(item)
         if start >= first or first >= end or self.least == self.c:
@@ -271,10 +271,7 @@ class Naive:
         )
 
     def continues(self, before: tuple[int, int], place: tuple[int, int]) -> bool:
-        """Whether a window's context goes on where another's ended.
-
-        The item's next sample, no jump on the way.
-        """
+        """Whether a window begins at the next sample after another's context, without a jump."""
         (item, began), (of, start) = before, place
         end = began + (self.c - 1) * self.d
         first, _ = self.admitted(item)
@@ -317,7 +314,7 @@ class Naive:
     def latest(self, cuts: list[tuple[Any, ...]]) -> Found:
         """For each item the window whose context ends at its last row with a target value.
 
-        If no targets, the last.
+        Without targets it ends at the last row.
         """
         only_context = {**self.spec, "gap": 0, "overlap": 0, "prediction_length": 0}
         alone = Naive(pd.concat(self.items), list(self.cells[0]), only_context)
@@ -346,10 +343,7 @@ class Naive:
     def part(
         self, name: str, item: int, start: int, samples: range
     ) -> tuple[list[list[float]], list[list[bool]]]:
-        """The values of some samples and which of them are missing.
-
-        Padding is 0 and not missing.
-        """
+        """The values of samples and which of them are missing; padding is 0 and not missing."""
         first, _ = self.admitted(item)
         fill = self.spec.get("missing_value")
         values, missing = [], []
@@ -361,10 +355,7 @@ class Naive:
         return values, missing
 
     def window(self, item: int, start: int, latest: bool = False) -> dict[str, Any]:
-        """Everything that is delivered of a window, as nested lists.
-
-        None where the spec does not ask for it.
-        """
+        """All parts of a window as nested lists; None for those that the spec does not ask for."""
         first, _ = self.admitted(item)
         context, context_missing = self.part("context", item, start, range(self.c))
         window: dict[str, Any] = {

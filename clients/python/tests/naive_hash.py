@@ -46,10 +46,7 @@ def xxhash64(data: bytes) -> int:
 
 
 def canonical(item: Any) -> str:
-    """An item's JSON in the one form that is hashed.
-
-    No blanks, nothing escaped but what docs/WINDOWS.md says.
-    """
+    """An item's JSON as it is hashed: no blanks, and only the escapes of docs/WINDOWS.md."""
     text = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 

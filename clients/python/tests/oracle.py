@@ -145,10 +145,7 @@ class Oracle:
         return cells == 0 or missing / cells <= spec.max_missing
 
     def part(self, place: Place, samples: range) -> tuple[list[list[float]], list[list[bool]]]:
-        """The values of a window's samples, and which of them are missing.
-
-        Padding is 0 and not missing.
-        """
+        """The values of a window's samples, and which are missing; padding is 0 and not missing."""
         first, _ = self.bounds(place.item)
         values: list[list[float]] = []
         gone: list[list[bool]] = []
@@ -183,10 +180,7 @@ class Oracle:
 def deal(
     order: list[int], batch: int, ranks: int, tail: str, consumed: int = 0
 ) -> list[list[list[int]]]:
-    """What each rank gets of an epoch's order from ``consumed`` on.
-
-    For each rank a list of batches.
-    """
+    """For each rank the list of its batches of an epoch's order from ``consumed`` on."""
     dealt: list[list[list[int]]] = [[] for _ in range(ranks)]
     step = batch * ranks
     while consumed < len(order):

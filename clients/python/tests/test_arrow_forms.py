@@ -1,7 +1,4 @@
-"""Forms of Arrow files and streams that pyarrow writes.
-
-What loads is what it reads, or the refusal says what to do.
-"""
+"""Arrow files and streams of pyarrow: the loaded values are the same, or the error has a remedy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Options of feeds and their states that cannot be.
-
-Refused with the field, the value and what is allowed.
-"""
+"""Invalid options and states of feeds are refused with the field and what is allowed."""
 
 from __future__ import annotations
 

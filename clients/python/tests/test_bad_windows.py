@@ -1,7 +1,4 @@
-"""Windows, parts, orders and items that cannot be.
-
-Refused with the field, the value and what is allowed.
-"""
+"""Invalid windows, parts and items are refused with the field, the value and what is allowed."""
 
 from __future__ import annotations
 
@@ -303,7 +300,7 @@ def test_an_item_or_time_column_that_is_not_there(cache: tensorcache.Cache, opti
 
 
 def test_a_hundred_thousand_items(cache: tensorcache.Cache) -> None:
-    """Everything that goes by item, on as many as a shop has.
+    """All work by item, on as many items as a shop has.
 
     A loop over them in Python would take seconds each.
     """

@@ -15,10 +15,7 @@ CORES = 2
 
 
 class Machine:
-    """Steps take what the delivery of the moment takes.
-
-    Of two cores so many are idle under the daemon's gather.
-    """
+    """A machine whose steps take a set time for each delivery, with so many idle cores of two."""
 
     def __init__(self, slot: float, local: float, idle: float | None = 1.0) -> None:
         self.takes = {"slot": slot, "local": local}

@@ -1,7 +1,4 @@
-"""Trainers in another container than the daemon, by unshare.
-
-Another process namespace, another user.
-"""
+"""Trainers in another container than the daemon: another process namespace and user, by unshare."""
 
 from __future__ import annotations
 
@@ -85,10 +82,7 @@ def as_user(uid: int, script: str, args: list[str]) -> subprocess.Popen[str]:
 
 @pytest.fixture(scope="module")
 def directory() -> Iterator[Path]:
-    """The cache directory of a daemon in a process namespace of its own.
-
-    Like a volume, every user can reach it.
-    """
+    """The cache directory of a daemon in another process namespace; every user can reach it."""
     if reason := why_not():
         pytest.skip(reason)
     place = Path(tempfile.mkdtemp(prefix="tcc"))

@@ -1,7 +1,4 @@
-"""The ways in which a batch is delivered: slot, view, local, starts.
-
-And what each promises of its arrays.
-"""
+"""The deliveries of batches (slot, view, local, starts), and the guarantees about their arrays."""
 
 from __future__ import annotations
 

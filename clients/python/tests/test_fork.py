@@ -27,10 +27,7 @@ def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
 
 
 def in_child(run: Callable[[], Any]) -> Any:
-    """What ``run`` returns, or the exception it raises, in a forked child.
-
-    The parent goes on at once afterwards.
-    """
+    """The result of ``run`` in a forked child, or its exception; the parent continues at once."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -26,10 +26,7 @@ IMAGE_USER = 65532
 
 
 def is_static(binary: str) -> bool:
-    """Whether a program of Linux asks for no loader, which is not in the image.
-
-    It has no segment of that kind.
-    """
+    """Whether an ELF program needs no loader, which the image does not have."""
     head = Path(binary).read_bytes()[:4096]
     begin, size, count = (
         int.from_bytes(head[a:b], "little") for a, b in [(32, 40), (54, 56), (56, 58)]

@@ -1,7 +1,4 @@
-"""``kill -9`` of trainers or of the daemon in mid-epoch, batches prepared ahead.
-
-Others go on from the saved state.
-"""
+"""``kill -9`` of trainers or the daemon in mid-epoch; others resume from the saved state."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What must not change which windows are served.
-
-Ranks, batch size, layout, delivery, a resume, a daemon's restart.
-"""
+"""Ranks, batch sizes, layouts, deliveries, resumes and restarts do not change windows."""
 
 from __future__ import annotations
 

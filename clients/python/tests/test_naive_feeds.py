@@ -138,10 +138,7 @@ def serve(
     everything: tensorcache.Sample,
     numbers: dict[tuple[int, int], int],
 ) -> list[list[bool]]:
-    """Take what is left of an epoch: the right windows, with the values of random access.
-
-    Returns the resets.
-    """
+    """Consume the rest of an epoch and check its windows and values; returns the resets."""
     resets = []
     after: list[int] = []
     for batch, (wanted, _) in zip(feed, dealt, strict=True):

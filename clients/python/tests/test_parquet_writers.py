@@ -28,10 +28,7 @@ ROWS = 500
 def same_or_refused(
     cache: tensorcache.Cache, path: Path, codec: str, other: pa.Table | None = None
 ) -> None:
-    """The values that pyarrow reads, or another reader where it cannot.
-
-    Of LZ4 a refusal that names the remedy.
-    """
+    """Check the loaded values against pyarrow, or another reader; LZ4 is refused with a remedy."""
     if codec.startswith("lz4"):
         with pytest.raises(
             tensorcache.SourceError, match=r"(?is)x\.parquet.*lz4.*hint: .*(zstd|snappy)"

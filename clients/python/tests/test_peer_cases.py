@@ -1,6 +1,4 @@
-"""The documented cases of other libraries, each with its source.
-
-Where the library is known to be wrong it says so.
+"""The documented cases of other libraries, each with its source, and with known errors marked.
 
 tests_peers runs the libraries themselves.
 """
@@ -53,10 +51,7 @@ def count(data: tensorcache.Dataset, **spec: Any) -> int:
 def test_keras_counts(
     cache: tensorcache.Cache, rows: int, length: int, rate: int, stride: int, want: int
 ) -> None:
-    """Keras keras/src/utils/timeseries_dataset_utils_test.py.
-
-    sequence_length, sampling_rate, sequence_stride.
-    """
+    """From keras/src/utils/timeseries_dataset_utils_test.py: length, sampling rate and stride."""
     windows = items(cache, rows).windows(context_length=length, dilation=rate, stride=stride)
     assert len(windows) == want
     assert windows.starts(0).tolist() == list(range(0, rows - (length - 1) * rate, stride))
@@ -65,10 +60,7 @@ def test_keras_counts(
 
 
 def test_keras_docstring_example_1(cache: tensorcache.Cache) -> None:
-    """The docstring of timeseries_dataset_from_array.
-
-    Starts 0, 3, … 78, each sampled at every second row.
-    """
+    """From timeseries_dataset_from_array's docstring: starts 0, 3, … 78, every second row."""
     windows = items(cache, 99).windows(context_length=10, dilation=2, stride=3)
     assert windows.starts(0)[-1] == 78
     assert windows[1].context[:, 0].tolist() == [3, 5, 7, 9, 11, 13, 15, 17, 19, 21]
@@ -100,9 +92,9 @@ def test_keras_start_and_end(cache: tensorcache.Cache) -> None:
 
 
 def test_keras_example_2_loses_windows(cache: tensorcache.Cache) -> None:
-    """keras#21305, known wrong and still in the docstring: 100 rows, targets 10 rows on.
+    """keras#21305, known wrong and still in the docstring: 81 of 90 windows.
 
-    81 of the 90 that exist.
+    It has 100 rows, and targets 10 rows after the first.
     """
     windows = items(cache, 100).windows(context_length=10, prediction_length=1)
     assert len(windows) == 90
@@ -117,10 +109,7 @@ def test_keras_example_2_loses_windows(cache: tensorcache.Cache) -> None:
 def test_gluonts_instance_splitter(
     cache: tensorcache.Cache, rows: int, lead: int, padding: bool
 ) -> None:
-    """GluonTS test/transform/test_transform.py, test_InstanceSplitter.
-
-    past_length 100, future_length 13.
-    """
+    """GluonTS test/transform/test_transform.py: past_length 100, future_length 13."""
     spec = {
         "context_length": 100,
         "prediction_length": 13,
@@ -172,7 +161,7 @@ def test_gluonts_rolling_windows_as_backtest(cache: tensorcache.Cache) -> None:
 
 
 def test_darts_counts(cache: tensorcache.Cache) -> None:
-    """Darts darts/tests/utils/torch_datasets/test_torch_datasets.py.
+    """From darts/tests/utils/torch_datasets/test_torch_datasets.py.
 
     Its shift counts from the input's first row.
     """

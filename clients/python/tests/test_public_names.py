@@ -65,9 +65,9 @@ def is_public(name: str, cls: type) -> bool:
 
 
 def members(cls: type, body: list[ast.stmt]) -> Iterator[tuple[str, list[str]]]:
-    """The names that a class defines, with what follows them in their lines.
+    """The names that a class defines, with the rest of their lines.
 
-    Of a name's entries the first counts.
+    Of entries with one name the first counts.
     """
     for node in body:
         if isinstance(node, ast.FunctionDef):

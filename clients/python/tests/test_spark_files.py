@@ -18,10 +18,7 @@ FILES = sorted((VECTORS.parent / "spark").glob("*.parquet"))
 
 
 def test_they_are_of_spark_and_differ_in_what_they_should() -> None:
-    """Each way of writing that the script asks for is there.
-
-    Spark passes over options that it does not know.
-    """
+    """The files differ as the script asks; Spark ignores options that it does not know."""
     seen = set()
     for path in FILES:
         footer = pq.ParquetFile(path).metadata

@@ -1,6 +1,6 @@
-"""``stop --when-idle``: trainers that reconnect go on with another daemon and binary.
+"""``stop --when-idle``: trainers that reconnect continue with another daemon and binary.
 
-Others are waited for.
+The daemon waits for the others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Bounds in time as the client reads them, held to the daemon's.
-
-In any unit, as text or integers, far out of range.
-"""
+"""The client's reading of bounds in time against the daemon's, in any unit and far out of range."""
 
 from __future__ import annotations
 

@@ -62,10 +62,7 @@ def test_batches_are_the_feeds(windows: tensorcache.Windows) -> None:
 
 
 def test_a_slot_is_never_filled_under_an_array(windows: tensorcache.Windows) -> None:
-    """Keeping every array, every third, and only what was computed of them.
-
-    Over several passes of six slots.
-    """
+    """Keep every array, every third, or only results, over several passes of six slots."""
     double = jax.jit(lambda x: x * 2)
     with tensorcache.jax.loader(windows, batch_size=B, slots=6, shuffle=True) as loader:
         for keep in (1, 3, 40):

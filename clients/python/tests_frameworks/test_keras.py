@@ -1,7 +1,4 @@
-"""Keras 3 over its backends, each in a process of its own.
-
-Fit, evaluate and predict see what the feed has.
-"""
+"""Keras 3 with each backend in its own process: fit, evaluate and predict get our batches."""
 
 from __future__ import annotations
 

@@ -16,10 +16,7 @@ os.environ.setdefault("KERAS_BACKEND", "torch")
 
 
 def peer(name: str) -> Any:
-    """A module of another library; its tests are skipped where it does not import.
-
-    Its warnings are not ours.
-    """
+    """A module of another library, without its warnings; skips the test if it is missing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

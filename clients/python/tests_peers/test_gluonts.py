@@ -60,10 +60,7 @@ def target_of(sample: tensorcache.Sample) -> Any:
 def test_rolling_windows_are_backtest_folds(
     cache: tensorcache.Cache, folds: int, length: int, distance: int
 ) -> None:
-    """generate_instances(windows=, distance=) from an offset.
-
-    Label k of each series is the target of fold k.
-    """
+    """generate_instances(windows=, distance=): label k of each series is the target of fold k."""
     rng = np.random.default_rng(folds)
     series = [rng.normal(size=n) for n in (100, 50)]
     offset = -(length + (folds - 1) * distance)
