@@ -97,8 +97,8 @@ def drop(path: Path) -> None:
 def dd(group: Path | None, path: Path) -> float:
     """The megabytes a second that dd reads."""
     drop(path)
-    said = run(group, "dd", f"if={path}", "of=/dev/null", "bs=1M").stderr.split(",")
-    return path.stat().st_size / 1e6 / float(said[-2].split()[0])
+    reply = run(group, "dd", f"if={path}", "of=/dev/null", "bs=1M").stderr.split(",")
+    return path.stat().st_size / 1e6 / float(reply[-2].split()[0])
 
 
 def main() -> None:

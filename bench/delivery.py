@@ -55,7 +55,7 @@ def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
         done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True)
         return {**json.loads(done.stdout.splitlines()[-1]), "others": others.share(Path(directory))}
     except NotMeasuredError as why:
-        return skipped(name, why).said()
+        return skipped(name, why).reply()
     finally:
         stop = "import tensorcache, sys; tensorcache.connect(sys.argv[1]).stop()"
         if (Path(directory) / "daemon.json").exists():
@@ -159,12 +159,12 @@ def main() -> None:
         groups = {name: results[name] for name in GROUPS if name in results}
         if writes:
             kept.write_text(json.dumps(groups, indent=1, ensure_ascii=False) + "\n")
-    said = f"{machine()}; {datetime.date.today():%B %Y}. {heading(groups, options)}"
-    print(f"{said}\n\n{rows_of(groups)}")
+    reply = f"{machine()}; {datetime.date.today():%B %Y}. {heading(groups, options)}"
+    print(f"{reply}\n\n{rows_of(groups)}")
     if writes:
         (HERE / "delivery.svg").write_text(delivery_picture.draw(groups))
-        publish(HERE / "README.md", f"{said}\n\n{rows_of(groups)}")
-        publish(HERE.parent / "README.md", f"{said}\n\n{rows_of(groups, bars_alone=True)}")
+        publish(HERE / "README.md", f"{reply}\n\n{rows_of(groups)}")
+        publish(HERE.parent / "README.md", f"{reply}\n\n{rows_of(groups, bars_alone=True)}")
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ class Result:
         """A line that was not measured."""
         self.lines.append(Line(what, bar=bar, note=f"not measured: {why}"))
 
-    def said(self) -> dict[str, Any]:
+    def reply(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {"lines": [asdict(line) for line in self.lines], "numbers": self.numbers}
 

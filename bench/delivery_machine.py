@@ -65,9 +65,9 @@ def of_children() -> float:
 
 def of_daemon(directory: Path) -> float:
     """Seconds of CPU of the daemon of a directory, and of its loads; 0 where there is none."""
-    said = directory / "daemon.json"
+    reply = directory / "daemon.json"
     try:
-        stat = Path(f"/proc/{json.loads(said.read_text())['pid']}/stat").read_text()
+        stat = Path(f"/proc/{json.loads(reply.read_text())['pid']}/stat").read_text()
     except (FileNotFoundError, KeyError):
         return 0.0
     return sum(map(int, stat.rpartition(")")[2].split()[11:15])) / TICK

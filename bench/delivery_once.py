@@ -55,7 +55,7 @@ def main() -> None:
         result = getattr(importlib.import_module(module), function)(options)
     except NotMeasuredError as why:
         result = skipped(name, why)
-    print(json.dumps(result.said()))
+    print(json.dumps(result.reply()))
 
 
 if __name__ == "__main__":

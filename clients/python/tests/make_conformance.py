@@ -39,7 +39,7 @@ def hashed(array: np.ndarray[Any, Any]) -> str:
     return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
 
 
-def said(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+def described(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     return {"dtype": str(array.dtype), "shape": list(array.shape), "sha256": hashed(array)}
 
 
@@ -94,7 +94,7 @@ class Answer:
             put("target_missing", "target_missing", np.bool_, channels_first)
         if reset is not None:
             parts["reset"] = np.array(reset, np.bool_)
-        return {name: said(array) for name, array in parts.items()}
+        return {name: described(array) for name, array in parts.items()}
 
     def feed(self, feed: dict[str, Any]) -> dict[str, Any]:
         """A feed with every rank's batches, and where its state is while the loop has each."""

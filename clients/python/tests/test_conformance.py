@@ -26,15 +26,15 @@ def kept(name: str) -> dict[str, Any]:
     return case
 
 
-def put(cache: tensorcache.Cache, said: dict[str, Any]) -> tensorcache.Dataset:
+def put(cache: tensorcache.Cache, described: dict[str, Any]) -> tensorcache.Dataset:
     columns = {}
-    for column in said["columns"]:
+    for column in described["columns"]:
         values = [np.nan if value is None else value for value in column["values"]]
         dtype = NUMPY.get(column["dtype"], column["dtype"])
         columns[column["name"]] = np.array(values, dtype).reshape(
             (-1, column["width"]) if "width" in column else -1
         )
-    return cache.put("conformance", columns, **keywords(said["options"]))
+    return cache.put("conformance", columns, **keywords(described["options"]))
 
 
 def keywords(given: dict[str, Any]) -> dict[str, Any]:
@@ -65,16 +65,16 @@ def check(got: Any, wanted: dict[str, Any]) -> None:
     names = [*tensorcache._feed.batch.PARTS]
     parts = {name: getattr(got, name, None) for name in names}
     parts["times"] = parts.pop("time")
-    said = {}
+    described = {}
     for name, array in parts.items():
         if array is not None:
             plain = array.view("i8") if array.dtype.kind == "M" else array
-            said[name] = {
+            described[name] = {
                 "dtype": str(plain.dtype),
                 "shape": list(plain.shape),
                 "sha256": hashed(plain),
             }
-    assert said == wanted
+    assert described == wanted
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -99,22 +99,22 @@ def test_windows_and_batches(cache: tensorcache.Cache, name: str) -> None:
             check_inverse(data, inverse)
 
 
-def check_feed(windows: tensorcache.Windows, said: dict[str, Any]) -> None:
-    for delivery in ("slot", "local", "starts", *["view"] * said.get("view", False)):
-        for rank, batches in enumerate(said["ranks"]):
-            check_rank(windows, said, delivery, rank, batches)
+def check_feed(windows: tensorcache.Windows, described: dict[str, Any]) -> None:
+    for delivery in ("slot", "local", "starts", *["view"] * described.get("view", False)):
+        for rank, batches in enumerate(described["ranks"]):
+            check_rank(windows, described, delivery, rank, batches)
 
 
 def check_rank(
     windows: tensorcache.Windows,
-    said: dict[str, Any],
+    described: dict[str, Any],
     delivery: str,
     rank: int,
     batches: list[dict[str, Any]],
 ) -> None:
-    beside = {key: said[key] for key in ("channels_first", "mask") if key in said}
-    with windows.feed(**said["options"], **beside, rank=rank, delivery=delivery) as feed:
-        begin = {"epoch": said.get("epoch", 0), "consumed": said.get("consumed", 0)}
+    beside = {key: described[key] for key in ("channels_first", "mask") if key in described}
+    with windows.feed(**described["options"], **beside, rank=rank, delivery=delivery) as feed:
+        begin = {"epoch": described.get("epoch", 0), "consumed": described.get("consumed", 0)}
         feed.load_state_dict({**feed.state_dict(), **begin})
         if not begin["consumed"]:
             assert len(feed) == len(batches)
@@ -156,10 +156,10 @@ def check_error(cache: tensorcache.Cache, data: tensorcache.Dataset, bad: dict[s
     assert error.field == bad.get("field", error.field), bad
 
 
-def check_inverse(data: tensorcache.Dataset, said: dict[str, Any]) -> None:
+def check_inverse(data: tensorcache.Dataset, described: dict[str, Any]) -> None:
     codes = np.repeat(np.arange(len(data.items)), data.items.rows)
-    undone = data.inverse(said["column"], data[said["column"]], item=codes)
-    np.testing.assert_allclose(undone, said["values"], rtol=1e-4, atol=1e-4)
+    undone = data.inverse(described["column"], data[described["column"]], item=codes)
+    np.testing.assert_allclose(undone, described["values"], rtol=1e-4, atol=1e-4)
 
 
 def test_what_is_kept_is_what_the_oracle_says() -> None:

@@ -180,5 +180,5 @@ def test_what_others_see_of_the_cache(directory: Path) -> None:
     assert modes.pop("daemon.json") == "0o644"
     assert set(modes.values()) <= {"0o700", "0o600"}, modes
     assert oct(directory.stat().st_mode & 0o777) == "0o711"
-    said = json.loads((directory / "daemon.json").read_text())
-    assert said["pid"] == 1  # in its own namespace
+    address = json.loads((directory / "daemon.json").read_text())
+    assert address["pid"] == 1  # in its own namespace

@@ -25,12 +25,12 @@ def test_statistics_are_those_of_the_stored_values(cache: tensorcache.Cache) -> 
         with cache.put(
             "described", columns, time="t", layout=layout, scale={"n": "standard"}
         ) as data:
-            said = data.describe()
-            assert list(said) == list(columns)[1:]
+            statistics = data.describe()
+            assert list(statistics) == list(columns)[1:]
             for name in ("wide", "n", "yes", "few"):
                 stored = np.asarray(data[name], np.float64)
                 present = stored[~np.isnan(stored)]
-                got = said[name]
+                got = statistics[name]
                 assert (got["count"], got["missing"]) == (present.size, stored.size - present.size)
                 assert (got["min"], got["max"]) == (present.min(), present.max())
                 assert got["mean"] == pytest.approx(present.mean(), rel=1e-9, abs=1e-9)
@@ -38,9 +38,13 @@ def test_statistics_are_those_of_the_stored_values(cache: tensorcache.Cache) -> 
                 for q, value in got["quantiles"].items() if name != "few" else ():
                     below, up_to = (present < value).mean(), (present <= value).mean()
                     assert below - 0.06 <= q <= up_to + 0.06, (name, q)
-            assert said["none"]["count"] == 0
-            assert said["none"]["mean"] is said["none"]["quantiles"][0.5] is None
-            assert (said["far"]["max"], said["far"]["mean"], said["far"]["min"]) == (
+            assert statistics["none"]["count"] == 0
+            assert statistics["none"]["mean"] is statistics["none"]["quantiles"][0.5] is None
+            assert (
+                statistics["far"]["max"],
+                statistics["far"]["mean"],
+                statistics["far"]["min"],
+            ) == (
                 None,
                 None,
                 1.0,
@@ -51,11 +55,16 @@ def test_statistics_of_large_integers_are_the_nearest_floats(cache: tensorcache.
     with cache.put(
         "large", {"n": np.array([-(2**63), 2**62, 3]), "u": np.array([2**64 - 1, 1, 2], np.uint64)}
     ) as data:
-        said = data.describe()
-    assert (said["n"]["min"], said["n"]["max"], said["u"]["min"], said["u"]["max"]) == (
+        statistics = data.describe()
+    assert (
+        statistics["n"]["min"],
+        statistics["n"]["max"],
+        statistics["u"]["min"],
+        statistics["u"]["max"],
+    ) == (
         -(2**63),
         2**62,
         1,
         2**64,
     )
-    assert said["n"]["count"] == 3
+    assert statistics["n"]["count"] == 3

@@ -142,10 +142,12 @@ def test_a_stopped_trainer_costs_the_daemon_nothing(
     )
 
     def woken() -> int:
-        said = [task.joinpath("status").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+        statuses = [
+            task.joinpath("status").read_text() for task in Path(f"/proc/{pid}/task").iterdir()
+        ]
         return sum(
             int(line.split()[1])
-            for text in said
+            for text in statuses
             for line in text.splitlines()
             if "ctxt_switches" in line
         )

@@ -26,10 +26,10 @@ def close(feed: tensorcache.Feed, cache: tensorcache.Cache) -> None:
     """Close the feed as somebody else would."""
     mine = [one for one in cache.feeds() if one["dataset"] == "closing"]
     assert len(mine) == 1
-    said = cache._server.control.delete(f"/v1/feeds/{mine[0]['feed']}")
-    assert said["feed"] == mine[0]["feed"]
+    reply = cache._server.control.delete(f"/v1/feeds/{mine[0]['feed']}")
+    assert reply["feed"] == mine[0]["feed"]
     # Its statistics are the client's alone now.
-    assert feed.stats()["verdict"] is None or said["pid"]
+    assert feed.stats()["verdict"] is None or reply["pid"]
 
 
 @pytest.mark.parametrize("reconnect", [False, True])

@@ -52,16 +52,16 @@ def test_both_sides_tell_how_long_they_waited(
         stats = feed.stats()
         assert 0 < stats["wait_share"] < 1
         assert 0 < stats["wait_trainer_share"] <= 1, "the ring is full and nobody takes"
-        (said,) = cache.feeds()
-        assert said["pass_s"] == pytest.approx(stats["seconds"], abs=1e-9), (
+        (status,) = cache.feeds()
+        assert status["pass_s"] == pytest.approx(stats["seconds"], abs=1e-9), (
             "told in whole nanoseconds"
         )
-        assert said["wait_data_share"] == pytest.approx(
+        assert status["wait_data_share"] == pytest.approx(
             stats["wait_share"], abs=2e-9 / stats["seconds"]
         )
-        assert said["wait_trainer_s"] >= stats["wait_trainer_s"]
-        assert said["delivery"] == "slot"
+        assert status["wait_trainer_s"] >= stats["wait_trainer_s"]
+        assert status["delivery"] == "slot"
         # The rest changes with time.
-        bound, asked = (v["verdict"].partition(":")[0] for v in (said, stats))
+        bound, asked = (v["verdict"].partition(":")[0] for v in (status, stats))
         assert bound == asked
     assert feed.stats()["verdict"] is None

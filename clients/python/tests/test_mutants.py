@@ -190,14 +190,14 @@ def test_npy(cache: tensorcache.Cache, tmp_path: Path) -> None:
     for _ in range(MUTANTS):
         b = bytearray(good)
         for _ in range(rng.integers(1, 4)):
-            said = b.find(b"'descr': '") + 10
+            place = b.find(b"'descr': '") + 10
             if rng.random() < 0.2:
                 shape = rng.choice([b"(6, 60)", b"(360,) ", b"(90, 4)"])
                 b = bytearray(bytes(b).replace(b"False", b"True ").replace(b"(60, 6)", shape))
                 continue
             at = (
-                said + int(rng.integers(3))
-                if said >= 10 and rng.random() < 0.5
+                place + int(rng.integers(3))
+                if place >= 10 and rng.random() < 0.5
                 else int(rng.integers(10, 80))
             )
             word = str(rng.choice(HEADERS)).encode()

@@ -76,8 +76,8 @@ def test_fill_of_nullable_columns_is_that_of_pandas(
         for kind in KINDS:
             got = data[kind]
             np.testing.assert_array_equal(got, want[kind].to_numpy(got.dtype), err_msg=kind)
-            said = next(c for c in data.manifest["columns"] if c["name"] == kind)
-            assert said["prepared"].get("before", {}).get("missing", 0) == int(
+            entry = next(c for c in data.manifest["columns"] if c["name"] == kind)
+            assert entry["prepared"].get("before", {}).get("missing", 0) == int(
                 frame[kind].isna().sum()
             )
         assert data["boolean"].dtype == bool

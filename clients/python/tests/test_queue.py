@@ -73,13 +73,13 @@ def test_it_is_used_where_it_can_be(feeds: list[tensorcache.Feed]) -> None:
 
 def test_a_queue_that_does_not_fit_is_refused() -> None:
     ring = memoryview(bytearray(4096))
-    for said in (
+    for layout in (
         {"offset": 4000, "descriptors": 8},
         {"offset": 4, "descriptors": 8},
         {"offset": 0, "descriptors": 0},
     ):
         with pytest.raises(ProtocolError, match="lays out a queue"):
-            Queue(ring, said, 4, 40)
+            Queue(ring, layout, 4, 40)
 
 
 def test_a_sleeping_daemon_is_woken_once_for_much_of_the_ring() -> None:

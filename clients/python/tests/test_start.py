@@ -150,10 +150,10 @@ def test_stopping_returns_where_the_next_daemon_has_the_same_pid(
     cache = tensorcache.connect()
     before = cache_dir.read_address(cache.dir)
     assert before is not None
-    said = iter([before, before, dataclasses.replace(before, started="2001-02-03T04:05:06Z")])
+    addresses = iter([before, before, dataclasses.replace(before, started="2001-02-03T04:05:06Z")])
     with monkeypatch.context() as patch:
         patch.setattr(_cache, "lock_is_free", lambda directory: False)  # the next one holds it
-        patch.setattr(_cache, "read_address", lambda directory: next(said))
+        patch.setattr(_cache, "read_address", lambda directory: next(addresses))
         cache.stop()
     wait_until(lambda: connect.lock_is_free(cache.dir), "it does not leave")
 
@@ -282,9 +282,9 @@ class Fake:
         self._listener.listen()
         self._serve = serve
         self._thread = threading.Thread(target=self._run)
-        said = {"pid": os.getpid(), "version": "9.9.9", "protocol": protocol}
-        said |= {"control": str(self.path), "feed": str(self.path)}
-        (directory / "daemon.json").write_text(json.dumps(said))
+        addresses = {"pid": os.getpid(), "version": "9.9.9", "protocol": protocol}
+        addresses |= {"control": str(self.path), "feed": str(self.path)}
+        (directory / "daemon.json").write_text(json.dumps(addresses))
 
     def _run(self) -> None:
         while True:

@@ -125,13 +125,13 @@ def test_dtype_for_all_floats_or_by_column(cache: tensorcache.Cache, tmp_path: P
         assert [narrow[c].dtype for c in "abc"] == [np.float32, np.int8, np.float16]
         for column, dtype in (("a", np.float32), ("b", np.int8), ("c", np.float16)):
             np.testing.assert_array_equal(narrow[column], frame[column].astype(dtype))
-            said = {c["name"]: c.get("dtype_error") for c in narrow.manifest["columns"]}[column]
+            reply = {c["name"]: c.get("dtype_error") for c in narrow.manifest["columns"]}[column]
             if column == "b":
-                assert said is None
+                assert reply is None
                 continue
             off = np.abs(frame[column].astype(dtype).astype(np.float64) - frame[column])
-            assert said["abs"] == off.max()
-            assert said["rel"] == pytest.approx((off / np.abs(frame[column])).max(), rel=1e-12)
+            assert reply["abs"] == off.max()
+            assert reply["rel"] == pytest.approx((off / np.abs(frame[column])).max(), rel=1e-12)
         assert (
             cache.load("narrow", path, dtype={"c": "float16", "*": "float32", "b": "int8"}).digest
             == narrow.digest

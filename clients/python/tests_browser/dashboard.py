@@ -20,7 +20,7 @@ class Dashboard:
     refusals: int = (
         0  # answers that refuse, which a test expects: Chromium writes each to its console
     )
-    said: list[str] = field(default_factory=list)
+    reply: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
     def go(self, fragment: str = "#/", **parameters: str) -> Page:
@@ -33,21 +33,21 @@ class Dashboard:
     def listen(self) -> None:
         def console(m: ConsoleMessage) -> None:
             if m.type in ("error", "warning"):
-                self.said.append(m.text)
+                self.reply.append(m.text)
 
         def request(r: Request) -> None:
             self.asked.append(r.url)
 
         self.page.on("console", console)
-        self.page.on("pageerror", lambda e: self.said.append(f"{e}"))
+        self.page.on("pageerror", lambda e: self.reply.append(f"{e}"))
         self.page.on("request", request)
 
     def check(self) -> None:
         """Nothing went wrong in the page, and nothing left the machine."""
         refused = [
-            s for s in self.said if re.match(r"Failed to load resource: .* status of 4\d\d", s)
+            s for s in self.reply if re.match(r"Failed to load resource: .* status of 4\d\d", s)
         ]
-        wrong = [s for s in self.said if s not in refused]
+        wrong = [s for s in self.reply if s not in refused]
         assert not wrong, f"the page's console: {wrong}"
         assert len(refused) <= self.refusals, (
             f"{len(refused)} answers refuse, want at most {self.refusals}: {refused}"

@@ -40,12 +40,12 @@ def test_a_dataset_is_removed_only_when_that_is_confirmed(
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).not_to_be_visible()
     expect(remove).to_be_focused()
-    said = page.locator("#datasets [role=status]")
-    expect(said).to_have_text("")
+    reply = page.locator("#datasets [role=status]")
+    expect(reply).to_have_text("")
     remove.press("Enter")
     dialog.get_by_role("button", name="Remove").press("Enter")
     expect(remove).not_to_be_visible()
-    expect(said).to_have_text("spare is removed.")
+    expect(reply).to_have_text("spare is removed.")
     expect(page.get_by_role("heading", name="Datasets")).to_be_focused()
     assert [d["dataset"] for d in cache.datasets()] == ["etth1"]
 
@@ -77,16 +77,16 @@ def test_memory_is_dropped_and_read_again(
 ) -> None:
     page = dashboard.go()
     row = page.get_by_role("row", name=re.compile("etth1"))
-    said = page.locator("#datasets [role=status]")
+    reply = page.locator("#datasets [role=status]")
     unload = row.get_by_role("button", name="Unload etth1")
     assert etth1["OT"].sum() > 0  # read here, its pages are mapped here
     unload.press("Enter")
-    expect(said).to_have_text(
+    expect(reply).to_have_text(
         re.compile(r"etth1: .* of 1\.1 MiB stay in memory: mapped by \d+ reader")
     )
     expect(unload).to_be_focused()
     row.get_by_role("button", name="Preload etth1").click()
-    expect(said).to_have_text("etth1 is read into memory, as far as it is not there.")
+    expect(reply).to_have_text("etth1 is read into memory, as far as it is not there.")
     expect(row.locator("td.memory")).to_contain_text("100 %")
 
 

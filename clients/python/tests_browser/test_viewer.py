@@ -273,10 +273,10 @@ def test_the_code_gives_the_same_windows(
         words = shlex.split(page.get_by_label("Command line lines", exact=True).inner_text())
         assert words[0] == "tensorcache"
         command = [os.environ["TENSORCACHE_BIN"], *words[1:], "--json"]
-        said = json.loads(
+        reply = json.loads(
             subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
         )
-        assert said["windows"] == planned
+        assert reply["windows"] == planned
 
 
 def test_a_million_rows_come_as_few_points_and_keep_their_spike(

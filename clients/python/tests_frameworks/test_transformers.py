@@ -77,14 +77,14 @@ def test_train_evaluate_and_predict(
     assert done.global_step == 2 * math.ceil(batches / accumulate)
     wanted = val[:].start.tolist()
     assert model.evaluated == 2 * wanted
-    said = trainer.predict(val)
-    assert said.predictions.shape == (len(val), P, 7)
+    reply = trainer.predict(val)
+    assert reply.predictions.shape == (len(val), P, 7)
     sample = val[:]
     torch.testing.assert_close(
-        torch.from_numpy(said.label_ids), torch.from_numpy(sample.target.copy())
+        torch.from_numpy(reply.label_ids), torch.from_numpy(sample.target.copy())
     )
     want = model.layer(torch.from_numpy(sample.context.copy()).transpose(1, 2)).transpose(1, 2)
-    torch.testing.assert_close(torch.from_numpy(said.predictions), want.detach())
+    torch.testing.assert_close(torch.from_numpy(reply.predictions), want.detach())
 
 
 @pytest.mark.parametrize("stop", [20, 31, 45])
