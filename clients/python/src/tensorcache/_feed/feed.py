@@ -148,8 +148,8 @@ class Feed:
                     return None
                 batch = deliver(slot, rows, flags, row)
                 self._batches_served += 1
-                # Last thing before the yield: no signal handler runs between them, so the cursor
-                # counts exactly the batches that the loop got.
+                # Last thing before the yield: no signal handler runs between them, nor in yield
+                # from, so the cursor counts exactly the batches that the loop got.
                 position.last = descriptor
                 yield batch
                 del batch
