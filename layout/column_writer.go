@@ -10,12 +10,14 @@ const (
 	// Random is for values that are read and written in any order, any number of times. Finish
 	// reads the column once more to compute checksum and statistics.
 	Random Mode = iota
-	// WriteOnce is for final values: each row is written once and does not change afterwards.
-	// Checksum and statistics are computed during the writes, so Finish does not read the column.
+	// WriteOnce is for final values: each row is written once and does not change afterwards. A row
+	// may be written again with equal values. Checksum and statistics are computed during the
+	// writes. Finish reads only the columns after the first 1,024, and the rows that were written
+	// out of order or through [Values].
 	WriteOnce
-	// Draft is for values that are written once, through [ColumnWriter.Buffered], and then
-	// replaced in place. Their pages are prefaulted for writing right after the first write, which
-	// takes a fraction of the time that it takes later.
+	// Draft is for values that are written once and then replaced in place. If they are written
+	// through [ColumnWriter.Buffered], their pages are prefaulted for writing right after the first
+	// write, which takes a fraction of the time that it takes later. Otherwise it is like Random.
 	Draft
 	// Rewrite is for final values with which one goroutine overwrites other values, row after row.
 	// Their pages are prefaulted for writing in blocks.
@@ -122,8 +124,8 @@ func (c ColumnWriter) makeWritable(row, rows int64) (ok bool) {
 }
 
 // Values returns a column's bytes as values of T, whose size must be that of the column's dtype.
-// Use it to read in any mode, and to write in mode Random. In other modes it leaves checksum and
-// statistics to Finish.
+// In any mode but Random and Draft, it leaves checksum and statistics to Finish, which then reads
+// the column. To read a column, open it in mode Random.
 func Values[T Native](c ColumnWriter) Strided[T] {
 	c.accumulator.deferToEnd()
 	return values[T](c)

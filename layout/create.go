@@ -26,8 +26,8 @@ type Writer struct {
 }
 
 // Create creates data.arrow in an existing directory. It writes all bytes except the values and
-// reserves all space, so that a full disk is an error here, which wraps ENOSPC, and not later. The
-// caller must call Finish or Abort.
+// reserves the space of the values. A disk without that space is an error here, which wraps ENOSPC,
+// and not while values are written. The caller must call Finish or Abort.
 func Create(dir string, t Table) (*Writer, error) {
 	if err := t.check(); err != nil {
 		return nil, err

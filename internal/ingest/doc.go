@@ -16,10 +16,11 @@
 //	    └ source       shared code of the readers; its subpackages text, parquet, arrow, numpy,
 //	       │           tfrecord and put read one format each
 //	       └ column    types of columns, conversion, dictionaries
-//	files, calendar, textvalue, parallel, progress, loaderr: import only each other
+//	files, calendar, textvalue, parallel, progress, loaderr: of the packages of ingest, they
+//	import only each other
 //
-// Readers depend on files and columns, steps depend on columns. Readers and steps do not depend on
-// each other.
+// Readers depend on files and columns. Steps depend on columns, options and rows. Readers and steps
+// do not depend on each other.
 //
 // # Caveats
 //

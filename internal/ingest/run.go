@@ -39,8 +39,8 @@ func Run(
 // job is done, and an error if the child ends without that. If ctx is cancelled, Run kills the
 // child.
 //
-// conn is the socket from which the child reads the values of a put, or nil. Run calls progress
-// from its own goroutine. progress may be nil.
+// conn is the socket from which the child reads the values of a put, or nil. Run calls progress in
+// the goroutine of its caller. progress may be nil.
 func (r *Runner) Run(
 	ctx context.Context, job Job, conn *os.File, progress func(progress.Progress),
 ) (*layout.Manifest, error) {

@@ -1,7 +1,7 @@
 // Package files finds, checks, hashes and decompresses the files that a load reads.
 //
 // [AllowedRoots] limits which files a load may open, and opens them. [Formats] lists the file
-// formats. [Decompress] decompresses a text file into a temporary file.
+// formats. [Decompress] decompresses a file into a temporary file.
 //
 // # Caveats
 //

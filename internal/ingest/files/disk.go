@@ -7,7 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/machine"
 )
 
-// BlockBytes is the number of bytes that a worker reads from a text file at a time.
+// BlockBytes is the number of bytes that a worker reads from a source at a time.
 const BlockBytes = 1 << 20
 
 // IsFull reports whether err states that a disk or a quota is full.

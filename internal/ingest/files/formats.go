@@ -6,7 +6,7 @@ import (
 )
 
 // Format is a format of source files. A new format needs an entry in [Formats], an entry in the
-// table of readers in package load, and a package of its own.
+// table of readers in package load, a package of its own, and its imports in arch_test.go.
 type Format struct {
 	Name       string   // as in error messages
 	Suffixes   []string // of file names, in lower case

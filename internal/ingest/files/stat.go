@@ -50,7 +50,7 @@ func sourceOf(path string, st fs.FileInfo) (layout.Source, error) {
 const hintDescriptors = "raise the limit (ulimit -n, LimitNOFILE= of a systemd unit) and start the daemon again, or load some and append the others"
 
 // CheckDescriptors returns a [loaderr.OptionError] if there are more files than the process may
-// have open. A load opens all files to count their rows and closes them after it has read them.
+// have open. A load opens all files to count their rows and closes them when it ends.
 func CheckDescriptors(files int, limit uint64) error {
 	if uint64(files) <= limit {
 		return nil

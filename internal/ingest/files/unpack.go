@@ -15,7 +15,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// Limits of a compressed text file. Tables of numbers compress to 1/2 to 1/10 of their size, tables
+// Limits of a compressed file. Tables of numbers compress to 1/2 to 1/10 of their size, tables
 // that repeat one line to 1/100 to 1/1000. A small file may have such a ratio; a large file with
 // such a ratio is refused as a decompression bomb.
 const (
@@ -35,7 +35,7 @@ type Decompression struct {
 	OnRead func(int64)
 }
 
-// codecs lists the supported compressions of text files. magic is the first bytes of a file.
+// codecs lists the supported compressions of files. magic is the first bytes of a file.
 var codecs = []struct {
 	magic, name, suffix string
 	open                func(io.Reader) (io.ReadCloser, error)
@@ -51,8 +51,8 @@ var codecs = []struct {
 	}},
 }
 
-// Decompress decompresses a text file. head is the first bytes of f. plain is an open file without
-// a name in the job's directory, which the caller closes. name is path without the suffix of the
+// Decompress decompresses a file. head is the first bytes of f. plain is an open file without a
+// name in the job's directory, which the caller closes. name is path without the suffix of the
 // compression. ok is false if the file is not compressed.
 func Decompress(
 	path string, f *os.File, head []byte, u Decompression,

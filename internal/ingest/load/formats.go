@@ -143,9 +143,9 @@ func readHead(path string, f *os.File) ([]byte, error) {
 	return head[:n], nil
 }
 
-// refusals are first bytes of files that are not read, whatever their name. COMPRESSED stands for
-// the names of the formats that are read compressed. Parquet, Arrow and NumPy files stand in this
-// list only for their compressed copies, which have no reader.
+// refusals lists files that have no reader, by their first bytes. In a message, COMPRESSED is
+// replaced by the names of the formats that are read compressed. The entries of Parquet, Arrow and
+// NumPy are for compressed files only.
 var refusals = []struct {
 	magic, is, hint string
 }{

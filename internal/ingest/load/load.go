@@ -76,7 +76,8 @@ type load struct {
 	freeSpace func(dir string) int64
 }
 
-// cores is the greatest number of workers. The daemon limits how many of them run at once.
+// cores is the number of workers of a load, which has at least two. The daemon limits how many of
+// them run at once.
 var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.

@@ -73,8 +73,8 @@ func (r *columnRun) series(item, feature int) series {
 	return s
 }
 
-// tile returns the values of a series from a row on after the steps. The values that steps write to
-// never lie before row, so that the results may overwrite the source.
+// tile returns the values of a series from a row on after the steps. No step reads the source
+// before row, and none writes after the tile, so that the results may overwrite the source.
 func (r *columnRun) tile(p pass, steps []Step, s series, row int64) ([]float64, error) {
 	n := int(min(TileRows, s.end-row))
 	to := r.buffer[:n]

@@ -53,8 +53,8 @@ type columnRun struct {
 	buffer []float64              // of a tile
 }
 
-// Run does the steps of a column and returns what the manifest records of them. The error is a
-// [loaderr.SourceError] or that of ctx.
+// Run applies the steps of a column and returns what the manifest records of them. The error is a
+// [loaderr.SourceError], that of ctx, or another error if the values change while Run reads them.
 func Run(ctx context.Context, in Input) (Result, error) {
 	r := &columnRun{Input: in, buffer: make([]float64, TileRows),
 		old: in.Base.column(in.Column.Name)}

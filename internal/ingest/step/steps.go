@@ -20,8 +20,10 @@ type Step interface {
 	begin(s series)
 	// resume continues a series of the generation that rows are appended to. last is the last value
 	// of the generation after the step, NaN if it is missing; resume returns it before the step.
+	// It is also called without begin, and then only the result counts.
 	resume(s series, last float64) float64
-	// apply does the step to the values of the series from a row on. to may be from.
+	// apply applies the step to the values of the series from a row on. to may be from, or the
+	// memory of the source for these rows: a step reads the source only after the row it writes.
 	apply(to, from []float64, row int64) error
 	// record adds what was done to the result.
 	record(r *Result)
@@ -66,8 +68,8 @@ func kindOf(s option.Setting) kind {
 	return kinds[i] // a test compares the kinds with the options
 }
 
-// Describe returns the steps that a manifest records of a column, in their order, in the words of
-// the command line.
+// Describe returns the steps that a manifest records of a column, in their order, as text for
+// people.
 func Describe(c *layout.ManifestColumn) []string {
 	var done []string
 	for _, k := range kinds {

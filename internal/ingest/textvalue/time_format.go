@@ -1,7 +1,8 @@
-// Package textvalue parses cells of text: numbers, truth values, times and missing values.
+// Package textvalue parses cells of text: numbers, booleans, times and missing values.
 //
-// What it accepts, strconv and time.Parse accept with the same result, but faster. A [Dialect] is
-// how the options say that text files are written, and a [TimeFormat] is a format of times.
+// [ParseTime] and [ParseCanonical] are faster than package time and strconv, and agree with them.
+// [ParseFloat] and [ParseInt] call strconv and accept less. A [Dialect] describes how text files
+// are written, and a [TimeFormat] is a format of times.
 package textvalue
 
 import (
