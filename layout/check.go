@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -215,14 +214,4 @@ func (d *Data) misplaced(name string, mapped *os.File) string {
 		return fmt.Sprintf("%d bytes, want %d", there.Size(), want)
 	}
 	return ""
-}
-
-// hashWhole returns the checksum of all bytes of a file.
-func hashWhole(f *os.File) (string, error) {
-	h := xxhash.New()
-	st, err := f.Stat()
-	if err == nil {
-		_, err = io.Copy(h, io.NewSectionReader(f, 0, st.Size()))
-	}
-	return formatHash(h.Sum64()), err
 }

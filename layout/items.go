@@ -3,7 +3,6 @@ package layout
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"unicode/utf8"
@@ -129,23 +128,6 @@ func writeSmall(path string, fields []arrow.Field, columns []arrow.Array,
 	}
 	sum, err := hashBuffers(f)
 	return spans, sum, err
-}
-
-// hashBuffers returns the checksum of the buffers of an Arrow file's record batch, in their order.
-func hashBuffers(f *os.File) (string, error) {
-	spans, err := arrowfile.FileBuffers(f)
-	if err != nil {
-		return "", err
-	}
-	h := xxhash.New()
-	for _, s := range spans {
-		b := make([]byte, s.Bytes)
-		if _, err := f.ReadAt(b, s.Offset); err != nil {
-			return "", err
-		}
-		h.Write(b)
-	}
-	return formatHash(h.Sum64()), nil
 }
 
 func (v ItemValues) array() (arrow.Array, error) {

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"fmt"
-	"math"
 	"unsafe"
 
 	"github.com/tensorcache/tensorcache/internal/moments"
@@ -92,40 +91,4 @@ func cast[T Native](b []byte) []T {
 		panic(fmt.Sprintf("layout: %d bytes at %p are no values of %d bytes", len(b), &b[0], size))
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/size)
-}
-
-// Cells returns values of a dtype as JSON represents them: numbers with their stored precision,
-// true and false for bool, nil for NaN. JSON has no infinite numbers: they become "Infinity" and
-// "-Infinity". Texts are their codes. Timestamps and durations are numbers in their unit.
-func Cells(d DType, b []byte) []any { return natives[d].cells(b) }
-
-func cells[T Native](b []byte, cell func(T) any) []any {
-	values := cast[T](b)
-	out := make([]any, len(values))
-	for i, v := range values {
-		out[i] = cell(v)
-	}
-	return out
-}
-
-func cellOf[T Number](v T) any {
-	switch v := any(v).(type) {
-	case float32:
-		return floatCell(v)
-	case float64:
-		return floatCell(v)
-	}
-	return v
-}
-
-func floatCell[T float32 | float64](v T) any {
-	switch f := float64(v); {
-	case f != f:
-		return nil
-	case math.IsInf(f, 1):
-		return "Infinity"
-	case math.IsInf(f, -1):
-		return "-Infinity"
-	}
-	return v
 }
