@@ -61,7 +61,7 @@ func (a *accumulator) add(row int64, dense []byte) (added bool) {
 	n := int64(len(dense)) / a.width
 	a.busy, a.rows = true, row+n // a row that is written again meanwhile is noticed
 	a.mu.Unlock()
-	eachTile(dense, a.width, a.width, 0, n, a.addBlock)
+	eachBlock(dense, a.width, a.width, 0, n, a.addBlock)
 	a.mu.Lock()
 	a.addPending()
 	a.mu.Unlock()
@@ -116,7 +116,7 @@ func (a *accumulator) addPending() {
 		a.pending = slices.Delete(a.pending, 0, 1)
 		a.rows = end // as in add
 		a.mu.Unlock()
-		eachTile(a.data, a.stride, a.width, first, end, a.addBlock)
+		eachBlock(a.data, a.stride, a.width, first, end, a.addBlock)
 		a.mu.Lock()
 	}
 	a.busy = false
@@ -124,7 +124,7 @@ func (a *accumulator) addPending() {
 
 // finish adds the remaining rows, up to rows.
 func (a *accumulator) finish(rows int64) {
-	eachTile(a.data, a.stride, a.width, a.rows, rows, a.addBlock)
+	eachBlock(a.data, a.stride, a.width, a.rows, rows, a.addBlock)
 	a.rows = rows
 }
 

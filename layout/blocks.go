@@ -2,18 +2,18 @@ package layout
 
 import "slices"
 
-// tileBytes is the size of the blocks in which columns are processed. A block stays in a core's own
-// cache until all steps have read it.
-const tileBytes = 64 << 10
+// blockBytes is the size of the blocks in which columns are processed. A block stays in a core's
+// own cache until it is hashed and observed.
+const blockBytes = 64 << 10
 
-// eachTile calls visit with the rows from row to rows-1 of a column, as contiguous blocks of about
-// tileBytes. stride is the bytes between row starts, and width the bytes of a row. A block is valid
-// until visit returns.
-func eachTile(data []byte, stride, width, row, rows int64, visit func(block []byte)) {
-	perTile := max(1, tileBytes/width)
+// eachBlock calls visit with the rows from row to rows-1 of a column, as contiguous blocks of
+// about blockBytes. stride is the bytes between row starts, and width the bytes of a row. A block
+// is valid until visit returns.
+func eachBlock(data []byte, stride, width, row, rows int64, visit func(block []byte)) {
+	perBlock := max(1, blockBytes/width)
 	var dense []byte
-	for ; row < rows; row += perTile {
-		n := min(perTile, rows-row)
+	for ; row < rows; row += perBlock {
+		n := min(perBlock, rows-row)
 		block := data[row*stride:]
 		if stride == width {
 			visit(block[:n*width])

@@ -49,15 +49,15 @@ func (d *Data) Bytes() (n int64) {
 // number of workers.
 //
 // Check reads the files and not the mappings: a truncated file or a failing disk is an error here
-// and not a SIGBUS. Check calls tell, from several goroutines, with the number of bytes of columns
-// that were read since the last call. The error is a [*DamageError] that names all damaged parts,
-// or the context's error. The caller must have called Acquire.
-func (d *Data) Check(ctx context.Context, workers int, tell func(bytes int64)) error {
+// and not a SIGBUS. Check calls report, from several goroutines, with the number of bytes of
+// columns that were read since the last call. The error is a [*DamageError] that names all damaged
+// parts, or the context's error. The caller must have called Acquire.
+func (d *Data) Check(ctx context.Context, workers int, report func(bytes int64)) error {
 	bad := make([]bool, len(d.Manifest.Columns))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, workers))
 	for _, columns := range d.Manifest.interleaved() {
-		group.Go(func() error { return d.checkColumns(ctx, columns, bad, tell) })
+		group.Go(func() error { return d.checkColumns(ctx, columns, bad, report) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (m *Manifest) interleaved() (groups [][]int) {
 // checkColumns reads interleaved columns and sets bad for each column that differs from its
 // checksum or cannot be read.
 func (d *Data) checkColumns(ctx context.Context, columns []int, bad []bool,
-	tell func(int64)) error {
+	report func(int64)) error {
 	first, last := &d.Manifest.Columns[columns[0]], &d.Manifest.Columns[columns[len(columns)-1]]
 	rows, stride, width := first.Shape[0], first.Strides[0], last.Offset+
 		last.rowBytes()-first.Offset
@@ -138,8 +138,8 @@ func (d *Data) checkColumns(ctx context.Context, columns []int, bad []bool,
 		for i, column := range columns {
 			c := &d.Manifest.Columns[column]
 			hash := func(dense []byte) { hashes[i].Write(dense) } // never fails
-			eachTile(block[c.Offset-first.Offset:], stride, c.rowBytes(), 0, n, hash)
-			tell(n * c.rowBytes())
+			eachBlock(block[c.Offset-first.Offset:], stride, c.rowBytes(), 0, n, hash)
+			report(n * c.rowBytes())
 		}
 	}
 	for i, column := range columns {
@@ -197,7 +197,7 @@ func (d *Data) checkFiles() (bad []string, err error) {
 	return bad, nil
 }
 
-// misplaced says why the file in the directory is not the mapped file. It returns "" if it is.
+// misplaced returns why the file in the directory is not the mapped file, and "" if it is.
 func (d *Data) misplaced(name string, mapped *os.File) string {
 	there, err := os.Stat(filepath.Join(d.Dir, name))
 	if errors.Is(err, os.ErrNotExist) {

@@ -10,6 +10,15 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
+// Checksums are xxHash64. The files of a generation have them as follows:
+//
+//   - a column: of its values in row order, by accumulator.go during the writes, and by check.go;
+//   - items and vocabularies: hashBuffers, because an Arrow file has padding between its buffers;
+//   - the rest of an Arrow file: hashFrame;
+//   - the file of missing cells: hashWhole;
+//   - the manifest itself: manifest_checksum.go.
+
+// formatHash returns a checksum as manifests write it.
 func formatHash(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 
 // hashFrame returns the checksum of the bytes of an Arrow file before its first buffer and after

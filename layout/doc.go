@@ -13,19 +13,23 @@
 // The package is larger than others, because both sides share the format: dtypes and their Go
 // types, the manifest, checksums and statistics. The writer computes checksums and statistics while
 // values are written. The reader compares the checksums. Split in two, each half would need the
-// unexported parts of the other. Code that is not about columns is in other packages:
+// unexported parts of the other. Code that does not depend on the format is in other packages:
 // internal/arrowfile writes and checks Arrow files, internal/moments computes moments, and
 // internal/mmapfile maps files.
 //
 // Files by subject:
 //
-//	table.go, dtype.go, native.go                   the type of a column, and the Go type of its values
-//	create.go, column_writer.go, column_buffer.go   writing the values of columns
-//	copyrows.go                                     copying rows from another generation
-//	accumulator.go                                  computing checksum and statistics during writes
-//	checksum.go, statistics.go                      the checksums, and the statistics of a column
-//	finish.go, manifest.go, items.go, prepared.go   the manifest and the small files
-//	open.go, check.go, read.go, feature.go          mapping, checking and reading a generation
+//	table.go, dtype.go, native.go      the type of a column, and the Go type of its values
+//	create.go, column_writer.go,
+//	column_buffer.go                   writing the values of columns
+//	copy_rows.go                       copying rows from another generation
+//	accumulator.go, statistics.go      computing a column's checksum and statistics during writes
+//	finish.go, manifest.go,
+//	manifest_checksum.go, items.go     the manifest, its checksum and digest, and the small files
+//	prepared.go, missing_rows.go       the record of a column's steps, and its missing cells
+//	checksum.go                        the checksums of the small files and of Arrow metadata
+//	open.go, read.go, feature.go       mapping and reading a generation
+//	check.go                           comparing all files with their checksums
 //
 // # Caveats
 //

@@ -146,7 +146,7 @@ func (d *Data) Dense(c *ManifestColumn, from, to int64) ([]byte, error) {
 	}
 	row := c.rowBytes()
 	out := make([]byte, 0, (to-from)*row)
-	eachTile(b, c.Strides[0], row, from, to, func(block []byte) { out = append(out, block...) })
+	eachBlock(b, c.Strides[0], row, from, to, func(block []byte) { out = append(out, block...) })
 	return out, nil
 }
 
