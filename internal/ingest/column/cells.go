@@ -8,10 +8,6 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// MaxRows bounds the number of rows that a header may have, so that products with it do not
-// overflow.
-const MaxRows = 1 << 44
-
 // CheckCells returns the index of the first value that is not one of the kind, a truth value other
 // than 0 and 1 or a NaT, and -1 if there is none.
 func CheckCells[S Storable](k Kind, block []S) (bad int) {

@@ -19,6 +19,10 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
+// MaxRows bounds the number of rows that a header may have, so that products with it do not
+// overflow.
+const MaxRows = 1 << 44
+
 // Kind is the type of a column in a source.
 type Kind uint8
 

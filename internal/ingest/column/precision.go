@@ -11,6 +11,10 @@ import (
 // HintWider is the hint for a value that does not fit the dtype of an option.
 const HintWider = "store the column as a wider dtype with --dtype"
 
+// ExactIntegers bounds the integers that fill and clip compute with. They compute in float64, which
+// rounds integers to this bound and beyond; below it every integer is exact.
+const ExactIntegers = 1 << 53
+
 // Loss is the largest error of storing floats as narrower ones. It is safe for concurrent use.
 type Loss struct {
 	mu sync.Mutex
@@ -35,23 +39,6 @@ func WithError(e layout.DTypeError, v, x float64) layout.DTypeError {
 	}
 	return e
 }
-
-// Sink is the destination of a column's values.
-type Sink struct {
-	layout.ColumnWriter
-	// Loss is set if an option asks for the dtype. Floats are then measured, and integers that
-	// floats round are refused.
-	Loss *Loss
-}
-
-// Feature returns the sink of one feature of the column.
-func (s Sink) Feature(i int64) Sink {
-	s.ColumnWriter = s.ColumnWriter.Feature(i)
-	return s
-}
-
-// CanMiss reports whether the dtype has missing values.
-func (s Sink) CanMiss() bool { return s.DType.IsFloat() }
 
 // measure adds the error of storing from as to, which are slices of values. l may be nil.
 func (l *Loss) measure(from, to any) {
@@ -160,4 +147,19 @@ func MeasureResults(l *Loss, d layout.DType, values []float64) {
 		e = WithError(e, v, narrowedTo(d, v))
 	}
 	l.Add(e)
+}
+
+// FirstInexact returns the index of the first value that may be another integer, rounded; -1 if
+// there is none.
+func FirstInexact(values []float64) int {
+	return slices.IndexFunc(values, func(v float64) bool { return math.Abs(v) >= ExactIntegers })
+}
+
+// FirstRounded returns the index of the first value that a dtype of floats rounds, -1 if there is
+// none.
+func FirstRounded(d layout.DType, values []float64) int {
+	if d != layout.Float16 && d != layout.Float32 {
+		return -1
+	}
+	return slices.IndexFunc(values, func(v float64) bool { return v == v && narrowedTo(d, v) != v })
 }

@@ -66,32 +66,6 @@ func (l *load) words() map[string][]string {
 	return words
 }
 
-// gridStep returns the step of regrid in the time column's unit, 0 without regrid.
-func (l *load) gridStep(clock column.Column) (int64, error) {
-	s, err := l.RegridStep()
-	if err != nil || s == nil {
-		return 0, err
-	}
-	unit := ""
-	if clock.Kind == column.KindTime {
-		unit = clock.Unit
-	}
-	v, ok := s.In(unit)
-	switch {
-	case ok:
-		return v, nil
-	case unit == "":
-		return 0, &loaderr.OptionError{
-			Field: "regrid", Value: s.String(),
-			Allowed: "an integer: the time column holds integers",
-		}
-	}
-	return 0, &loaderr.OptionError{
-		Field: "regrid", Value: s.String(), Allowed: "a multiple of 1" + unit +
-			", the unit of the time column",
-	}
-}
-
 // moveRows moves the rows of every column to their places. If the number of rows stays, each column
 // is permuted. Otherwise a new result is created, and the rows are copied to it.
 func (l *load) moveRows(ctx context.Context, m *rows.Map) (err error) {
