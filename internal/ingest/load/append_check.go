@@ -60,7 +60,7 @@ func (l *load) refuseTime(keys *rows.Keys, row, last int64, later bool) error {
 	if later {
 		e.Reason = fmt.Sprintf(
 			"time %s%s is not one step of %s after %s, the last one in the dataset",
-			now, of, l.stepText(), before)
+			now, of, l.regridText(), before)
 		e.Hint = "append the rows between, too, or " + loaderr.HintReload
 	}
 	return &e

@@ -34,9 +34,9 @@ func (k *base) checkColumns(path string, names []string) error {
 	return nil
 }
 
-// conform gives the columns the types of the generation's columns, if the cells of text files allow
-// it, and refuses columns of other types.
-func (l *load) conform() error {
+// matchTypes gives the columns the types of the generation's columns, if the cells of text files
+// allow it, and refuses columns of other types.
+func (l *load) matchTypes() error {
 	if l.base == nil {
 		return nil
 	}
@@ -69,7 +69,8 @@ func (l *load) conform() error {
 			l.setColumn(i, c)
 			continue
 		}
-		as := planColumn(l.Options, c, l.wanted.roles[i]).stored
+		l.setColumn(i, c)
+		as := l.plans[i].stored
 		if c.SourceName() != want || as.DType != old.DType || as.Width != old.Width() ||
 			as.Unit != old.Unit || as.Zone != old.Zone {
 			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}
@@ -79,7 +80,6 @@ func (l *load) conform() error {
 					typeText(was)),
 			}
 		}
-		l.setColumn(i, c)
 	}
 	return nil
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// finish makes a generation of columns that are read: items, the order of rows, steps, the
-// manifest.
-func (l *load) finish(ctx context.Context) (*layout.Manifest, error) {
+// buildGeneration makes a generation of the columns that were read. It runs all phases after
+// reading: the order of rows and the items, conversions, steps, calendar columns and the manifest.
+func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 	final := layout.Final{
 		ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{},
 		Sources: l.sources,
@@ -24,7 +24,7 @@ func (l *load) finish(ctx context.Context) (*layout.Manifest, error) {
 	if err := fault.At("ingest.order"); err != nil {
 		return nil, fmt.Errorf("order rows: %w", err)
 	}
-	offsets, err := l.arrange(ctx)
+	offsets, err := l.orderRows(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -36,10 +36,10 @@ func (l *load) finish(ctx context.Context) (*layout.Manifest, error) {
 	final.Items = layout.Items{Offsets: offsets, Values: keys.ItemValues(offsets)}
 
 	l.meter.Enter(progress.Scale)
-	if err := l.convertAll(ctx, offsets[len(offsets)-1]); err != nil {
+	if err := l.convertColumns(ctx, offsets[len(offsets)-1]); err != nil {
 		return nil, err
 	}
-	if final.Prepared, final.Scale, err = l.prepareAll(ctx, offsets, keys); err != nil {
+	if final.Prepared, final.Scale, err = l.runSteps(ctx, offsets, keys); err != nil {
 		return nil, err
 	}
 	final.DTypeError = l.dtypeErrors()
@@ -54,14 +54,14 @@ func (l *load) finish(ctx context.Context) (*layout.Manifest, error) {
 	if final.Recipe, err = l.recorded.Recipe(); err != nil {
 		return nil, err
 	}
-	if l.base == nil { // an append goes on
+	if l.base == nil { // an append has another phase after this one
 		l.meter.Enter(progress.Finish)
 	}
 	if err := fault.At("ingest.finish"); err != nil {
 		return nil, fmt.Errorf("finish: %w", err)
 	}
-	err = errors.Join(l.stage.Close(), l.order.Close(), l.selected.Close())
-	l.stage, l.order, l.selected = nil, nil, nil
+	err = errors.Join(l.scratch.Close(), l.rowOrder.Close(), l.selected.Close())
+	l.scratch, l.rowOrder, l.selected = nil, nil, nil
 	if err != nil {
 		return nil, err
 	}

@@ -9,24 +9,28 @@ import (
 // columnPlan is what the load does to a column: its steps, where it is read to, and what it is
 // stored as.
 type columnPlan struct {
-	role   layout.Role
 	steps  option.Steps
 	stored layout.Column // in the result
 	asked  layout.DType  // the dtype that the options ask for, "" for none
 
-	// apart means that the column is read into scratch as readAs, and moved to the result later.
-	apart  bool
-	readAs layout.Column
+	// inScratch is true if the column is read into scratch as readAs. Its values are converted, or
+	// its steps applied, when they move to the result.
+	inScratch bool
+	readAs    layout.Column
 
-	// no steps, but stored as another dtype than it has, because the options ask for it
-	narrowed  bool
-	converted bool // narrowed, and read as it is first
-	integers  bool // it has steps, and values and results are integers or truth values
+	// changesDType is true if the column has no steps, but the options ask for another dtype than
+	// it has in the source.
+	changesDType bool
+	// convertedLater is true if changesDType is, and the column is read with the dtype of the
+	// source first: see mustReadFirst.
+	convertedLater bool
+	// integers is true if the column has steps, and values and results are integers or booleans.
+	integers bool
 }
 
 // planColumn returns the plan of a column with a role.
 func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan {
-	p := columnPlan{role: role, steps: o.StepsOf(c, role), asked: o.DType.Of(c)}
+	p := columnPlan{steps: o.StepsOf(c, role), asked: o.DType.Of(c)}
 	p.stored = layout.Column{Name: c.Name, Role: role, DType: c.Kind.DType(), Width: c.Width,
 		Unit: c.Unit, Zone: c.Zone}
 	if role == layout.RoleTime && c.Kind.IsInteger() || role == layout.RoleItemID &&
@@ -39,20 +43,21 @@ func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan 
 	p.stored.DType = p.steps.StoredAs(p.stored.DType, o.DType.Named(c.Name))
 	to := p.stored.DType
 	p.integers = o.StaysWhole(c, role)
-	p.narrowed = p.asked != "" && role == layout.RoleValue && len(p.steps) == 0 &&
+	p.changesDType = p.asked != "" && role == layout.RoleValue && len(p.steps) == 0 &&
 		to != c.Kind.DType()
-	p.converted = p.narrowed && p.readsFirst(o, c)
+	p.convertedLater = p.changesDType && p.mustReadFirst(o, c)
 	p.readAs = layout.Column{Name: c.Name, DType: c.Kind.DType(), Width: c.Width}
-	if p.apart = p.converted; len(p.steps) > 0 && !p.computedInPlace(c) {
-		p.apart, p.readAs.DType = true, layout.Float64
+	if p.inScratch = p.convertedLater; len(p.steps) > 0 && !p.computedInPlace(c) {
+		p.inScratch, p.readAs.DType = true, layout.Float64
 	}
 	return p
 }
 
-// readsFirst reports whether a narrowed column is read as it is and converted afterwards. Cells of
-// a text file are read as few dtypes only, and inserted rows may turn its integers into floats. The
-// error of narrowing counts only the rows that the filters select.
-func (p columnPlan) readsFirst(o option.Options, c column.Column) bool {
+// mustReadFirst reports whether a column that changes its dtype is read with the dtype of the
+// source and converted afterwards. This is necessary for columns of text files, because cells are
+// parsed to few dtypes only, and inserted rows may turn integers into floats. It is also necessary
+// for filtered floats, because the recorded error counts only the rows that the filters select.
+func (p columnPlan) mustReadFirst(o option.Options, c column.Column) bool {
 	if c.Width == 0 && o.Filters() &&
 		(c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) {
 		return true
@@ -62,8 +67,8 @@ func (p columnPlan) readsFirst(o option.Options, c column.Column) bool {
 		(len(o.Regrid) > 0 || !(p.stored.DType == layout.Float32 && readsFloats))
 }
 
-// computedInPlace reports whether the result holds the values before the steps exactly, so that the
-// column is read into it.
+// computedInPlace reports whether the dtype of the result represents the values before the steps
+// exactly, so that the column is read into the result.
 func (p columnPlan) computedInPlace(c column.Column) bool {
 	if p.stored.DType == layout.Float32 {
 		switch c.Kind {

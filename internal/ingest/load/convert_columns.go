@@ -9,27 +9,27 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// convertAll converts the columns that were read as another dtype than they are stored as.
-func (l *load) convertAll(ctx context.Context, rows int64) error {
+// convertColumns converts the columns that were read as another dtype than they are stored as.
+func (l *load) convertColumns(ctx context.Context, rows int64) error {
 	for i, c := range l.columns {
-		if !l.plans[i].converted {
+		if !l.plans[i].convertedLater {
 			continue
 		}
-		from := l.stage.Column(l.staged[i], layout.Random)
+		from := l.scratch.Column(l.scratchIndex[i], layout.Random)
 		to := column.Sink{ColumnWriter: l.writer.Column(i, layout.WriteOnce), Loss: l.losses[i]}
-		tiles := int((rows + column.TileRows - 1) / column.TileRows)
-		err := parallel.For(ctx, l.Workers, tiles, "", func(_, tile int) error {
-			first := int64(tile) * column.TileRows
+		blocks := int((rows + column.TileRows - 1) / column.TileRows)
+		err := parallel.For(ctx, l.Workers, blocks, "", func(_, block int) error {
+			first := int64(block) * column.TileRows
 			n := min(column.TileRows, rows-first)
 			switch from.DType {
 			case layout.Int64:
-				return convertTile(l, c, to, layout.Values[int64](from), first, n)
+				return convertBlock(l, c, to, layout.Values[int64](from), first, n)
 			case layout.Bool:
-				return convertTile(l, c, to, layout.Values[uint8](from), first, n)
+				return convertBlock(l, c, to, layout.Values[uint8](from), first, n)
 			case layout.Float32:
-				return convertTile(l, c, to, layout.Values[float32](from), first, n)
+				return convertBlock(l, c, to, layout.Values[float32](from), first, n)
 			}
-			return convertTile(l, c, to, layout.Values[float64](from), first, n)
+			return convertBlock(l, c, to, layout.Values[float64](from), first, n)
 		})
 		if err != nil {
 			return err
@@ -38,8 +38,8 @@ func (l *load) convertAll(ctx context.Context, rows int64) error {
 	return nil
 }
 
-// convertTile converts n rows of a column, which has one value a row.
-func convertTile[S column.Number](
+// convertBlock converts n rows of a column, which has one value a row.
+func convertBlock[S column.Number](
 	l *load, c column.Column, to column.Sink, from layout.Strided[S], first, n int64,
 ) error {
 	src := from.Data[first : first+n]

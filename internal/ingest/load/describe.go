@@ -74,7 +74,7 @@ func (l *load) describe() error {
 	if l.rows == 0 {
 		return &loaderr.SourceError{Path: first.Path(), Reason: "holds no rows"}
 	}
-	if err := l.conform(); err != nil {
+	if err := l.matchTypes(); err != nil {
 		return err
 	}
 	for i, c := range l.columns {

@@ -64,7 +64,7 @@ func (l *load) need() int64 {
 		size := p.stored.DType.Size() * max(1, c.Width)
 		widest = max(widest, size)
 		row += size
-		if p.apart {
+		if p.inScratch {
 			size := p.readAs.DType.Size() * max(1, p.readAs.Width)
 			row += size
 			widest = max(widest, size)
@@ -73,7 +73,7 @@ func (l *load) need() int64 {
 	for _, c := range l.CalendarLayout() {
 		row += c.DType.Size()
 	}
-	if l.Sort && l.order == nil { // later, the scratch exists
+	if l.Sort && l.rowOrder == nil { // later, the scratch exists
 		row += 16 + widest
 	}
 	if row > 0 && l.rows > math.MaxInt64/2/row { // the file may be damaged

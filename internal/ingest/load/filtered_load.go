@@ -24,10 +24,10 @@ type filteredSource struct {
 // close removes scratch.
 func (p *filteredSource) close() error { return errors.Join(p.Scratch.Close(), p.rows.Close()) }
 
-// fillFiltered reads one source after the other into scratch and compacts it to the rows that the
+// readFiltered reads one source after the other into scratch and compacts it to the rows that the
 // filters select, so that scratch has all rows of one source at most. Then it creates the result
 // and copies the rows to it.
-func (l *load) fillFiltered(ctx context.Context) (err error) {
+func (l *load) readFiltered(ctx context.Context) (err error) {
 	if err := l.startReading(); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (l *load) fillFiltered(ctx context.Context) (err error) {
 			return err
 		}
 		l.readAll = true
-		return l.fillFiltered(ctx)
+		return l.readFiltered(ctx)
 	}
 	if missed != nil {
 		return missed
@@ -120,10 +120,10 @@ func (l *load) readSource(ctx context.Context, r source.Selection) (*filteredSou
 
 // newScratch returns scratch for l.rows rows of all columns, as they are read.
 func (l *load) newScratch() (*column.Scratch, error) {
-	t, stage := l.tables()
+	t, scratch := l.tables()
 	t.Layout, t.Columns = layout.Columns, t.Columns[:len(l.columns)]
-	for i, at := range l.staged {
-		t.Columns[i] = stage.Columns[at]
+	for i, at := range l.scratchIndex {
+		t.Columns[i] = scratch.Columns[at]
 	}
 	return column.NewScratch(l.Dir, t)
 }
@@ -191,8 +191,8 @@ func (l *load) copySelected(ctx context.Context, parts []*filteredSource) error 
 			from = nil
 		}
 		for i := range l.columns {
-			if err := rows.CopyRows(ctx, l.Workers, l.dest(i), at, p.Column(i, layout.Random),
-				from); err != nil {
+			to, all := l.destination(i), p.Column(i, layout.Random)
+			if err := rows.CopyRows(ctx, l.Workers, to, at, all, from); err != nil {
 				return err
 			}
 			l.meter.Rows.Store(at + p.rows.Rows*int64(i+1)/int64(len(l.columns)))

@@ -4,18 +4,19 @@
 // The phases are the same for every format:
 //
 //   - readers describe the columns of the sources (describe.go, wanted.go);
-//   - each column is planned: its steps, where it is read to, its dtype (column_plan.go, dest.go);
-//   - readers write their rows in parallel (load.go), or the rows that filters select (filtered_load.go);
-//   - rows are sorted, deduplicated, inserted and moved (arrange.go);
-//   - columns are narrowed and steps are done (narrow_columns.go, prepare.go);
-//   - the manifest is written (finish.go).
+//   - readers open and describe the sources (load.go, describe.go, wanted.go);
+//   - each column is planned: its steps, dtype and destination (column_plan.go, destinations.go);
+//   - readers write all rows in parallel (load.go), or those that filters select
+//     (filtered_load.go);
+//   - build.go runs all phases after reading, up to the manifest: rows are sorted, deduplicated,
+//     inserted and moved (order_rows.go, regrid.go), columns are converted (convert_columns.go),
+//     and steps are applied (run_steps.go).
 //
 // An append loads its new rows in the same way, and then joins them with the generation (append.go,
 // append_join.go). formats.go lists the formats.
 //
-// The load struct has more methods than this project's measure: they are the phases, in the files
-// above, and share the readers, the columns with their plans, and the result. What needs less is in
-// packages rows, step and option.
+// The load struct has many methods, because the phases share its readers, columns and result. Code
+// that does not need them is in packages rows, step and option.
 package load
 
 import (
@@ -51,17 +52,17 @@ type load struct {
 	wanted  wanted
 	columns []column.Column            // of all sources together; set by setColumns
 	plans   []columnPlan               // by column
-	rows    int64                      // of the sources; after arrange, of the result
+	rows    int64                      // of the sources; after orderRows, of the result
 	dicts   map[int]*column.Dictionary // by column
 
-	writer *layout.Writer
-	stage  *column.Scratch // columns that are read as another dtype than they are stored as
-	staged map[int]int
+	writer       *layout.Writer
+	scratch      *column.Scratch // columns that are read as another dtype than they are stored as
+	scratchIndex map[int]int     // by column: its place in scratch
 	// rows of the sources that the filters select; nil for all
 	selected *rows.Map
-	// of those, the rows of the result in their order; nil before arrange
-	order  *rows.Map
-	losses map[int]*column.Loss // by column; of those that are stored as another dtype
+	// of those, the rows of the result in their rowOrder; nil before orderRows
+	rowOrder *rows.Map
+	losses   map[int]*column.Loss // by column; of those that are stored as another dtype
 	// by column; of those that are measured while they are read
 	tileMoments map[int]*step.TileMoments
 	// by column; of times in another unit than the generation's
@@ -151,7 +152,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 		l.meter.Bytes.Store(before + s.Bytes)
 	}
 	l.meter.SetSource("")
-	return l.convert(ctx)
+	return l.generate(ctx)
 }
 
 // withPath adds the path of a source to an error without one.
@@ -162,8 +163,8 @@ func withPath(path string, err error) error {
 	return err
 }
 
-// convert makes a generation of the readers' rows.
-func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
+// generate reads the rows of all readers and makes a generation of them.
+func (l *load) generate(ctx context.Context) (*layout.Manifest, error) {
 	if l.Melt {
 		if err := l.melt(); err != nil {
 			return nil, err
@@ -173,25 +174,25 @@ func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	l.meter.RowsTotal.Store(l.rows)
-	if err := l.fillAll(ctx); err != nil {
+	if err := l.readAllRows(ctx); err != nil {
 		return nil, err
 	}
-	return l.finish(ctx)
+	return l.buildGeneration(ctx)
 }
 
-// fillAll creates the result and fills it with the rows. If a cell of a text file does not fit the
-// type that earlier cells have, it begins again with wider columns.
-func (l *load) fillAll(ctx context.Context) error {
+// readAllRows creates the result and reads the rows into it. If a cell of a text file does not fit
+// the type that earlier cells have, it begins again with wider columns.
+func (l *load) readAllRows(ctx context.Context) error {
 	for {
 		if err := l.newDictionaries(); err != nil {
 			return err
 		}
-		fill := l.fill
+		read := l.readRows
 		if l.Filters() {
-			fill = l.fillFiltered
+			read = l.readFiltered
 		}
 		var wider *source.WidenError
-		err := fill(ctx)
+		err := read(ctx)
 		if !errors.As(err, &wider) {
 			return err
 		}
@@ -206,7 +207,7 @@ func (l *load) fillAll(ctx context.Context) error {
 
 // createResult creates the generation's data file, and scratch.
 func (l *load) createResult() error {
-	t, stage := l.tables()
+	t, scratch := l.tables()
 	err := l.checkSpace()
 	if err != nil {
 		return err
@@ -214,8 +215,8 @@ func (l *load) createResult() error {
 	if l.writer, err = layout.Create(l.Dir, t); err != nil {
 		return err
 	}
-	if len(stage.Columns) > 0 {
-		l.stage, err = column.NewScratch(l.Dir, stage)
+	if len(scratch.Columns) > 0 {
+		l.scratch, err = column.NewScratch(l.Dir, scratch)
 	}
 	return err
 }
@@ -227,7 +228,7 @@ func (l *load) startReading() error {
 	}
 	l.losses = map[int]*column.Loss{}
 	for i := range l.columns {
-		if l.plans[i].narrowed {
+		if l.plans[i].changesDType {
 			l.losses[i] = &column.Loss{}
 		}
 	}
@@ -235,19 +236,19 @@ func (l *load) startReading() error {
 	return nil
 }
 
-// fill reads all rows, one source after the other.
-func (l *load) fill(ctx context.Context) error {
+// readRows reads all rows, one source after the other.
+func (l *load) readRows(ctx context.Context) error {
 	if err := l.createResult(); err != nil {
 		return err
 	}
 	if err := l.startReading(); err != nil {
 		return err
 	}
-	l.newTiles()
+	l.newTileMoments()
 	var row0 int64
 	var wider *source.WidenError
 	for _, r := range l.readers {
-		err := l.read(ctx, r, row0, l.destRead)
+		err := l.read(ctx, r, row0, l.readerDestination)
 		if again := (*source.WidenError)(nil); errors.As(err, &again) {
 			wider = wider.Merge(again)
 		} else if err != nil {
@@ -312,16 +313,16 @@ func (l *load) clear() error {
 // abort closes the result and the files of scratch.
 func (l *load) abort() error {
 	var errs []error
-	if l.stage != nil {
-		errs = append(errs, l.stage.Close())
-		l.stage = nil
+	if l.scratch != nil {
+		errs = append(errs, l.scratch.Close())
+		l.scratch = nil
 	}
 	if l.writer != nil {
 		errs = append(errs, l.writer.Abort())
 		l.writer = nil
 	}
-	errs = append(errs, l.order.Close(), l.selected.Close())
-	l.order, l.selected = nil, nil
+	errs = append(errs, l.rowOrder.Close(), l.selected.Close())
+	l.rowOrder, l.selected = nil, nil
 	return errors.Join(errs...)
 }
 

@@ -8,21 +8,19 @@ import (
 	"sync/atomic"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
-	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// arrange finds the rows of the result and their order, and moves them there. It returns the first
-// row of each item, and the number of rows.
-func (l *load) arrange(ctx context.Context) ([]int64, error) {
+// orderRows finds the rows of the result and their order, and moves them there. It returns the
+// first row of each item, and the number of rows.
+func (l *load) orderRows(ctx context.Context) ([]int64, error) {
 	l.meter.Enter(progress.Arrange)
 	k := l.keys(l.words(), randomColumns(l.writer))
-	l.order = &rows.Map{Dir: l.Dir, Rows: l.rows}
+	l.rowOrder = &rows.Map{Dir: l.Dir, Rows: l.rows}
 	step, err := l.gridStep(k.Clock)
 	if err != nil {
 		return nil, err
@@ -32,38 +30,30 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 			return nil, err
 		}
 	}
-	offsets, duplicated, err := rows.FindItems(ctx, k, l.order, l.Duplicates != "")
+	offsets, duplicated, err := rows.FindItems(ctx, k, l.rowOrder, l.Duplicates != "")
 	if err == nil && duplicated {
 		offsets, err = l.deduplicate(ctx, k, offsets)
 	}
 	if err == nil {
-		err = l.matchItems(k, l.order, offsets, step)
+		err = l.matchItems(k, l.rowOrder, offsets, step)
 	}
 	if err == nil && step > 0 {
-		offsets, err = rows.Regrid(ctx, k, l.order, offsets, step, l.stepText(), l.canMiss)
+		offsets, err = rows.Regrid(ctx, k, l.rowOrder, offsets, step, l.regridText(),
+			l.allowInsertedRows)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := l.conform(); err != nil { // inserted rows may have widened columns
+	if err := l.matchTypes(); err != nil { // inserted rows may have widened columns
 		return nil, err
 	}
-	if err := l.moveRows(ctx, l.order); err != nil {
+	if err := l.moveRows(ctx, l.rowOrder); err != nil {
 		return nil, err
 	}
-	if l.order.Added > 0 {
-		l.complete(l.order, offsets, step)
+	if l.rowOrder.Added > 0 {
+		l.writeInsertedKeys(l.rowOrder, offsets, step)
 	}
 	return offsets, nil
-}
-
-// words returns the words of each text column, in the order in which readers found them.
-func (l *load) words() map[string][]string {
-	words := map[string][]string{}
-	for i, d := range l.dicts {
-		words[l.columns[i].Name] = d.Words
-	}
-	return words
 }
 
 // moveRows moves the rows of every column to their places. If the number of rows stays, each column
@@ -74,16 +64,16 @@ func (l *load) moveRows(ctx context.Context, m *rows.Map) (err error) {
 	}
 	if m.Rows == l.rows && m.Added == 0 {
 		for i := range l.columns {
-			if err := l.permute(ctx, l.dest(i), m.From); err != nil {
+			if err := l.permute(ctx, l.destination(i), m.From); err != nil {
 				return err
 			}
 			l.reportMoved(i + 1)
 		}
 		return nil
 	}
-	filled, stage, staged := l.writer, l.stage, l.staged
-	l.writer, l.stage = nil, nil
-	defer func() { err = errors.Join(err, filled.Abort(), stage.Close()) }()
+	filled, scratch, scratchIndex := l.writer, l.scratch, l.scratchIndex
+	l.writer, l.scratch = nil, nil
+	defer func() { err = errors.Join(err, filled.Abort(), scratch.Close()) }()
 	if err := os.Remove(filepath.Join(l.Dir, layout.DataFile)); err != nil {
 		return err
 	}
@@ -95,10 +85,10 @@ func (l *load) moveRows(ctx context.Context, m *rows.Map) (err error) {
 	}
 	for i := range l.columns {
 		from := filled.Column(i, layout.Random)
-		if at, ok := staged[i]; ok {
-			from = stage.Column(at, layout.Random)
+		if at, ok := scratchIndex[i]; ok {
+			from = scratch.Column(at, layout.Random)
 		}
-		if err := rows.CopyRows(ctx, l.Workers, l.dest(i), 0, from, m.From); err != nil {
+		if err := rows.CopyRows(ctx, l.Workers, l.destination(i), 0, from, m.From); err != nil {
 			return err
 		}
 		l.reportMoved(i + 1)
@@ -130,48 +120,16 @@ func (l *load) permute(ctx context.Context, d layout.ColumnWriter, from []int64)
 	return rows.CopyRows(ctx, l.Workers, d, 0, s.Column(0, layout.Random), nil)
 }
 
-// locate returns the source of a row of the result, and its row there, from 1.
-func (l *load) locate(row int64) loaderr.SourceError {
-	if l.order != nil {
-		row = l.order.At(row)
-	}
-	return l.locateSource(row)
-}
-
-// locateSource returns the source of a row, and its row there, from 1. row counts the rows that the
-// filters select of all sources. An inserted row has the path of the first source only.
-func (l *load) locateSource(row int64) loaderr.SourceError {
-	if row == rows.Inserted {
-		return loaderr.SourceError{Path: l.readers[0].Path()}
-	}
-	if l.selected != nil {
-		row = l.selected.At(row)
-	}
-	for _, r := range l.readers {
-		if row < r.Rows() {
-			return loaderr.SourceError{Path: r.Path(), Row: source.SourceRow(r, row) + 1,
-				Line: r.Line(row)}
-		}
-		row -= r.Rows()
-	}
-	return loaderr.SourceError{Row: row + 1}
-}
-
-// keys returns the item and time columns of the load.
-func (l *load) keys(vocab map[string][]string, dest func(i int) layout.ColumnWriter) *rows.Keys {
-	return rows.NewKeys(l.columns, l.wanted.roles, vocab, dest, l.locateSource)
-}
-
 // sort sorts the rows by item and time. Its three passes are reported as half of the work.
 func (l *load) sort(ctx context.Context, k *rows.Keys) error {
 	var passed atomic.Int64
-	return rows.Sort(ctx, l.Workers, k, l.order,
+	return rows.Sort(ctx, l.Workers, k, l.rowOrder,
 		func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) })
 }
 
 // deduplicate leaves one row of each item and time, as the option duplicates asks.
 func (l *load) deduplicate(ctx context.Context, k *rows.Keys, offsets []int64) ([]int64, error) {
-	if err := l.order.Materialize(); err != nil {
+	if err := l.rowOrder.Materialize(); err != nil {
 		return nil, err
 	}
 	if l.Duplicates == option.DuplicatesMean {
@@ -179,12 +137,12 @@ func (l *load) deduplicate(ctx context.Context, k *rows.Keys, offsets []int64) (
 			if l.wanted.roles[i] != layout.RoleValue {
 				return nil
 			}
-			return rows.Average(ctx, k, l.order, offsets, l.dest(i), l.columns[i],
+			return rows.Average(ctx, k, l.rowOrder, offsets, l.destination(i), l.columns[i],
 				l.plans[i].integers)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return rows.Deduplicate(k, l.order, offsets, l.Duplicates == option.DuplicatesLast), nil
+	return rows.Deduplicate(k, l.rowOrder, offsets, l.Duplicates == option.DuplicatesLast), nil
 }

@@ -12,9 +12,11 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// prune returns a source without the row groups of which the filters select no row. It returns all
-// row groups if the values of others matter: for the error of narrowed tensors of floats, and for
-// times in another unit than the generation's, which are converted in place.
+// prune returns a source without the row groups of which the filters select no row.
+//
+// It returns all row groups in two cases. The recorded error of tensors of floats that are stored
+// narrower counts all rows, also those that the filters leave out. Times in another unit than the
+// generation's are converted in place after the reader has written all rows.
 func (l *load) prune(r source.Reader) source.Selection {
 	all := source.Selection{Reader: r, Rows: r.Rows()}
 	g, ok := r.(source.RowGroupPruner)
@@ -22,7 +24,7 @@ func (l *load) prune(r source.Reader) source.Selection {
 		return all
 	}
 	for i := range l.losses {
-		if c := l.columns[i]; c.Kind.DType().IsFloat() && !l.plans[i].converted {
+		if c := l.columns[i]; c.Kind.DType().IsFloat() && !l.plans[i].convertedLater {
 			return all
 		}
 	}

@@ -56,5 +56,5 @@ func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader) (*layou
 	}
 	l.meter.SetPhases(l.phases())
 	l.readers = []source.Reader{r}
-	return l.convert(ctx)
+	return l.generate(ctx)
 }

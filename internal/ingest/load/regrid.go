@@ -9,16 +9,16 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// canMiss refuses inserted rows if a value column has a dtype without missing values. Integers of a
-// text file become floats, as if a cell were missing.
-func (l *load) canMiss(added int64) error {
+// allowInsertedRows refuses inserted rows if a value column has a dtype without missing values.
+// Integers of a text file become floats, as if a cell were missing.
+func (l *load) allowInsertedRows(added int64) error {
 	for i, c := range l.columns {
-		d := l.dest(i)
+		d := l.destination(i)
 		switch {
 		case l.wanted.roles[i] != layout.RoleValue || d.DType == layout.Text || d.DType.IsFloat():
-		case c.Inferred && d.DType == layout.Int64 && exactFloats(layout.Values[int64](d)):
+		case c.Inferred && d.DType == layout.Int64 && fitFloat64(layout.Values[int64](d)):
 			c.Kind = column.KindFloat64
-			if l.setColumn(i, c); l.plans[i].narrowed {
+			if l.setColumn(i, c); l.plans[i].changesDType {
 				l.losses[i] = &column.Loss{}
 			}
 		default:
@@ -39,8 +39,8 @@ func (l *load) canMiss(added int64) error {
 	return nil
 }
 
-// exactFloats reports whether float64 has all integers of a column exactly.
-func exactFloats(v layout.Strided[int64]) bool {
+// fitFloat64 reports whether float64 represents all integers of a column exactly.
+func fitFloat64(v layout.Strided[int64]) bool {
 	const most = 1 << 53
 	for row := range v.Rows {
 		for _, n := range v.Row(row) {
@@ -52,8 +52,8 @@ func exactFloats(v layout.Strided[int64]) bool {
 	return true
 }
 
-// stepText returns the step of regrid, "" without regrid.
-func (l *load) stepText() string {
+// regridText returns the step of regrid, "" without regrid.
+func (l *load) regridText() string {
 	s, err := l.RegridStep()
 	if err != nil || s == nil {
 		return ""
@@ -61,14 +61,15 @@ func (l *load) stepText() string {
 	return s.String()
 }
 
-// complete writes the item and the time of inserted rows, which are at their places already.
-func (l *load) complete(m *rows.Map, offsets []int64, step int64) {
+// writeInsertedKeys writes the item and the time of inserted rows, after the rows are at their
+// places.
+func (l *load) writeInsertedKeys(m *rows.Map, offsets []int64, step int64) {
 	for i := range l.columns {
 		switch l.wanted.roles[i] {
 		case layout.RoleTime:
-			rows.CompleteTimes(m, offsets, l.dest(i), step)
+			rows.CompleteTimes(m, offsets, l.destination(i), step)
 		case layout.RoleItemID:
-			rows.CompleteItems(m, offsets, l.dest(i))
+			rows.CompleteItems(m, offsets, l.destination(i))
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// prepareAll does the steps of all columns, several columns at once. It returns what the manifest
+// runSteps applies the steps of all columns, several columns at once. It returns what the manifest
 // records of them, by column name.
-func (l *load) prepareAll(
+func (l *load) runSteps(
 	ctx context.Context, offsets []int64, k *rows.Keys,
 ) (map[string]*layout.Prepared, map[string]*layout.Scale, error) {
 	var todo []int
@@ -63,13 +63,13 @@ func (l *load) stepInput(i int, offsets []int64, k *rows.Keys, f *step.FitRows) 
 		Per: step.Per(l.Options), Keys: k, Offsets: offsets, Fit: f,
 		Place: l.locate, Path: l.readers[0].Path(),
 		Result: func(mode layout.Mode) layout.ColumnWriter { return l.writer.Column(i, mode) },
-		Tiles:  l.tilesOf(i), Loss: l.losses[i],
+		Tiles:  l.tileMomentsOf(i), Loss: l.losses[i],
 	}
 	if l.base != nil {
 		in.Base = &l.base.Base
 	}
-	if at, ok := l.staged[i]; ok {
-		scratch := l.stage.Column(at, layout.Random)
+	if at, ok := l.scratchIndex[i]; ok {
+		scratch := l.scratch.Column(at, layout.Random)
 		in.Scratch = &scratch
 	}
 	return in

@@ -7,10 +7,10 @@ import (
 
 // tables returns the table of the result, and that of scratch, for the columns that are read as
 // another dtype than they are stored as.
-func (l *load) tables() (t, stage layout.Table) {
+func (l *load) tables() (t, scratch layout.Table) {
 	t = layout.Table{Layout: l.Layout, Rows: l.rows}
-	stage = layout.Table{Rows: l.rows}
-	l.staged = map[int]int{}
+	scratch = layout.Table{Rows: l.rows}
+	l.scratchIndex = map[int]int{}
 	for i, c := range l.columns {
 		if s := l.plans[i].steps; c.Inferred && c.Kind == column.KindInt64 && len(s) > 0 &&
 			!s.KeepsIntegers() {
@@ -19,11 +19,11 @@ func (l *load) tables() (t, stage layout.Table) {
 		}
 		p := l.plans[i]
 		t.Columns = append(t.Columns, p.stored)
-		if p.apart {
-			l.staged[i] = len(stage.Columns)
-			stage.Columns = append(stage.Columns, p.readAs)
+		if p.inScratch {
+			l.scratchIndex[i] = len(scratch.Columns)
+			scratch.Columns = append(scratch.Columns, p.readAs)
 		}
 	}
 	t.Columns = append(t.Columns, l.CalendarLayout()...)
-	return t, stage
+	return t, scratch
 }

@@ -22,7 +22,7 @@ func (l *load) widen(wider *source.WidenError) error {
 		changed = changed || w != l.columns[i]
 		l.setColumn(i, w)
 	}
-	if err := l.conform(); err != nil {
+	if err := l.matchTypes(); err != nil {
 		return err
 	}
 	if !changed { // the load would begin again without end
