@@ -60,7 +60,7 @@ type load struct {
 	scratchIndex map[int]int     // by column: its place in scratch
 	// rows of the sources that the filters select; nil for all
 	selected *rows.Map
-	// of those, the rows of the result in their rowOrder; nil before orderRows
+	// of those, the rows of the result in their order; nil before orderRows
 	rowOrder *rows.Map
 	losses   map[int]*column.Loss // by column; of those that are stored as another dtype
 	// by column; of those that are measured while they are read

@@ -57,7 +57,7 @@ func (f *fill) fitMeans(ctx context.Context, before []Step) error {
 			f.means[slot] = column.NaN
 		}
 		if !f.run.isFit(m, slot, f.means[slot]) {
-			return f.run.misfit(ctx, before, m, slot,
+			return f.run.noFitError(ctx, before, m, slot,
 				"choose other rows to fit on, or leave the column out with --columns")
 		}
 	}

@@ -44,7 +44,7 @@ func (r *columnRun) fitMoments(ctx context.Context, before []Step) ([]moments.Mo
 		func(s series, values []float64, _ int64) error {
 			if out[s.slot].N == 0 && !r.continues(s.item) &&
 				slices.ContainsFunc(values, isPresent) {
-				return r.noFit(s.item, "the fit rows%s hold no value to fit on",
+				return r.fitError(s.item, "the fit rows%s hold no value to fit on",
 					"choose other rows to fit on: --fit-rows, --fit-before or --fit-fraction")
 			}
 			return nil
@@ -70,9 +70,10 @@ func areTooClose(m moments.Moments) bool {
 	return m.Least != m.Greatest && m.M2 < least
 }
 
-// misfit refuses values after some steps that give no fit: the first infinite one with its row,
-// else all by their bounds. hint says what to do about an infinite value.
-func (r *columnRun) misfit(ctx context.Context, before []Step, m moments.Moments, slot int,
+// noFitError returns the error for values after some steps that no fit exists for. It names the row
+// of the first infinite value, or else the bounds of all values. hint says what to do about an
+// infinite value.
+func (r *columnRun) noFitError(ctx context.Context, before []Step, m moments.Moments, slot int,
 	hint string) error {
 	err := r.each(ctx, pass{steps: before, until: r.Fit.high},
 		func(s series, values []float64, row int64) error {
@@ -94,12 +95,13 @@ func (r *columnRun) misfit(ctx context.Context, before []Step, m moments.Moments
 		far = "close to each other"
 	}
 	bounds := fmt.Sprintf("%g to %g", m.Least, m.Greatest)
-	return r.noFit(slot/r.width, "values%s from "+bounds+" are too "+far+" to be fitted to",
+	return r.fitError(slot/r.width, "values%s from "+bounds+" are too "+far+" to be fitted to",
 		"leave the column out with --columns")
 }
 
-// noFit returns the error of a fit. %s in the reason is replaced by the item's name.
-func (r *columnRun) noFit(item int, reason, hint string) error {
+// fitError returns an error about the fit of an item. %s in the reason is replaced by the item's
+// name.
+func (r *columnRun) fitError(item int, reason, hint string) error {
 	of := ""
 	if r.Per == option.ScalePerItem && len(r.Keys.Columns) > 0 {
 		of = " of item " + r.Keys.ItemName(r.Offsets[item])

@@ -13,7 +13,7 @@ import (
 // and in scikit-learn's RobustScaler. It is exact, in bounded memory; see [ranks].
 func (r *columnRun) quartiles(ctx context.Context, before []Step,
 	fits []moments.Moments) ([][3]float64, error) {
-	together := r.width // fits whose values come mixed
+	together := r.width // searches in the same pass: a row has values of all of them
 	if r.Per == option.ScalePerItem {
 		together = 1
 	}

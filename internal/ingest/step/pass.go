@@ -8,12 +8,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TileRows is the number of rows of a tile. What is fitted is summed up tile by tile and then
-// joined, so that results depend on it and not on timing.
+// TileRows is the number of rows of a tile. Moments are computed tile by tile and then joined in
+// order, so that fits depend on TileRows and not on timing.
 const TileRows = 16 << 10
 
-// series is one feature of one item: the values of rows from first to end-1. Nothing passes from
-// one series to another but what is fitted.
+// series is one feature of one item: the values of rows from first to end-1. Series share only
+// fitted parameters.
 type series struct {
 	item, feature int
 	first, end    int64
@@ -23,18 +23,18 @@ type series struct {
 
 // pass is one reading of a column.
 type pass struct {
-	steps []Step  // done to the values
+	steps []Step  // applied to the values
 	until []int64 // by item: rows from this one on may be left out
 	// destination returns memory for n values of a row on, which the last step writes; nil for a
 	// buffer.
 	destination func(row int64, n int) []float64
 }
 
-// each calls see with the values of every series after the steps of a pass, tile by tile; row is
-// that of the first value. Values are valid until see returns. see may change them if destination
-// is given, or if the fit is of a sample.
+// each calls visit with the values of every series after the steps of a pass, tile by tile; row is
+// that of the first value. Values are valid until visit returns. visit may change them if
+// destination is given, or if the fit is of a sample.
 func (r *columnRun) each(ctx context.Context, p pass,
-	see func(s series, values []float64, row int64) error) error {
+	visit func(s series, values []float64, row int64) error) error {
 	steps := active(p.steps)
 	for item := range len(r.Offsets) - 1 {
 		if err := ctx.Err(); err != nil {
@@ -51,7 +51,7 @@ func (r *columnRun) each(ctx context.Context, p pass,
 				if err != nil {
 					return err
 				}
-				if err := see(s, values, row); err != nil {
+				if err := visit(s, values, row); err != nil {
 					return err
 				}
 				row += int64(len(values))

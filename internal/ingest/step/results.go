@@ -9,11 +9,11 @@ import (
 
 // results stores the results of a column's steps.
 type results interface {
-	// destination returns memory for n values of a feature from a row on, for put.
+	// destination returns memory for n values of a feature from a row on, for store.
 	destination(row int64, n int) []float64
-	// put stores the values, which are in the memory that destination returned. bad is the index of
-	// the first that the dtype does not have, -1 if there is none.
-	put(feature int, row int64, values []float64) (bad int)
+	// store stores the values, which are in the memory that destination returned. bad is the index
+	// of the first value outside the dtype, -1 if there is none.
+	store(feature int, row int64, values []float64) (bad int)
 }
 
 // resultsTo returns the results of a column of any numeric dtype and shape.
@@ -63,7 +63,7 @@ func (r *inPlace) destination(row int64, n int) []float64 {
 	return r.tile[:n]
 }
 
-func (r *inPlace) put(_ int, row int64, values []float64) (bad int) {
+func (r *inPlace) store(_ int, row int64, values []float64) (bad int) {
 	if r.next != nil {
 		r.to.Commit(row, int64(len(values)))
 	} else {
@@ -92,7 +92,7 @@ func newConverted[D layout.Native](
 
 func (c *converted[D]) destination(_ int64, n int) []float64 { return c.tile[:n] }
 
-func (c *converted[D]) put(feature int, row int64, values []float64) (bad int) {
+func (c *converted[D]) store(feature int, row int64, values []float64) (bad int) {
 	if c.out != nil {
 		out := c.out[:len(values)]
 		if bad := c.convert(out, values); bad >= 0 {

@@ -1,14 +1,4 @@
-// Package step does the steps of a column: fill, clip, log1p, diff and scale, in the order of
-// package option.
-//
-// [Run] fits the steps of one column, one after the other, and writes the results. A [Step] is one
-// step of the column, in a file of its name; steps.go lists them all. Values pass through the steps
-// a tile of [TileRows] rows at a time.
-//
-// What is fitted is the same to the last bit however the rows were read, and on however many
-// workers. The package works on columns and reads no files.
 package step
-
 import (
 	"context"
 
@@ -23,7 +13,7 @@ import (
 type Input struct {
 	Column   column.Column
 	Steps    option.Steps
-	Integers bool   // values and results are integers or truth values
+	Integers bool   // values and results are integers or booleans
 	Per      string // what a fit is for: option.ScalePerColumn or option.ScalePerItem
 
 	Keys    *rows.Keys
@@ -42,7 +32,7 @@ type Input struct {
 	Loss *column.Loss
 }
 
-// columnRun is the steps of one column while they are done.
+// columnRun is the state of [Run] for one column.
 type columnRun struct {
 	Input
 	steps  []Step
@@ -107,7 +97,7 @@ func (r *columnRun) readsOnce() bool {
 			return false
 		}
 	}
-	return r.fitsAll() && r.Tiles.whole()
+	return r.fitsAll() && r.Tiles.isNearlyComplete()
 }
 
 // fitsAll reports whether there is one fit, to every row.

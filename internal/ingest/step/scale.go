@@ -68,7 +68,7 @@ func (s *scale) fitScale(ctx context.Context, before []Step) error {
 			}
 		}
 		if !s.run.isFit(m, slot, shift, scale) {
-			return s.run.misfit(ctx, before, m, slot, "bound the column with --clip "+
+			return s.run.noFitError(ctx, before, m, slot, "bound the column with --clip "+
 				s.run.Column.Name+"=-1e6:1e6 or the like")
 		}
 		s.fitted.Shift[slot], s.fitted.Scale[slot] = shift, scale

@@ -8,7 +8,7 @@ import (
 
 // Bounds of the number of values that searches sample.
 const (
-	sampledTogether = 1 << 20 // of all searches whose values come mixed
+	sampledTogether = 1 << 20 // of all searches in the same pass
 	maxSampled      = 1 << 19 // of one search
 	minSampled      = 1 << 12 // of one search
 )
@@ -38,15 +38,15 @@ type bracket struct {
 	// Numbers of members v < low, v <= low, v < high, v <= high, and low < v < high.
 	belowLow, toLow, belowHigh, toHigh, inside int64
 
-	sample   []float64 // of the members inside: one drawn at random of every so many
+	sample   []float64 // of the members inside: a random one of each group of every
 	capacity int
-	every    int64
+	every    int64 // members of a group
 	drawn    int64 // index among the members inside of the next that is sampled
 	random   *rand.PCG
 }
 
-// newRanks returns a search among n members. together is the number of searches whose values come
-// mixed.
+// newRanks returns a search among n members. together is the number of searches that are active in
+// the same pass, so that their samples exist at the same time.
 func newRanks(n int64, wanted []int64, together int) *ranks {
 	r := &ranks{
 		n: n, capacity: max(minSampled, min(maxSampled, sampledTogether/together)),

@@ -28,9 +28,9 @@ func NewTileMoments(rows int64) *TileMoments {
 // Valid reports whether the column stores every value as it was observed.
 func (m *TileMoments) Valid() bool { return !m.invalid.Load() }
 
-// whole reports whether nearly all tiles are known, and none of them has a missing value. m may be
-// nil.
-func (m *TileMoments) whole() bool {
+// isNearlyComplete reports whether nearly all tiles are known, and none of them has a missing
+// value. m may be nil.
+func (m *TileMoments) isNearlyComplete() bool {
 	if m == nil {
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// write does all steps and stores the results.
+// write applies all steps and stores the results.
 func (r *columnRun) write(ctx context.Context, to layout.ColumnWriter) error {
 	results := resultsTo(to)
 	p := pass{steps: r.steps, until: r.Offsets[1:], destination: results.destination}
@@ -20,7 +20,7 @@ func (r *columnRun) write(ctx context.Context, to layout.ColumnWriter) error {
 			bad = column.FirstRounded(to.DType, values)
 		}
 		if bad < 0 {
-			bad = results.put(s.feature, row, values)
+			bad = results.store(s.feature, row, values)
 		}
 		if bad >= 0 {
 			return r.doesNotFit(row+int64(bad), values[bad], to.DType)
@@ -34,7 +34,7 @@ func (r *columnRun) write(ctx context.Context, to layout.ColumnWriter) error {
 	return err
 }
 
-// doesNotFit refuses a result that the dtype of its column does not have.
+// doesNotFit returns the error for a result outside the dtype of its column.
 func (r *columnRun) doesNotFit(row int64, v float64, to layout.DType) error {
 	text := strconv.FormatFloat(v, 'f', -1, 64)
 	switch {
@@ -67,5 +67,5 @@ func (r *columnRun) whyMissing() (reason, hint string) {
 		r.Column.Name + "=0"
 }
 
-// isInteger reports whether a value is an integer that float64 has exactly.
+// isInteger reports whether a value is an integer that float64 represents exactly.
 func isInteger(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < column.ExactIntegers }
