@@ -33,19 +33,28 @@ func (r *columnRun) continues(item int) bool { return r.Base != nil && r.Base.Of
 // keepsFits reports whether every fit is that of the generation, because it is one for all items.
 func (r *columnRun) keepsFits() bool { return r.Base != nil && r.Per != option.ScalePerItem }
 
-// takeOver returns the numbers of fits with those of the generation in place of what was fitted to
-// new rows of its items. It changes fitted.
-func (r *columnRun) takeOver(fitted, old []float64) []float64 {
+// fitted returns the parameters of a step's fits, in lists of one number for each fit. old are
+// those of the generation that rows are appended to, nil if it has none. They replace the results
+// of fit for its items. If one fit is for all items, fitted returns old and does not call fit.
+func (r *columnRun) fitted(
+	old [][]float64, fit func() ([][]float64, error),
+) ([][]float64, error) {
 	if r.keepsFits() {
-		return old
+		return old, nil
+	}
+	lists, err := fit()
+	if err != nil || old == nil {
+		return lists, err
 	}
 	for item, code := range r.Base.Of {
-		if code >= 0 {
-			from, to := int(code)*r.width, item*r.width
-			copy(fitted[to:to+r.width], old[from:from+r.width])
+		for i := range lists {
+			if code >= 0 {
+				from, to := int(code)*r.width, item*r.width
+				copy(lists[i][to:to+r.width], old[i][from:from+r.width])
+			}
 		}
 	}
-	return fitted
+	return lists, nil
 }
 
 // resume continues a series where the generation ends, so that gaps are filled and differences

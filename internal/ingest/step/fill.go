@@ -34,34 +34,37 @@ func (f *fill) fit(ctx context.Context, before []Step) (err error) {
 	if f.missing, err = f.run.findMissing(ctx); err != nil || f.How != option.FillMean {
 		return err
 	}
-	if !f.run.keepsFits() {
-		if err := f.fitMeans(ctx, before); err != nil {
-			return err
-		}
+	var old [][]float64
+	if c := f.run.old; c != nil && c.Prepared != nil {
+		old = [][]float64{c.Prepared.FillValue}
 	}
-	if old := f.run.old; old != nil && old.Prepared != nil {
-		f.means = f.run.takeOver(f.means, old.Prepared.FillValue)
+	fitted, err := f.run.fitted(old, func() ([][]float64, error) {
+		means, err := f.fitMeans(ctx, before)
+		return [][]float64{means}, err
+	})
+	if err == nil && fitted != nil {
+		f.means = fitted[0]
 	}
-	return nil
+	return err
 }
 
-// fitMeans finds the means.
-func (f *fill) fitMeans(ctx context.Context, before []Step) error {
+// fitMeans returns the means of the fit rows.
+func (f *fill) fitMeans(ctx context.Context, before []Step) ([]float64, error) {
 	fits, err := f.run.fitMoments(ctx, before)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f.means = make([]float64, len(fits))
+	means := make([]float64, len(fits))
 	for slot, m := range fits {
-		if f.means[slot] = m.Mean; m.N == 0 {
-			f.means[slot] = column.NaN
+		if means[slot] = m.Mean; m.N == 0 {
+			means[slot] = column.NaN
 		}
-		if !f.run.isFit(m, slot, f.means[slot]) {
-			return f.run.noFitError(ctx, before, m, slot,
+		if !f.run.isFit(m, slot, means[slot]) {
+			return nil, f.run.noFitError(ctx, before, m, slot,
 				"choose other rows to fit on, or leave the column out with --columns")
 		}
 	}
-	return nil
+	return means, nil
 }
 
 func (f *fill) isIdle() bool { return f.missing == nil }

@@ -26,18 +26,19 @@ func newScale(r *columnRun, s option.Setting) Step {
 
 // fit finds shift and scale of the fit rows.
 func (s *scale) fit(ctx context.Context, before []Step) error {
-	if !s.run.keepsFits() {
-		if err := s.fitScale(ctx, before); err != nil {
-			return err
-		}
+	var old [][]float64
+	if c := s.run.old; c != nil && c.Scale != nil {
+		old = [][]float64{c.Scale.Shift, c.Scale.Scale}
 	}
-	switch old := s.run.old; {
-	case old == nil:
-	case s.run.keepsFits():
-		s.fitted = old.Scale
-	case old.Scale != nil:
-		s.run.takeOver(s.fitted.Shift, old.Scale.Shift)
-		s.run.takeOver(s.fitted.Scale, old.Scale.Scale)
+	fitted, err := s.run.fitted(old, func() ([][]float64, error) {
+		shifts, scales, err := s.fitScale(ctx, before)
+		return [][]float64{shifts, scales}, err
+	})
+	if err != nil {
+		return err
+	}
+	if fitted != nil {
+		s.fitted = &layout.Scale{Kind: s.kind, Per: s.run.Per, Shift: fitted[0], Scale: fitted[1]}
 	}
 	if s.run.seen != nil && len(active(before)) == 0 {
 		s.known = *s.run.seen
@@ -45,18 +46,17 @@ func (s *scale) fit(ctx context.Context, before []Step) error {
 	return nil
 }
 
-func (s *scale) fitScale(ctx context.Context, before []Step) error {
+// fitScale returns the shift and the scale of each fit.
+func (s *scale) fitScale(ctx context.Context, before []Step) (shifts, scales []float64, err error) {
 	fits, err := s.run.fitMoments(ctx, before)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	n := len(fits)
-	s.fitted = &layout.Scale{Kind: s.kind, Per: s.run.Per, Shift: make([]float64, n),
-		Scale: make([]float64, n)}
+	shifts, scales = make([]float64, len(fits)), make([]float64, len(fits))
 	var middles [][3]float64
 	if s.kind == option.ScaleRobust {
 		if middles, err = s.run.quartiles(ctx, before, fits); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	for slot, m := range fits {
@@ -68,12 +68,12 @@ func (s *scale) fitScale(ctx context.Context, before []Step) error {
 			}
 		}
 		if !s.run.isFit(m, slot, shift, scale) {
-			return s.run.noFitError(ctx, before, m, slot, "bound the column with --clip "+
+			return nil, nil, s.run.noFitError(ctx, before, m, slot, "bound the column with --clip "+
 				s.run.Column.Name+"=-1e6:1e6 or the like")
 		}
-		s.fitted.Shift[slot], s.fitted.Scale[slot] = shift, scale
+		shifts[slot], scales[slot] = shift, scale
 	}
-	return nil
+	return shifts, scales, nil
 }
 
 func (s *scale) isIdle() bool { return s.fitted == nil }
