@@ -49,7 +49,7 @@ func (l *load) newTileMoments() {
 	l.tileMoments = map[int]*step.TileMoments{}
 	for i, c := range l.columns {
 		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) &&
-			l.plans[i].steps.Measured() {
+			l.plans[i].steps.UseMoments() {
 			l.tileMoments[i] = step.NewTileMoments(l.rows)
 		}
 	}

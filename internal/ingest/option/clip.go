@@ -23,8 +23,8 @@ var clipOption = perColumnStep[Clip]{
 	parse: parseClip,
 }
 
-// Step implements [Setting].
-func (c Clip) Step() string { return "clip" }
+// Name implements [Setting].
+func (c Clip) Name() string { return "clip" }
 
 // IsOff implements [Setting].
 func (c Clip) IsOff() bool { return !c.HasLow && !c.HasHigh }

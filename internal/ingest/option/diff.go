@@ -9,8 +9,8 @@ var diffOption = perColumnStep[bool]{
 	step:  func(on bool) Setting { return Diff(on) },
 }
 
-// Step implements [Setting].
-func (d Diff) Step() string { return "diff" }
+// Name implements [Setting].
+func (d Diff) Name() string { return "diff" }
 
 // IsOff implements [Setting].
 func (d Diff) IsOff() bool { return !bool(d) }

@@ -37,8 +37,8 @@ var fillOption = perColumnStep[Fill]{
 // FillWith returns the fill with a number.
 func FillWith(v float64) Fill { return Fill{How: FillValue, Value: v} }
 
-// Step implements [Setting].
-func (f Fill) Step() string { return "fill" }
+// Name implements [Setting].
+func (f Fill) Name() string { return "fill" }
 
 // IsOff implements [Setting].
 func (f Fill) IsOff() bool { return f == Fill{} }
@@ -62,7 +62,7 @@ func (f Fill) Validate() error {
 func (f Fill) Traits() Traits {
 	return Traits{
 		Fitted:        f.How == FillMean,
-		Measured:      true,
+		UsesMoments:   true,
 		KeepsIntegers: f.How != FillMean && f.How != FillLinear && isWhole(f.Value),
 		Bools: f.How == FillForward || f.How == FillBackward ||
 			f.How == FillValue && (f.Value == 0 || f.Value == 1),

@@ -9,8 +9,8 @@ var log1pOption = perColumnStep[bool]{
 	step:  func(on bool) Setting { return Log1p(on) },
 }
 
-// Step implements [Setting].
-func (l Log1p) Step() string { return "log1p" }
+// Name implements [Setting].
+func (l Log1p) Name() string { return "log1p" }
 
 // IsOff implements [Setting].
 func (l Log1p) IsOff() bool { return !bool(l) }

@@ -31,11 +31,11 @@ func (o Options) CheckNumbers(c column.Column, role layout.Role) error {
 		numbers := s.Traits().Numbers
 		if i := column.FirstInexact(numbers); i >= 0 {
 			return &loaderr.OptionError{
-				Field: s.Step(), Value: strconv.FormatFloat(numbers[i], 'f', 0, 64),
+				Field: s.Name(), Value: strconv.FormatFloat(numbers[i], 'f', 0, 64),
 				Allowed: fmt.Sprintf("an integer between -2^53 and 2^53 for column %q of integers",
 					c.Name),
 				Hint: fmt.Sprintf("choose a smaller number, or leave column %q out of %s",
-					c.Name, s.Step()),
+					c.Name, s.Name()),
 			}
 		}
 	}

@@ -26,8 +26,8 @@ var scaleOption = perColumnStep[string]{
 	parse: func(text string) (string, error) { return text, nil },
 }
 
-// Step implements [Setting].
-func (s Scale) Step() string { return "scale" }
+// Name implements [Setting].
+func (s Scale) Name() string { return "scale" }
 
 // IsOff implements [Setting].
 func (s Scale) IsOff() bool { return s == "" || s == none }
@@ -45,7 +45,7 @@ func (s Scale) Validate() error {
 
 // Traits implements [Setting].
 func (s Scale) Traits() Traits {
-	return Traits{Fitted: true, Measured: true, Searches: s == ScaleRobust, NewQuantity: true}
+	return Traits{Fitted: true, UsesMoments: true, Searches: s == ScaleRobust, NewQuantity: true}
 }
 
 // canonicalScale leaves none out where it is the default, and writes it for a column that is

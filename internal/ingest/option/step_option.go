@@ -33,7 +33,7 @@ type perColumnStep[T comparable] struct {
 	parse func(text string) (T, error) // of a flag; nil if T is bool and the flag names columns
 }
 
-func (p perColumnStep[T]) name() string                { return p.step(*new(T)).Step() }
+func (p perColumnStep[T]) name() string                { return p.step(*new(T)).Name() }
 func (p perColumnStep[T]) onBools() string             { return p.bools }
 func (p perColumnStep[T]) isZero(o *Options) bool      { return p.field(o).IsZero() }
 func (p perColumnStep[T]) columns(o *Options) []string { return p.field(o).names() }

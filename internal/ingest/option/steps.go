@@ -20,8 +20,8 @@ const none = "none"
 
 // Setting is what one step does to one column. The zero value of every implementation does nothing.
 type Setting interface {
-	// Step returns the name of the step, which is that of its JSON field and of its flag.
-	Step() string
+	// Name returns the name of the step, which is that of its JSON field and of its flag.
+	Name() string
 	// IsOff reports whether the step does nothing.
 	IsOff() bool
 	// Validate refuses a setting that no column can have. The error is a [loaderr.OptionError].
@@ -35,9 +35,9 @@ type Setting interface {
 type Traits struct {
 	// Fitted is true if the step is fitted to the fit rows.
 	Fitted bool
-	// Measured is true if the step uses the moments of the column, or whether values are missing.
-	// They are then measured while the column is read.
-	Measured bool
+	// UsesMoments is true if the step uses the moments of the column, or whether values are
+	// missing. They are then measured while the column is read.
+	UsesMoments bool
 	// Searches is true if moments do not suffice to fit the step: it reads all values again.
 	Searches bool
 	// KeepsIntegers is true if the results of integers are integers.
@@ -45,7 +45,7 @@ type Traits struct {
 	// NewQuantity is true if the results are another quantity than the values, which is stored as
 	// float32 unless the options ask for another dtype.
 	NewQuantity bool
-	// Bools is true if the step can be done to truth values, and makes such.
+	// Bools is true if the step applies to booleans, and the results are booleans.
 	Bools bool
 	// Numbers are the numbers of the setting that a column of integers may store.
 	Numbers []float64
@@ -75,9 +75,9 @@ func (s Steps) KeepsIntegers() bool {
 	return !slices.ContainsFunc(s, func(s Setting) bool { return !s.Traits().KeepsIntegers })
 }
 
-// Measured reports whether a step uses the moments of the column, or whether values are missing.
-func (s Steps) Measured() bool {
-	return slices.ContainsFunc(s, func(s Setting) bool { return s.Traits().Measured })
+// UseMoments reports whether a step uses the moments of the column, or whether values are missing.
+func (s Steps) UseMoments() bool {
+	return slices.ContainsFunc(s, func(s Setting) bool { return s.Traits().UsesMoments })
 }
 
 // StoredAs returns the dtype of a column after its steps. asked is the dtype that the options give

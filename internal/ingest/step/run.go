@@ -93,7 +93,7 @@ func Run(ctx context.Context, in Input) (Result, error) {
 // piece.
 func (r *columnRun) readsOnce() bool {
 	for _, s := range r.Steps {
-		if t := s.Traits(); !t.Measured || t.Searches {
+		if t := s.Traits(); !t.UsesMoments || t.Searches {
 			return false
 		}
 	}

@@ -64,7 +64,7 @@ var kinds = []kind{
 
 // kindOf returns the kind of a setting.
 func kindOf(s option.Setting) kind {
-	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == s.Step() })
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == s.Name() })
 	return kinds[i] // a test compares the kinds with the options
 }
 
