@@ -1,9 +1,9 @@
 // Package column describes a column of a source (name, type, unit, zone, width) and writes its
 // values.
 //
-// [Put] converts values to the dtype of the result, [Dictionary] gives the words of a text column
-// their codes, [PutMissing] writes missing values, and [Loss] measures the error of storing floats
-// as narrower ones. [Unify] and [Widest] find a type for the columns of several sources.
+// [Write] converts values to the dtype of the result, [Dictionary] gives the words of a text column
+// their codes, [WriteMissing] writes missing values, and [Loss] measures the error of storing
+// floats as narrower ones. [Unify] and [Widest] find a type for the columns of several sources.
 //
 // A value outside the range of its dtype is refused: no integer wraps around, and no finite float
 // becomes infinite. Floats are rounded to narrower ones. Integers that a float dtype would round
@@ -186,8 +186,8 @@ func (c Column) TimeText(v int64) string {
 	return textvalue.TimeText(v, c.Unit)
 }
 
-// TileRows is the number of values that are converted at a time.
-const TileRows = 4096
+// BlockRows is the number of values that are converted at a time.
+const BlockRows = 4096
 
 // IsNumber reports whether values are numbers. Truth values, times and texts are not.
 func (c Column) IsNumber() bool {

@@ -12,15 +12,15 @@ type Number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
-// Storable are the Go types of values that [Put] writes.
+// Storable are the Go types of values that [Write] writes.
 type Storable interface{ Number | layout.Half }
 
-// Put converts values to the dtype of the destination and writes them from a row on. bad is the
+// Write converts values to the dtype of the destination and writes them from a row on. bad is the
 // index of the first value that does not fit, -1 if all do.
 //
 // A value whose dtype changes is converted to int64, uint64 or float64 first, so that there are
 // three conversions for each dtype.
-func Put[S Storable](d Sink, row int64, src []S) (bad int) {
+func Write[S Storable](d Sink, row int64, src []S) (bad int) {
 	if IsDType[S](d.DType) {
 		layout.WriteAt(d.ColumnWriter, row, src)
 		return -1
@@ -33,21 +33,22 @@ func Put[S Storable](d Sink, row int64, src []S) (bad int) {
 	case []float64:
 		return convertTo(d, row, wide)
 	case []float32:
-		return putWidened(d, row, wide, castNumber[float32, float64])
+		return writeWidened(d, row, wide, castNumber[float32, float64])
 	case []layout.Half:
-		return putWidened(d, row, wide, func(h layout.Half) float64 { return float64(h.Float32()) })
+		return writeWidened(d, row, wide,
+			func(h layout.Half) float64 { return float64(h.Float32()) })
 	case []int8:
-		return putWidened(d, row, wide, castNumber[int8, int64])
+		return writeWidened(d, row, wide, castNumber[int8, int64])
 	case []int16:
-		return putWidened(d, row, wide, castNumber[int16, int64])
+		return writeWidened(d, row, wide, castNumber[int16, int64])
 	case []int32:
-		return putWidened(d, row, wide, castNumber[int32, int64])
+		return writeWidened(d, row, wide, castNumber[int32, int64])
 	case []uint8:
-		return putWidened(d, row, wide, castNumber[uint8, int64])
+		return writeWidened(d, row, wide, castNumber[uint8, int64])
 	case []uint16:
-		return putWidened(d, row, wide, castNumber[uint16, int64])
+		return writeWidened(d, row, wide, castNumber[uint16, int64])
 	case []uint32:
-		return putWidened(d, row, wide, castNumber[uint32, int64])
+		return writeWidened(d, row, wide, castNumber[uint32, int64])
 	}
 	return 0
 }
@@ -89,11 +90,11 @@ func IsDType[S Storable](d layout.DType) bool {
 	return d.Plain() == name
 }
 
-// putWidened converts values to W and writes them, some rows at a time.
-func putWidened[S Storable, W int64 | float64](d Sink, row int64, src []S,
+// writeWidened converts values to W and writes them, some rows at a time.
+func writeWidened[S Storable, W int64 | float64](d Sink, row int64, src []S,
 	widen func(S) W) (bad int) {
 	width := int(max(1, d.Width))
-	step := max(1, min(TileRows, len(src))/width) * width
+	step := max(1, min(BlockRows, len(src))/width) * width
 	wide := make([]W, 0, step)
 	for i := 0; i < len(src); i += step {
 		wide = wide[:0]
@@ -129,30 +130,30 @@ func convertTo[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int)
 func convertAs[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int) {
 	switch d.DType.Plain() {
 	case layout.Float16:
-		return putAs(d, row, src, toHalf)
+		return writeAs(d, row, src, toHalf)
 	case layout.Float32:
 		if floats, ok := any(src).([]float64); ok {
-			return putAs(d, row, floats, toFloat32)
+			return writeAs(d, row, floats, toFloat32)
 		}
-		return putAs(d, row, src, convert[W, float32])
+		return writeAs(d, row, src, convert[W, float32])
 	case layout.Float64:
-		return putAs(d, row, src, convert[W, float64])
+		return writeAs(d, row, src, convert[W, float64])
 	case layout.Int8:
-		return putAs(d, row, src, convert[W, int8])
+		return writeAs(d, row, src, convert[W, int8])
 	case layout.Int16:
-		return putAs(d, row, src, convert[W, int16])
+		return writeAs(d, row, src, convert[W, int16])
 	case layout.Int32:
-		return putAs(d, row, src, convert[W, int32])
+		return writeAs(d, row, src, convert[W, int32])
 	case layout.Int64:
-		return putAs(d, row, src, convert[W, int64])
+		return writeAs(d, row, src, convert[W, int64])
 	case layout.Uint8:
-		return putAs(d, row, src, convert[W, uint8])
+		return writeAs(d, row, src, convert[W, uint8])
 	case layout.Uint16:
-		return putAs(d, row, src, convert[W, uint16])
+		return writeAs(d, row, src, convert[W, uint16])
 	case layout.Uint32:
-		return putAs(d, row, src, convert[W, uint32])
+		return writeAs(d, row, src, convert[W, uint32])
 	case layout.Uint64:
-		return putAs(d, row, src, convert[W, uint64])
+		return writeAs(d, row, src, convert[W, uint64])
 	}
 	return 0
 }
@@ -160,14 +161,14 @@ func convertAs[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int)
 // convertedRows is the number of values that are converted before they are written.
 const convertedRows = 32 << 10
 
-// putAs writes values that convert converts, and measures the loss.
-func putAs[S Number, D layout.Native](d Sink, row int64, src []S,
+// writeAs writes values that convert converts, and measures the loss.
+func writeAs[S Number, D layout.Native](d Sink, row int64, src []S,
 	convert func(to []D, src []S) (bad int)) (bad int) {
 	width := int(max(1, d.Width))
-	tile := make([]D, min(len(src), max(1, convertedRows/width)*width))
-	for i := 0; i < len(src); i += len(tile) {
-		part := src[i:min(len(src), i+len(tile))]
-		to := tile[:len(part)]
+	buffer := make([]D, min(len(src), max(1, convertedRows/width)*width))
+	for i := 0; i < len(src); i += len(buffer) {
+		part := src[i:min(len(src), i+len(buffer))]
+		to := buffer[:len(part)]
 		if bad := convert(to, part); bad >= 0 {
 			return i + bad
 		}
@@ -239,9 +240,9 @@ func atLeast[S Number](v S, bound float64) bool {
 // source.
 var NaN = math.Float64frombits(0x7ff8 << 48)
 
-// PutMissing writes missing values to n rows: NaN to a column of floats, -1 to the codes of a text
-// column. It reports whether the column is one of these.
-func PutMissing(d Sink, row, n int64) bool {
+// WriteMissing writes missing values to n rows: NaN to a column of floats, -1 to the codes of a
+// text column. It reports whether the column is one of these.
+func WriteMissing(d Sink, row, n int64) bool {
 	switch d.DType {
 	case layout.Float32:
 		repeat(d.ColumnWriter, row, n, missingFloats32)

@@ -17,10 +17,10 @@ func (l *load) convertColumns(ctx context.Context, rows int64) error {
 		}
 		from := l.scratch.Column(l.scratchIndex[i], layout.Random)
 		to := column.Sink{ColumnWriter: l.writer.Column(i, layout.WriteOnce), Loss: l.losses[i]}
-		blocks := int((rows + column.TileRows - 1) / column.TileRows)
+		blocks := int((rows + column.BlockRows - 1) / column.BlockRows)
 		err := parallel.For(ctx, l.Workers, blocks, "", func(_, block int) error {
-			first := int64(block) * column.TileRows
-			n := min(column.TileRows, rows-first)
+			first := int64(block) * column.BlockRows
+			n := min(column.BlockRows, rows-first)
 			switch from.DType {
 			case layout.Int64:
 				return convertBlock(l, c, to, layout.Values[int64](from), first, n)
@@ -43,7 +43,7 @@ func convertBlock[S column.Number](
 	l *load, c column.Column, to column.Sink, from layout.Strided[S], first, n int64,
 ) error {
 	src := from.Data[first : first+n]
-	bad := column.Put(to, first, src)
+	bad := column.Write(to, first, src)
 	if bad < 0 {
 		return nil
 	}

@@ -289,7 +289,7 @@ func (l *load) read(
 	l.meter.SetSource(r.Path())
 	defer l.meter.SetSource("")
 	return withPath(r.Path(), parallel.Guard(r.Path(), func() error {
-		err := r.Fill(ctx, to, l.meter)
+		err := r.ReadRows(ctx, to, l.meter)
 		for i := range l.columns {
 			if unit, ok := l.units[i]; ok && err == nil {
 				err = rescale(r, l.columns[i], dest(i), row0, unit, l.columns[i].Unit)

@@ -140,9 +140,9 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 	return out, nil
 }
 
-// Fill makes the source write each series to its range of rows of the value column. It writes the
-// names of the series, and copies the times of the first series to the others.
-func (m *Melted) Fill(ctx context.Context, to []Target, meter *progress.Meter) error {
+// ReadRows makes the source write each series to its range of rows of the value column. It writes
+// the names of the series, and copies the times of the first series to the others.
+func (m *Melted) ReadRows(ctx context.Context, to []Target, meter *progress.Meter) error {
 	n := m.Reader.Rows()
 	for _, t := range to {
 		if t.Role == layout.RoleItemID {
@@ -164,7 +164,7 @@ func (m *Melted) Fill(ctx context.Context, to []Target, meter *progress.Meter) e
 		}
 		sourceTargets = append(sourceTargets, t)
 	}
-	err := m.Reader.Fill(ctx, sourceTargets, meter)
+	err := m.Reader.ReadRows(ctx, sourceTargets, meter)
 	if wider := (*WidenError)(nil); errors.As(err, &wider) {
 		wants := make([]column.Want, len(to))
 		for i, t := range to {
@@ -190,14 +190,14 @@ func (m *Melted) Fill(ctx context.Context, to []Target, meter *progress.Meter) e
 // nameItems writes the name of each series to the item column, in the rows of that series. n is the
 // number of rows of a series.
 func (m *Melted) nameItems(t Target, n int64) {
-	codes := make([]int32, column.TileRows)
+	codes := make([]int32, column.BlockRows)
 	for s := range m.series {
 		code := t.Words.Code([]byte(m.columns[len(m.columns)-len(m.series)+s].Name))
 		for i := range codes {
 			codes[i] = code
 		}
-		for row := int64(0); row < n; row += column.TileRows {
-			column.Put(t.Dest, t.Row0+int64(s)*n+row, codes[:min(column.TileRows, n-row)])
+		for row := int64(0); row < n; row += column.BlockRows {
+			column.Write(t.Dest, t.Row0+int64(s)*n+row, codes[:min(column.BlockRows, n-row)])
 		}
 	}
 }

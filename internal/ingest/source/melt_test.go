@@ -58,7 +58,7 @@ func TestMeltReturnsTheRowsOfEachSeriesInTurn(t *testing.T) {
 	for i := range to {
 		to[i].Row0 = 1
 	}
-	if err := m.Fill(context.Background(), to, &progress.Meter{}); err != nil {
+	if err := m.ReadRows(context.Background(), to, &progress.Meter{}); err != nil {
 		t.Fatal(err)
 	}
 	var items []string
@@ -103,7 +103,7 @@ func TestMeltWithoutATimeColumn(t *testing.T) {
 	to := destination(t, 3,
 		layout.Column{Name: column.MeltedItem, Role: layout.RoleItemID, DType: layout.Text},
 		layout.Column{Name: column.MeltedValue, Role: layout.RoleValue, DType: layout.Int64})
-	if err := m.Fill(context.Background(), to, &progress.Meter{}); err != nil {
+	if err := m.ReadRows(context.Background(), to, &progress.Meter{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := valuesOf[int64](to[1]); !slices.Equal(got, []int64{4, 5, 6}) {
@@ -164,7 +164,7 @@ func TestWideningASeriesWidensTheMeltedColumn(t *testing.T) {
 		layout.Column{Name: column.MeltedItem, Role: layout.RoleItemID, DType: layout.Text},
 		layout.Column{Name: "t", Role: layout.RoleTime, DType: layout.Timestamp, Unit: "s"},
 		layout.Column{Name: column.MeltedValue, Role: layout.RoleValue, DType: layout.Int64})
-	err = m.Fill(context.Background(), to, &progress.Meter{})
+	err = m.ReadRows(context.Background(), to, &progress.Meter{})
 	var wider *WidenError
 	if !errors.As(err, &wider) {
 		t.Fatalf("%v, want a WidenError", err)

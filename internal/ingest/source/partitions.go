@@ -95,8 +95,8 @@ func (p *partitioned) merge(
 	return out
 }
 
-// Fill writes the partition columns, then makes the file's reader write the others.
-func (p *partitioned) Fill(ctx context.Context, to []Target, m *progress.Meter) error {
+// ReadRows writes the partition columns, then makes the file's reader write the others.
+func (p *partitioned) ReadRows(ctx context.Context, to []Target, m *progress.Meter) error {
 	var fileTargets []Target
 	for _, t := range to {
 		if t.Index < p.fileColumns {
@@ -107,7 +107,7 @@ func (p *partitioned) Fill(ctx context.Context, to []Target, m *progress.Meter) 
 			return err
 		}
 	}
-	err := p.Reader.Fill(ctx, fileTargets, m)
+	err := p.Reader.ReadRows(ctx, fileTargets, m)
 	if wider := (*WidenError)(nil); errors.As(err, &wider) {
 		return &WidenError{p.merge(wider.Columns, func(i int) (column.Column, bool) {
 			return to[i].Column, to[i].Index >= p.fileColumns
@@ -128,7 +128,7 @@ func (p *partitioned) fillConstant(t Target, value string) error {
 	const block = 1 << 12
 	values := slices.Repeat([]int64{v}, int(min(block, p.Rows())))
 	for row := int64(0); row < p.Rows(); row += block {
-		if column.Put(t.Dest, t.Row0+row, values[:min(block, p.Rows()-row)]) >= 0 {
+		if column.Write(t.Dest, t.Row0+row, values[:min(block, p.Rows()-row)]) >= 0 {
 			return &loaderr.SourceError{
 				Path: p.Path(), Column: t.Name, Text: value, Reason: "does not fit " +
 					string(t.Dest.DType),

@@ -54,7 +54,7 @@ func TestPartitionsBecomeColumns(t *testing.T) {
 	for i := range to {
 		to[i].Want, to[i].Row0 = wants[i], 1
 	}
-	if err := p.Fill(context.Background(), to, &progress.Meter{}); err != nil {
+	if err := p.ReadRows(context.Background(), to, &progress.Meter{}); err != nil {
 		t.Fatal(err)
 	}
 	if codes := valuesOf[int32](to[0])[1:]; !slices.Equal(codes, []int32{0, 0, 0}) ||
@@ -93,7 +93,7 @@ func TestAPartitionValueThatDoesNotFitIsRefused(t *testing.T) {
 	p := withParts(t, newReader())
 	to := destination(t, 3, layout.Column{Name: "year", DType: layout.Int8})
 	to[0].Index = 3
-	err := p.Fill(context.Background(), to, &progress.Meter{})
+	err := p.ReadRows(context.Background(), to, &progress.Meter{})
 	loadtest.Refused(t, err, "does not fit int8", "")
 }
 
@@ -106,7 +106,7 @@ func TestWideningKeepsTheOrderOfTargetsWithPartitions(t *testing.T) {
 		layout.Column{Name: "site", DType: layout.Text})
 	to[0].Index, to[1].Index, to[2].Index = 3, 2, 4
 	r.fillErr = &WidenError{[]column.Column{{Name: "b", Kind: column.KindFloat64}}}
-	err := p.Fill(context.Background(), to, &progress.Meter{})
+	err := p.ReadRows(context.Background(), to, &progress.Meter{})
 	var wider *WidenError
 	if !errors.As(err, &wider) || len(wider.Columns) != 3 {
 		t.Fatalf("%v, want a WidenError of 3 columns", err)

@@ -7,11 +7,11 @@
 //
 // # Caveats
 //
-// Describe must be called before Rows and Fill: a reader of NumPy files does not know its number of
-// rows until Describe.
+// Describe must be called before Rows and ReadRows: a reader of NumPy files does not know its
+// number of rows until Describe.
 //
-// Fill may return a [WidenError]. The load then calls Fill again, with wider targets. A reader
-// whose Fill may do so marks these columns as inferred, so that no filter skips the file.
+// ReadRows may return a [WidenError]. The load then calls ReadRows again, with wider targets. Such
+// a reader marks these columns as inferred, so that no filter skips the file.
 //
 // Errors need not name the path of the source; the load adds it.
 //
@@ -35,9 +35,9 @@ type Reader interface {
 	Rows() int64
 	// Describe returns the types of the wanted columns, in the order of w.
 	Describe(w []column.Want) ([]column.Column, error)
-	// Fill writes all rows of the targets and updates the meter. If values of a column need a wider
-	// type than Describe returned, it returns a [WidenError].
-	Fill(ctx context.Context, to []Target, m *progress.Meter) error
+	// ReadRows writes all rows of the targets and updates the meter. If values of a column need a
+	// wider type than Describe returned, it returns a [WidenError].
+	ReadRows(ctx context.Context, to []Target, m *progress.Meter) error
 	// Line returns the line of a row (from 0) in the file, 0 if the format has no lines.
 	Line(row int64) int64
 	// Close releases the source.
@@ -47,6 +47,6 @@ type Reader interface {
 // Sized is a reader of values from a connection that knows the total number of bytes.
 type Sized interface {
 	Reader
-	// Size returns the number of bytes that Fill reads from the connection.
+	// Size returns the number of bytes that ReadRows reads from the connection.
 	Size() int64
 }

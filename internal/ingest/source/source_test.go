@@ -36,9 +36,9 @@ func (m *memoryReader) Describe(w []column.Want) (out []column.Column, err error
 	return out, nil
 }
 
-func (m *memoryReader) Fill(_ context.Context, to []Target, meter *progress.Meter) error {
+func (m *memoryReader) ReadRows(_ context.Context, to []Target, meter *progress.Meter) error {
 	for _, t := range to {
-		column.Put(t.Dest, t.Row0, m.values[t.Index])
+		column.Write(t.Dest, t.Row0, m.values[t.Index])
 	}
 	meter.Rows.Add(m.Rows())
 	return m.fillErr

@@ -40,7 +40,7 @@ const ReasonMissing = "is missing, which only a float column can say"
 // ReasonUTF8 is the reason if a text is not UTF-8.
 const ReasonUTF8 = "is not UTF-8"
 
-// RangeError returns the error for a value that [column.Put] or [column.CheckCells] refuses. row
+// RangeError returns the error for a value that [column.Write] or [column.CheckCells] refuses. row
 // counts from 1.
 func (t Target) RangeError(row int64, value any) *loaderr.SourceError {
 	if h, ok := value.(layout.Half); ok {

@@ -2,8 +2,8 @@ package source
 
 import "github.com/tensorcache/tensorcache/internal/ingest/column"
 
-// WidenError is returned by Fill if values of a column do not fit the type that Describe returned.
-// The load starts again with Columns, which are in the order of the targets.
+// WidenError is returned by ReadRows if values of a column do not fit the type that Describe
+// returned. The load starts again with Columns, which are in the order of the targets.
 type WidenError struct{ Columns []column.Column }
 
 func (*WidenError) Error() string { return "columns must be widened" }

@@ -61,7 +61,7 @@ func (m *batchMemory) Allocate(size int) []byte {
 	p, err := m.newFile(max(aligned, minFileBytes))
 	if err != nil {
 		m.err = errors.Join(m.err, err)
-		panic(err) // Arrow's reader turns it into an error; Fill returns m.err instead
+		panic(err) // Arrow's reader turns it into an error; ReadRows returns m.err instead
 	}
 	m.files = append(m.files, p)
 	return p.allocate(size, aligned)

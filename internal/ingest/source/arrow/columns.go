@@ -98,37 +98,37 @@ func (b batchColumn) write(a arrow.Array) error {
 	case *array.Boolean:
 		return b.writeBools(a)
 	case *array.Int8:
-		return putValues(b, a, a.Int8Values())
+		return writeValues(b, a, a.Int8Values())
 	case *array.Int16:
-		return putValues(b, a, a.Int16Values())
+		return writeValues(b, a, a.Int16Values())
 	case *array.Int32:
-		return putValues(b, a, a.Int32Values())
+		return writeValues(b, a, a.Int32Values())
 	case *array.Int64:
-		return putValues(b, a, a.Int64Values())
+		return writeValues(b, a, a.Int64Values())
 	case *array.Uint8:
-		return putValues(b, a, a.Uint8Values())
+		return writeValues(b, a, a.Uint8Values())
 	case *array.Uint16:
-		return putValues(b, a, a.Uint16Values())
+		return writeValues(b, a, a.Uint16Values())
 	case *array.Uint32:
-		return putValues(b, a, a.Uint32Values())
+		return writeValues(b, a, a.Uint32Values())
 	case *array.Uint64:
-		return putValues(b, a, a.Uint64Values())
+		return writeValues(b, a, a.Uint64Values())
 	case *array.Float32:
-		return putValues(b, a, a.Float32Values())
+		return writeValues(b, a, a.Float32Values())
 	case *array.Float64:
-		return putValues(b, a, a.Float64Values())
+		return writeValues(b, a, a.Float64Values())
 	case *array.Float16:
-		return putValues(b, a, reinterpret[layout.Half](a.Values()))
+		return writeValues(b, a, reinterpret[layout.Half](a.Values()))
 	case *array.Timestamp:
-		return putValues(b, a, reinterpret[int64](a.TimestampValues()))
+		return writeValues(b, a, reinterpret[int64](a.TimestampValues()))
 	case *array.Date64:
-		return putValues(b, a, reinterpret[int64](a.Date64Values()))
+		return writeValues(b, a, reinterpret[int64](a.Date64Values()))
 	case *array.Duration:
-		return putValues(b, a, reinterpret[int64](a.DurationValues()))
+		return writeValues(b, a, reinterpret[int64](a.DurationValues()))
 	case *array.Time32:
-		return putValues(b, a, reinterpret[int32](a.Time32Values()))
+		return writeValues(b, a, reinterpret[int32](a.Time32Values()))
 	case *array.Time64:
-		return putValues(b, a, reinterpret[int64](a.Time64Values()))
+		return writeValues(b, a, reinterpret[int64](a.Time64Values()))
 	}
 	return b.writeConverted(a)
 }
@@ -147,7 +147,7 @@ func (b batchColumn) writeLists(list *array.FixedSizeList) error {
 		part := b
 		part.row += int64(i)
 		if !valid {
-			column.PutMissing(b.Dest, b.Row0+part.row, int64(end-i))
+			column.WriteMissing(b.Dest, b.Row0+part.row, int64(end-i))
 			continue
 		}
 		first := int64(list.Data().Offset())
@@ -166,12 +166,12 @@ func (b batchColumn) writeLists(list *array.FixedSizeList) error {
 func (b batchColumn) writeConverted(a arrow.Array) error {
 	switch a := a.(type) {
 	case *array.Null:
-		if a.Len() > 0 && !column.PutMissing(b.Dest, b.Row0+b.row, int64(a.Len())) {
+		if a.Len() > 0 && !column.WriteMissing(b.Dest, b.Row0+b.row, int64(a.Len())) {
 			return b.nullError(0)
 		}
 		return nil
 	case *array.Date32:
-		if err := putValues(b, a, reinterpret[int32](a.Date32Values())); err != nil {
+		if err := writeValues(b, a, reinterpret[int32](a.Date32Values())); err != nil {
 			return err
 		}
 		// No overflow: days have 32 bits.
@@ -183,14 +183,14 @@ func (b batchColumn) writeConverted(a arrow.Array) error {
 		for i, v := range a.Values() {
 			values[i] = column.BigDecimal(v.BigInt(), scale)
 		}
-		return putValues(b, a, values)
+		return writeValues(b, a, values)
 	case *array.Decimal256:
 		scale := a.DataType().(arrow.DecimalType).GetScale()
 		values := make([]float64, a.Len())
 		for i, v := range a.Values() {
 			values[i] = column.BigDecimal(v.BigInt(), scale)
 		}
-		return putValues(b, a, values)
+		return writeValues(b, a, values)
 	case *array.Dictionary:
 		return b.writeDictionary(a)
 	case stringArray:
@@ -210,37 +210,37 @@ func reinterpret[T column.Storable, N ~int32 | ~int64 | float16.Num](values []N)
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
 }
 
-// putValues writes values. Nulls become NaN in a float column and missing values in other columns;
-// if the column cannot hold missing values, putValues returns an error.
-func putValues[S column.Storable](b batchColumn, a arrow.Array, values []S) error {
+// writeValues writes values. Nulls become NaN in a float column and missing values in other
+// columns. If the column cannot have missing values, writeValues returns an error.
+func writeValues[S column.Storable](b batchColumn, a arrow.Array, values []S) error {
 	if n := firstNull(a); n >= 0 && !b.Dest.CanMiss() {
 		return b.nullError(n / int(max(1, b.Width)))
 	}
 	width := int(max(1, b.Width))
 	step := max(1, column.LookupRows/width) * width
-	var tile []S
+	var buffer []S
 	nan, float := column.NotANumber[S]()
 	for i := 0; i < len(values); i += step {
 		src := values[i:min(len(values), i+step)]
 		if a.NullN() > 0 { // the value of a null is undefined
-			tile = append(tile[:0], src...)
-			for j := range tile {
+			buffer = append(buffer[:0], src...)
+			for j := range buffer {
 				if a.IsNull(i + j) {
-					tile[j] = nan
+					buffer[j] = nan
 				}
 			}
-			src = tile
+			src = buffer
 		}
 		bad := column.CheckCells(b.Kind, src)
 		if bad < 0 {
-			bad = column.Put(b.Dest, b.Row0+b.row+int64(i/width), src)
+			bad = column.Write(b.Dest, b.Row0+b.row+int64(i/width), src)
 		}
 		if bad >= 0 {
 			return b.RangeError(b.row+int64((i+bad)/width)+1, src[bad])
 		}
 		for j := range src {
 			if !float && a.NullN() > 0 && a.IsNull(i+j) { // a later step fills it
-				column.PutMissing(b.Dest.Feature(int64((i+j)%width)), b.Row0+b.row+
+				column.WriteMissing(b.Dest.Feature(int64((i+j)%width)), b.Row0+b.row+
 					int64((i+j)/width), 1)
 			}
 		}
@@ -260,10 +260,10 @@ func (b batchColumn) writeBools(a *array.Boolean) error {
 			cells[i] = 1
 		}
 	}
-	column.Put(b.Dest, b.Row0+b.row, cells)
+	column.Write(b.Dest, b.Row0+b.row, cells)
 	for i := range cells {
 		if a.NullN() > 0 && a.IsNull(i) { // a later step fills it
-			column.PutMissing(b.Dest.Feature(int64(i%width)), b.Row0+b.row+int64(i/width), 1)
+			column.WriteMissing(b.Dest.Feature(int64(i%width)), b.Row0+b.row+int64(i/width), 1)
 		}
 	}
 	return nil
@@ -286,7 +286,7 @@ func (b batchColumn) writeTexts(a arrow.Array, word func(i int) (w string, ok bo
 			}
 			last, code[0] = w, b.Words.Code([]byte(w))
 		}
-		column.Put(b.Dest, b.Row0+b.row+int64(i), code)
+		column.Write(b.Dest, b.Row0+b.row+int64(i), code)
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (b batchColumn) writeDictionaryTexts(
 		}
 		codes[i] = known[at]
 	}
-	column.Put(b.Dest, b.Row0+b.row, codes)
+	column.Write(b.Dest, b.Row0+b.row, codes)
 	return nil
 }
 

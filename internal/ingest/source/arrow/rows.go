@@ -18,8 +18,8 @@ import (
 // sliceRows is the number of rows of a batch that are converted at a time.
 const sliceRows = 1 << 18
 
-// Fill decodes the record batches one after the other, and the columns of a batch in parallel.
-func (s *streamReader) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
+// ReadRows decodes the record batches one after the other, and the columns of a batch in parallel.
+func (s *streamReader) ReadRows(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	mem := &batchMemory{dir: s.dir}
 	defer mem.close()
 	r, err := s.open(mem)

@@ -229,11 +229,11 @@ func (n *numpyFile) countRows() error {
 	return err
 }
 
-// Fill reads the columns in parallel. Each column opens its own stream of the array.
-func (n *numpyFile) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
+// ReadRows reads the columns in parallel. Each column opens its own stream of the array.
+func (n *numpyFile) ReadRows(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	return parallel.For(ctx, n.workers, len(to), n.name, func(_, i int) error {
 		c := n.columns[to[i].Index]
-		err := c.fill(to[i])
+		err := c.read(to[i])
 		if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Column == "" {
 			e.Column = c.Name
 		}
@@ -243,8 +243,8 @@ func (n *numpyFile) Fill(ctx context.Context, to []source.Target, m *progress.Me
 	})
 }
 
-// fill reads one column, and then the stream to its end.
-func (c *npyColumn) fill(t source.Target) error {
+// read reads one column, and then the stream to its end.
+func (c *npyColumn) read(t source.Target) error {
 	opened, err := c.open()
 	if err != nil {
 		return unreadable(err)
@@ -325,7 +325,7 @@ func (c *npyColumn) readTexts(t source.Target, values io.Reader) error {
 			}
 			last, code[0] = append(last[:0], word...), t.Words.Code(word)
 		}
-		column.Put(t.Dest, t.Row0+row, code)
+		column.Write(t.Dest, t.Row0+row, code)
 	}
 	return nil
 }

@@ -178,7 +178,8 @@ func (b *boolDecoder) decodeLevels(levels []byte, n int) error {
 	}
 	for i, l := range b.levels[:n] {
 		if l == 0 && !b.Dest.CanMiss() { // otherwise a later step fills it
-			return (&chunkDecoder{Target: b.Target, first: b.first, row: b.row}).nullError(int64(i))
+			d := generalDecoder{Target: b.Target, first: b.first, row: b.row}
+			return d.nullError(int64(i))
 		}
 	}
 	return nil
@@ -220,10 +221,10 @@ func (b *boolDecoder) decodeValues(data []byte, encoding format.Encoding, n int)
 		cells[i] = v
 	}
 	at := b.Row0 + b.first + b.row
-	column.Put(b.Dest, at, cells)
+	column.Write(b.Dest, at, cells)
 	for i := range cells {
 		if b.nullable && b.levels[i] == 0 {
-			column.PutMissing(b.Dest, at+int64(i), 1)
+			column.WriteMissing(b.Dest, at+int64(i), 1)
 		}
 	}
 	b.row += int64(n)

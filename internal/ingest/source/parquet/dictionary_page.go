@@ -8,7 +8,8 @@ import (
 )
 
 // decodeDictionaryPage decodes the dictionary page of a column chunk into c.dictionary. The values
-// alias the worker's buffer until the next column chunk.
+// alias the worker's buffer until the next column chunk. Only the fast path calls it; parquet-go
+// decodes the dictionaries of all other chunks.
 func (c *fastDecoder[S]) decodeDictionaryPage(h *format.PageHeader) error {
 	d := &h.DictionaryPageHeader.V
 	if d.Encoding != format.Plain && d.Encoding != plainDictionary || d.NumValues < 1 {

@@ -203,11 +203,11 @@ func (c *fastDecoder[S]) decodePage(h *format.PageHeader) error {
 	return errUnsupported
 }
 
-// writeRows writes n values to the destination. fill decodes the next len(to) of them.
-func (c *fastDecoder[S]) writeRows(n int64, fill func(to []S) error) error {
+// writeRows writes n values to the destination. decode decodes the next len(to) of them.
+func (c *fastDecoder[S]) writeRows(n int64, decode func(to []S) error) error {
 	for n > 0 {
 		to := layout.Next[S](c.Dest.ColumnWriter, c.row, min(n, rowsPerCopy))
-		if err := fill(to); err != nil {
+		if err := decode(to); err != nil {
 			return err
 		}
 		if column.CheckCells(c.Kind, to) >= 0 {

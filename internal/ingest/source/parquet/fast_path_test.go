@@ -167,7 +167,7 @@ func decodeBothWays(t *testing.T, content []byte) (fast, chunks int) {
 				fast++
 				fastDest.Close()
 				to.Dest = column.Sink{ColumnWriter: w.Column(1, layout.Random)}
-				other := &chunkDecoder{Target: to, typ: typ, rows: rows,
+				other := &generalDecoder{Target: to, typ: typ, rows: rows,
 					maxLevel: byte(c.MaxDefinitionLevel())}
 				if err := other.read(p.file, &chunk.MetaData,
 					p.pq.RowGroups()[g].ColumnChunks()[c.Index()].Pages()); err != nil {

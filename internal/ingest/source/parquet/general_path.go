@@ -19,8 +19,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// chunkDecoder decodes a column chunk with parquet-go.
-type chunkDecoder struct {
+// generalDecoder decodes a column chunk with parquet-go.
+type generalDecoder struct {
 	source.Target
 	typ      columnType
 	first    int64 // the row group's first row in the file
@@ -29,12 +29,14 @@ type chunkDecoder struct {
 	maxLevel byte  // definition level of a value that is not null
 	codes    []int32
 	lastText []byte
-	tile     any       // []S of the physical type: a buffer for values from a dictionary
+	buffer   any       // []S of the physical type: a buffer for values from a dictionary
 	floats   []float64 // buffer for the integers of a page, converted for a float64 column
 }
 
 // read decodes all pages. pages must be those that m describes.
-func (c *chunkDecoder) read(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages) error {
+func (c *generalDecoder) read(
+	file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages,
+) error {
 	defer pages.Close()
 	for decoded := 0; ; decoded++ {
 		page, err := pages.ReadPage()
@@ -57,7 +59,7 @@ func (c *chunkDecoder) read(file io.ReaderAt, m *format.ColumnMetaData, pages pa
 }
 
 // decodePage writes the values of one page to the destination.
-func (c *chunkDecoder) decodePage(page parquet.Page) error {
+func (c *generalDecoder) decodePage(page parquet.Page) error {
 	n := page.NumRows()
 	if n > c.rows-c.row {
 		return fmt.Errorf("its pages have more than the %d rows of its row group", c.rows)
@@ -75,7 +77,7 @@ func (c *chunkDecoder) decodePage(page parquet.Page) error {
 			index = []int32{} // a page of nulls has no indices
 		}
 	}
-	if err := c.putValues(values, index, levels, n); err != nil {
+	if err := c.writeValues(values, index, levels, n); err != nil {
 		return err
 	}
 	if c.typ.date {
@@ -86,54 +88,56 @@ func (c *chunkDecoder) decodePage(page parquet.Page) error {
 }
 
 // destRow returns the row of the destination at which the page begins.
-func (c *chunkDecoder) destRow() int64 { return c.Row0 + c.first + c.row }
+func (c *generalDecoder) destRow() int64 { return c.Row0 + c.first + c.row }
 
-// putValues writes the values of a page by their physical type.
-func (c *chunkDecoder) putValues(v encoding.Values, index []int32, levels []byte, n int64) error {
+// writeValues writes the values of a page by their physical type.
+func (c *generalDecoder) writeValues(
+	v encoding.Values, index []int32, levels []byte, n int64,
+) error {
 	if c.typ.decimal {
 		d, err := c.decimalValues(v)
 		if err != nil {
 			return err
 		}
-		return putPage(c, d, index, levels, n)
+		return writePage(c, d, index, levels, n)
 	}
 	switch c.typ.physical {
 	case parquet.Int32:
 		if c.typ.unsigned {
-			return putIntegers(c, v.Uint32(), index, levels, n)
+			return writeIntegers(c, v.Uint32(), index, levels, n)
 		}
-		return putIntegers(c, v.Int32(), index, levels, n)
+		return writeIntegers(c, v.Int32(), index, levels, n)
 	case parquet.Int64:
 		if c.typ.unsigned {
-			return putIntegers(c, v.Uint64(), index, levels, n)
+			return writeIntegers(c, v.Uint64(), index, levels, n)
 		}
-		return putIntegers(c, v.Int64(), index, levels, n)
+		return writeIntegers(c, v.Int64(), index, levels, n)
 	case parquet.Int96:
 		times, err := int96Times(v.Int96())
 		if err != nil {
 			return err
 		}
-		return putPage(c, times, index, levels, n)
+		return writePage(c, times, index, levels, n)
 	case parquet.Float:
-		return putPage(c, v.Float(), index, levels, n)
+		return writePage(c, v.Float(), index, levels, n)
 	case parquet.Double:
-		return putPage(c, v.Double(), index, levels, n)
+		return writePage(c, v.Double(), index, levels, n)
 	case parquet.ByteArray:
 		data, offsets := v.ByteArray()
-		return c.putTexts(data, offsets, index, levels, n)
+		return c.writeTexts(data, offsets, index, levels, n)
 	case parquet.FixedLenByteArray:
 		data, _ := v.FixedLenByteArray()
 		halves := make([]layout.Half, len(data)/2)
 		for i := range halves {
 			halves[i] = layout.HalfFromBits(binary.LittleEndian.Uint16(data[2*i:]))
 		}
-		return putPage(c, halves, index, levels, n)
+		return writePage(c, halves, index, levels, n)
 	}
 	return fmt.Errorf("values of type %s", c.typ.physical)
 }
 
 // decimalValues returns the decimals of a page as float64.
-func (c *chunkDecoder) decimalValues(v encoding.Values) (out []float64, err error) {
+func (c *generalDecoder) decimalValues(v encoding.Values) (out []float64, err error) {
 	scale := c.typ.scale
 	switch c.typ.physical {
 	case parquet.Int32:
@@ -188,13 +192,13 @@ func int96Text(days, nanos int64) string {
 
 // nullError returns the error for a null in a column that cannot hold missing values. row counts
 // from the first row of the page.
-func (c *chunkDecoder) nullError(row int64) error {
+func (c *generalDecoder) nullError(row int64) error {
 	return c.MissingError(c.first + c.row + row + 1)
 }
 
-// putAllMissing writes n missing values: all rows of the column chunk.
-func (c *chunkDecoder) putAllMissing(n int64) error {
-	if c.row = 0; column.PutMissing(c.Dest, c.destRow(), n) {
+// writeAllMissing writes n missing values: all rows of the column chunk.
+func (c *generalDecoder) writeAllMissing(n int64) error {
+	if c.row = 0; column.WriteMissing(c.Dest, c.destRow(), n) {
 		return nil
 	}
 	return c.nullError(0)

@@ -7,7 +7,7 @@
 // parquet-go, which also produces the error message if the chunk is damaged. It decodes all texts
 // as well. Booleans have a decoder of their own, boolean_pages.go.
 //
-// schedule.go orders the chunks, fill.go runs the workers, and pruning.go returns the statistics by
+// schedule.go orders the chunks, read.go runs the workers, and pruning.go returns the statistics by
 // which row groups are skipped.
 //
 // # Caveats
@@ -39,7 +39,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// parquetFile reads one file. Its checks come from tests against files that pyarrow writes.
+// parquetFile reads one file.
 type parquetFile struct {
 	source.Settings
 	file    cached.File

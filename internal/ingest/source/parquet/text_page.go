@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// putTexts writes the dictionary codes of the texts of a page. The code of a null is -1.
-func (c *chunkDecoder) putTexts(
+// writeTexts writes the dictionary codes of the texts of a page. The code of a null is -1.
+func (c *generalDecoder) writeTexts(
 	data []byte, offsets []uint32, index []int32, levels []byte, n int64,
 ) error {
 	words := max(0, len(offsets)-1)
@@ -30,7 +30,7 @@ func (c *chunkDecoder) putTexts(
 			if c.Role != layout.RoleValue {
 				return c.nullError(row)
 			}
-			column.Put(c.Dest, c.destRow()+row, code)
+			column.Write(c.Dest, c.destRow()+row, code)
 			continue
 		}
 		if used == have {
@@ -59,7 +59,7 @@ func (c *chunkDecoder) putTexts(
 				c.codes[at] = code[0]
 			}
 		}
-		column.Put(c.Dest, c.destRow()+row, code)
+		column.Write(c.Dest, c.destRow()+row, code)
 		used++
 	}
 	if used != have {

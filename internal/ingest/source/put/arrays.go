@@ -111,9 +111,9 @@ func (a *Arrays) Describe(w []column.Want) ([]column.Column, error) {
 	return out, nil
 }
 
-// Fill reads the columns in the order in which they are transferred. It discards the values of
+// ReadRows reads the columns in the order in which they are transferred. It discards the values of
 // columns that are not wanted.
-func (a *Arrays) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
+func (a *Arrays) ReadRows(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	for i, h := range a.Headers {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -190,7 +190,7 @@ func receive[S column.Storable](a *Arrays, t source.Target) error {
 		}
 		bad := column.CheckCells(t.Kind, block)
 		if bad < 0 {
-			bad = column.Put(t.Dest, t.Row0+row, block)
+			bad = column.Write(t.Dest, t.Row0+row, block)
 		}
 		if bad >= 0 {
 			return t.RangeError(row+int64(bad)/width+1, block[bad])
@@ -210,7 +210,7 @@ func (a *Arrays) readMissing(t source.Target) error {
 			return err
 		}
 		for i := range int64(len(block)) {
-			if block[i] != 0 && !column.PutMissing(t.Dest.Feature(i%width), t.Row0+row+i/width, 1) {
+			if block[i] != 0 && !column.WriteMissing(t.Dest.Feature(i%width), t.Row0+row+i/width, 1) {
 				return t.MissingError(row + i/width + 1)
 			}
 		}

@@ -163,7 +163,7 @@ func TestEveryDTypeIsReadUnchanged(t *testing.T) {
 	}
 	to := destination(t, r.Rows(), described, storedAs(described)...)
 	var meter progress.Meter
-	if err := r.Fill(context.Background(), to, &meter); err != nil {
+	if err := r.ReadRows(context.Background(), to, &meter); err != nil {
 		t.Fatal(err)
 	}
 	if meter.Bytes.Load() != int64(len(sent)) || meter.Rows.Load() != r.Rows() {
@@ -207,7 +207,7 @@ func TestValuesAreConvertedAndUnwantedColumnsSkipped(t *testing.T) {
 		layout.Column{Name: "a", DType: layout.Int32})
 	to[0].Index, to[1].Index = 2, 0
 	to[0].Row0, to[1].Row0 = 1, 1
-	if err := r.Fill(context.Background(), to, &progress.Meter{}); err != nil {
+	if err := r.ReadRows(context.Background(), to, &progress.Meter{}); err != nil {
 		t.Fatal(err)
 	}
 	got := layout.Values[float32](to[0].Dest.ColumnWriter).Data
@@ -226,7 +226,7 @@ func TestMissingValuesAreMarkedAfterTheValues(t *testing.T) {
 	sent = append(sent, 0, 1, 1, 0)
 	r, described := describe(t, []put.Column{header}, bytes.NewReader(sent))
 	to := destination(t, 2, described, storedAs(described)...)
-	if err := r.Fill(context.Background(), to, &progress.Meter{}); err != nil {
+	if err := r.ReadRows(context.Background(), to, &progress.Meter{}); err != nil {
 		t.Fatal(err)
 	}
 	got := layout.Values[uint64](to[0].Dest.ColumnWriter).Data
@@ -240,7 +240,7 @@ func TestMissingValuesAreMarkedAfterTheValues(t *testing.T) {
 	header.Missing, header.Bytes = true, header.Bytes+3
 	r, described = describe(t, []put.Column{header}, bytes.NewReader(append(sent, 0, 0, 1)))
 	to = destination(t, 3, described, storedAs(described)...)
-	err := r.Fill(context.Background(), to, &progress.Meter{})
+	err := r.ReadRows(context.Background(), to, &progress.Meter{})
 	loadtest.Refused(t, err, `row 3, column "i": the value is missing`, "--fill i=0")
 }
 
@@ -263,7 +263,7 @@ func TestValuesOutsideTheColumnTypeAreRefused(t *testing.T) {
 		r, described := describe(t, []put.Column{h}, bytes.NewReader(sent))
 		stored := storedAs(described)
 		stored[0].DType = c.stored
-		err := r.Fill(context.Background(), destination(t, 3, described, stored...),
+		err := r.ReadRows(context.Background(), destination(t, 3, described, stored...),
 			&progress.Meter{})
 		loadtest.Refused(t, err, c.want, "")
 	}
@@ -304,7 +304,7 @@ func TestTextsAreReadAsTheyWereSent(t *testing.T) {
 			r.Fatal(err)
 		}
 		to := destination(t, reader.Rows(), described, storedAs(described)...)
-		if err := reader.Fill(context.Background(), to, &progress.Meter{}); err != nil {
+		if err := reader.ReadRows(context.Background(), to, &progress.Meter{}); err != nil {
 			r.Fatal(err)
 		}
 		if got := textsOf(to[0]); !slices.Equal(got, want) {
@@ -341,7 +341,7 @@ func TestInvalidOffsetsOfTextsAreRefused(t *testing.T) {
 		stored := storedAs(described)
 		stored[0].Role = c.role
 		to := destination(t, r.Rows(), described, stored...)
-		loadtest.Refused(t, r.Fill(context.Background(), to, &progress.Meter{}), c.want, "")
+		loadtest.Refused(t, r.ReadRows(context.Background(), to, &progress.Meter{}), c.want, "")
 	}
 }
 
@@ -354,7 +354,7 @@ func TestAConnectionThatEndsAtAnyByteIsRefused(t *testing.T) {
 	for n := range len(sent) {
 		r, described := describe(t, []put.Column{a, b, c}, bytes.NewReader(sent[:n]))
 		to := destination(t, 2, described[:2], storedAs(described[:2])...)
-		err := r.Fill(context.Background(), to, &progress.Meter{})
+		err := r.ReadRows(context.Background(), to, &progress.Meter{})
 		want := fmt.Sprintf("the connection ended after %d of %d bytes", n, len(sent))
 		loadtest.Refused(t, err, want, "keep the connection open")
 	}
@@ -364,7 +364,7 @@ func TestAFailedConnectionIsNamedAsTheReason(t *testing.T) {
 	h := put.Column{Name: "x", DType: "int8", Shape: []int64{3}, Bytes: 3}
 	r, described := describe(t, []put.Column{h}, iotest.ErrReader(errors.New("reset by peer")))
 	to := destination(t, 3, described, storedAs(described)...)
-	err := r.Fill(context.Background(), to, &progress.Meter{})
+	err := r.ReadRows(context.Background(), to, &progress.Meter{})
 	loadtest.Refused(t, err, "the connection failed: reset by peer", "")
 }
 
@@ -374,7 +374,7 @@ func TestACanceledFillStops(t *testing.T) {
 	r, described := describe(t, []put.Column{h}, conn)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	err := r.Fill(ctx, destination(t, 3, described, storedAs(described)...), &progress.Meter{})
+	err := r.ReadRows(ctx, destination(t, 3, described, storedAs(described)...), &progress.Meter{})
 	if !errors.Is(err, context.Canceled) || conn.Len() != len(sent) {
 		t.Errorf("%v after %d bytes", err, len(sent)-conn.Len())
 	}

@@ -54,7 +54,7 @@ func (a *Arrays) readTexts(h Column, t source.Target) error {
 		}
 		if missing && n == 0 {
 			code[0] = -1
-			column.Put(t.Dest, t.Row0+row, code)
+			column.Write(t.Dest, t.Row0+row, code)
 			continue
 		}
 		if missing || n < 0 || n > files.BlockBytes || offsets[row+1] > end {
@@ -75,7 +75,7 @@ func (a *Arrays) readTexts(h Column, t source.Target) error {
 			previous = append(previous[:0], word...)
 			code[0] = t.Words.Code(word)
 		}
-		column.Put(t.Dest, t.Row0+row, code)
+		column.Write(t.Dest, t.Row0+row, code)
 		_, _ = bytes.Discard(int(n)) // succeeds: Peek has buffered these bytes
 	}
 	return nil

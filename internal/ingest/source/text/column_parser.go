@@ -9,13 +9,13 @@ import (
 )
 
 // columnParser stores the values of one column of the file. Values of a span are collected in a
-// tile and written at once.
+// buffer and written at once.
 type columnParser struct {
 	op         cellOp
 	target     int
 	role       layout.Role
 	row0       int64
-	tileRow    int64 // row of the file at which the tile begins
+	spanRow    int64 // row of the file at which the span begins
 	unit       int
 	f64        []float64
 	f32        []float32
@@ -30,7 +30,7 @@ type columnParser struct {
 
 	dest       layout.ColumnWriter
 	intToFloat bool // cells are integers, and the column stores float64
-	tile       any  // []T of the column's type: the values of the span
+	buffer     any  // []T of the column's type: the values of the span
 }
 
 // opOf returns the operation on the cells of a target.
@@ -58,31 +58,31 @@ func opOf(t source.Target) cellOp {
 	return opSkip
 }
 
-// beginSpan prepares the tile for the rows of a span.
+// beginSpan prepares the buffer for the rows of a span.
 func (col *columnParser) beginSpan(s source.Span) {
-	col.tileRow = s.Row0
+	col.spanRow = s.Row0
 	switch col.op {
 	case opFloat64:
-		col.f64 = tileFor[float64](col, s.Rows)
+		col.f64 = bufferFor[float64](col, s.Rows)
 	case opFloat32:
-		col.f32 = tileFor[float32](col, s.Rows)
+		col.f32 = bufferFor[float32](col, s.Rows)
 	case opInt64, opItem, opTime:
-		col.i64 = tileFor[int64](col, s.Rows)
+		col.i64 = bufferFor[int64](col, s.Rows)
 	case opBool:
-		col.u8 = tileFor[uint8](col, s.Rows)
+		col.u8 = bufferFor[uint8](col, s.Rows)
 	case opText:
-		col.i32 = tileFor[int32](col, s.Rows)
+		col.i32 = bufferFor[int32](col, s.Rows)
 	}
 }
 
-// tileFor returns a tile of at least so many rows. It is reused from span to span.
-func tileFor[T layout.Native](col *columnParser, rows int64) []T {
-	tile, _ := col.tile.([]T)
-	if int64(len(tile)) < rows {
-		tile = make([]T, rows+rows/16) // spare rows: spans differ in length
-		col.tile = tile
+// bufferFor returns a buffer of at least the given number of rows. It is reused from span to span.
+func bufferFor[T layout.Native](col *columnParser, rows int64) []T {
+	buffer, _ := col.buffer.([]T)
+	if int64(len(buffer)) < rows {
+		buffer = make([]T, rows+rows/16) // spare rows: spans differ in length
+		col.buffer = buffer
 	}
-	return tile
+	return buffer
 }
 
 // endSpan writes the values of a span to the destination.

@@ -247,9 +247,9 @@ func (c *csvFile) cellError(
 	return e
 }
 
-// Fill parses the spans in parallel. If a cell needs a wider type, it returns a
+// ReadRows parses the spans in parallel. If a cell needs a wider type, it returns a
 // [source.WidenError].
-func (c *csvFile) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
+func (c *csvFile) ReadRows(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	parsers := make([]*csvParser, c.Workers)
 	var mu sync.Mutex
 	var wider *source.WidenError

@@ -201,7 +201,7 @@ func (c *csvFile) Describe(w []column.Want) ([]column.Column, error) {
 	}
 	for i, x := range w {
 		if out[i].Kind == column.KindUnknown && x.Role != layout.RoleValue {
-			out[i].Kind = column.KindInt64 // the first row is damaged; Fill reports it
+			out[i].Kind = column.KindInt64 // the first row is damaged; ReadRows reports it
 		}
 	}
 	return out, nil
@@ -224,7 +224,7 @@ func (c *csvFile) inferFrom(
 	for ; row < min(sampleRows, c.rows); row++ {
 		s.skipEmptyLines()
 		if cells, err = s.nextRow(cells[:0]); err != nil || len(cells) != len(c.header) {
-			return row, whole || err == nil, nil // Fill reports the row if it is damaged
+			return row, whole || err == nil, nil // ReadRows reports the row if it is damaged
 		}
 		for i, x := range w {
 			next, reason := widenColumn(out[i], cells[x.Index], x.Role, &c.Text)

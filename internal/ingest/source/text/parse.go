@@ -203,7 +203,7 @@ func (p *csvParser) rowError(s source.Span, at int, row int64, reason, hint stri
 func (col *columnParser) parseFast(
 	buf []byte, i int, delim, point byte, row int64,
 ) (end int, ok bool) {
-	at := row - col.tileRow
+	at := row - col.spanRow
 	switch col.op {
 	case opFloat64:
 		v, end, ok := fastFloat(buf, i, point)
@@ -239,7 +239,7 @@ func endsCell(buf []byte, end int, delim byte, ok bool) (int, bool) {
 
 // parseCell parses any cell. reason is not empty if the cell is refused.
 func (p *csvParser) parseCell(col *columnParser, x cell, row int64) (reason string) {
-	at := row - col.tileRow
+	at := row - col.spanRow
 	switch col.op {
 	case opSkip:
 		return ""

@@ -177,7 +177,7 @@ func (x feature) write(t source.Target, row int64, buffers *rowBuffers) error {
 			if err := source.CheckText(word, t.Role, row); err != nil {
 				return err
 			}
-			column.Put(t.Dest, t.Row0+row, []int32{t.Words.Code(word)})
+			column.Write(t.Dest, t.Row0+row, []int32{t.Words.Code(word)})
 		}
 		return nil
 	})
@@ -185,10 +185,10 @@ func (x feature) write(t source.Target, row int64, buffers *rowBuffers) error {
 		return err
 	}
 	if x.list == floatList {
-		if bad := column.Put(t.Dest, t.Row0+row, buffers.floats); bad >= 0 {
+		if bad := column.Write(t.Dest, t.Row0+row, buffers.floats); bad >= 0 {
 			return t.RangeError(row+1, buffers.floats[bad])
 		}
-	} else if bad := column.Put(t.Dest, t.Row0+row, buffers.ints); bad >= 0 {
+	} else if bad := column.Write(t.Dest, t.Row0+row, buffers.ints); bad >= 0 {
 		return t.RangeError(row+1, buffers.ints[bad])
 	}
 	return nil

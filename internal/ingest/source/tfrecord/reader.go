@@ -2,7 +2,7 @@
 // column.
 //
 // [Open] reads the whole file, to check all records and to find their features.
-// [source.Reader.Fill] reads it again to decode the wanted features. The package parses the
+// [source.Reader.ReadRows] reads it again to decode the wanted features. The package parses the
 // protobuf messages itself.
 //
 // # Caveats
@@ -335,8 +335,8 @@ func (t *file) Describe(w []column.Want) ([]column.Column, error) {
 // such writes are large enough without one.
 const bufferedRowBytes = 64 << 10
 
-// Fill decodes the spans in parallel.
-func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
+// ReadRows decodes the spans in parallel.
+func (t *file) ReadRows(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	targetIndex := map[string]int{}
 	for i, x := range to {
 		targetIndex[t.names[x.Index]] = i
@@ -373,7 +373,7 @@ func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) 
 		}, func(row int64) error {
 			for i, isMissing := range missing {
 				if isMissing && !(to[i].Role == layout.RoleValue &&
-					column.PutMissing(to[i].Dest, to[i].Row0+row, 1)) {
+					column.WriteMissing(to[i].Dest, to[i].Row0+row, 1)) {
 					return to[i].MissingError(row + 1)
 				}
 			}

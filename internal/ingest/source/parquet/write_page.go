@@ -8,11 +8,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 )
 
-// putPage writes the values of a page. If index is not nil, it holds one dictionary index per
+// writePage writes the values of a page. If index is not nil, it holds one dictionary index per
 // value. levels are the definition levels: a row whose level is below maxLevel is null and has no
 // value in src.
-func putPage[S column.Storable](
-	c *chunkDecoder, src []S, index []int32, levels []byte, n int64,
+func writePage[S column.Storable](
+	c *generalDecoder, src []S, index []int32, levels []byte, n int64,
 ) error {
 	at := c.destRow()
 	have := int64(len(src))
@@ -21,13 +21,13 @@ func putPage[S column.Storable](
 	}
 	if nan, float := column.NotANumber[S](); float && c.Dest.DType.IsFloat() &&
 		int64(bytes.Count(levels, []byte{c.maxLevel})) < int64(len(levels)) {
-		return putWithNulls(c, src, index, levels, nan)
+		return writeWithNulls(c, src, index, levels, nan)
 	}
 	used := int64(0)
 	for done := int64(0); done < n; {
 		run, present := levelRun(levels[min(done, int64(len(levels))):], c.maxLevel, n-done)
 		if !present {
-			if !column.PutMissing(c.Dest, at+done, run) {
+			if !column.WriteMissing(c.Dest, at+done, run) {
 				return c.nullError(done)
 			}
 			done += run
@@ -36,7 +36,7 @@ func putPage[S column.Storable](
 		if used+run > have {
 			return fmt.Errorf("a page of %d rows has %d values", n, have)
 		}
-		if bad, err := putRun(c, at+done, src, index, used, run); err != nil {
+		if bad, err := writeRun(c, at+done, src, index, used, run); err != nil {
 			return err
 		} else if bad >= 0 {
 			value := used + bad
@@ -53,20 +53,20 @@ func putPage[S column.Storable](
 	return nil
 }
 
-// putWithNulls writes the values of a page of floats with nulls. Nulls become nan.
-func putWithNulls[S column.Storable](
-	c *chunkDecoder, src []S, index []int32, levels []byte, nan S,
+// writeWithNulls writes the values of a page of floats with nulls. Nulls become nan.
+func writeWithNulls[S column.Storable](
+	c *generalDecoder, src []S, index []int32, levels []byte, nan S,
 ) error {
-	tile := tileOf[S](c)
+	buffer := bufferOf[S](c)
 	used, have := 0, len(src)
 	if index != nil {
 		have = len(index)
 	}
-	for first := 0; first < len(levels); first += len(tile) {
-		part := levels[first:min(len(levels), first+len(tile))]
+	for first := 0; first < len(levels); first += len(buffer) {
+		part := levels[first:min(len(levels), first+len(buffer))]
 		for i, level := range part {
 			if level != c.maxLevel {
-				tile[i] = nan
+				buffer[i] = nan
 				continue
 			}
 			at := used
@@ -78,10 +78,10 @@ func putWithNulls[S column.Storable](
 					return fmt.Errorf("entry %d of a dictionary of %d", at, len(src))
 				}
 			}
-			tile[i] = src[at]
+			buffer[i] = src[at]
 		}
-		if bad := column.Put(c.Dest, c.destRow()+int64(first), tile[:len(part)]); bad >= 0 {
-			return c.RangeError(c.first+c.row+int64(first+bad)+1, tile[bad])
+		if bad := column.Write(c.Dest, c.destRow()+int64(first), buffer[:len(part)]); bad >= 0 {
+			return c.RangeError(c.first+c.row+int64(first+bad)+1, buffer[bad])
 		}
 	}
 	if used != have {
@@ -90,39 +90,39 @@ func putWithNulls[S column.Storable](
 	return nil
 }
 
-// tileOf returns the chunk's buffer for values from a dictionary. It is reused from page to page.
-func tileOf[S column.Storable](c *chunkDecoder) []S {
-	tile, ok := c.tile.([]S)
+// bufferOf returns the chunk's buffer for values from a dictionary. It is reused from page to page.
+func bufferOf[S column.Storable](c *generalDecoder) []S {
+	buffer, ok := c.buffer.([]S)
 	if !ok {
-		tile = make([]S, min(column.LookupRows, c.rows))
-		c.tile = tile
+		buffer = make([]S, min(column.LookupRows, c.rows))
+		c.buffer = buffer
 	}
-	return tile
+	return buffer
 }
 
-// putRun writes run values of src, or of index, from position used on. bad is the position in the
+// writeRun writes run values of src, or of index, from position used on. bad is the position in the
 // run of the first value that the destination cannot hold, or -1.
-func putRun[S column.Storable](
-	c *chunkDecoder, row int64, src []S, index []int32, used, run int64,
+func writeRun[S column.Storable](
+	c *generalDecoder, row int64, src []S, index []int32, used, run int64,
 ) (bad int64, err error) {
 	if index == nil {
 		if bad = int64(column.CheckCells(c.Kind, src[used:used+run])); bad >= 0 {
 			return bad, nil
 		}
-		return int64(column.Put(c.Dest, row, src[used:used+run])), nil
+		return int64(column.Write(c.Dest, row, src[used:used+run])), nil
 	}
-	tile := tileOf[S](c)
+	buffer := bufferOf[S](c)
 	for i := int64(0); i < run; i += column.LookupRows {
 		n := min(column.LookupRows, run-i)
 		for j, at := range index[used+i : used+i+n] {
 			if uint(at) >= uint(len(src)) {
 				return 0, fmt.Errorf("entry %d of a dictionary of %d", at, len(src))
 			}
-			tile[j] = src[at]
+			buffer[j] = src[at]
 		}
-		bad := column.CheckCells(c.Kind, tile[:n])
+		bad := column.CheckCells(c.Kind, buffer[:n])
 		if bad < 0 {
-			bad = column.Put(c.Dest, row+i, tile[:n])
+			bad = column.Write(c.Dest, row+i, buffer[:n])
 		}
 		if bad >= 0 {
 			return i + int64(bad), nil

@@ -14,19 +14,19 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// fillState is the state of one Fill: it decodes a Parquet file column chunk by column chunk.
-type fillState struct {
+// fileRead is the state of one ReadRows: it decodes a Parquet file column chunk by column chunk.
+type fileRead struct {
 	*parquetFile
 	to            []source.Target
 	groupsRead    []int   // row groups that are read
 	skippedBefore []int64 // by row group of groupsRead: rows of the skipped row groups before it
 	groups        []parquet.RowGroup
 	unsupported   []atomic.Bool // by column: the fast path failed for one of its chunks
-	workers       []fillWorker
+	workers       []readWorker
 }
 
-// fillWorker is the state of a worker that lives from column chunk to column chunk.
-type fillWorker struct {
+// readWorker is the state of a worker that lives from column chunk to column chunk.
+type readWorker struct {
 	fastBuffers
 	column int                 // index in fillState.to of the column that dest writes
 	dest   layout.ColumnWriter // that column, with a buffer of its own
@@ -35,7 +35,7 @@ type fillWorker struct {
 
 // buffered returns a buffered writer of a column. The chunks of one column share a writer; the
 // writer of another column is flushed and closed first.
-func (w *fillWorker) buffered(column int, c layout.ColumnWriter) layout.ColumnWriter {
+func (w *readWorker) buffered(column int, c layout.ColumnWriter) layout.ColumnWriter {
 	if w.open && w.column == column {
 		return w.dest
 	}
@@ -45,21 +45,21 @@ func (w *fillWorker) buffered(column int, c layout.ColumnWriter) layout.ColumnWr
 }
 
 // flush writes the worker's buffer and closes the writer.
-func (w *fillWorker) flush() {
+func (w *readWorker) flush() {
 	if w.open {
 		w.dest.Close()
 		w.open = false
 	}
 }
 
-// Fill decodes the wanted columns. Each column chunk is one task.
-func (p *parquetFile) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
-	f := &fillState{
+// ReadRows decodes the wanted columns. Each column chunk is one task.
+func (p *parquetFile) ReadRows(ctx context.Context, to []source.Target, m *progress.Meter) error {
+	f := &fileRead{
 		parquetFile: p,
 		to:          to,
 		groups:      p.pq.RowGroups(),
 		unsupported: make([]atomic.Bool, len(to)),
-		workers:     make([]fillWorker, p.Workers),
+		workers:     make([]readWorker, p.Workers),
 	}
 	var skipped int64
 	for g := range f.groups {
@@ -94,7 +94,7 @@ func (p *parquetFile) Fill(ctx context.Context, to []source.Target, m *progress.
 }
 
 // groupBytes returns the compressed bytes of the wanted columns for each row group that is read.
-func (f *fillState) groupBytes() []int64 {
+func (f *fileRead) groupBytes() []int64 {
 	out := make([]int64, len(f.groupsRead))
 	for i, g := range f.groupsRead {
 		for _, t := range f.to {
@@ -105,15 +105,15 @@ func (f *fillState) groupBytes() []int64 {
 }
 
 // decodeChunk decodes the column chunk of row group g, which has at least one row.
-func (f *fillState) decodeChunk(w *fillWorker, g, column int, t source.Target) error {
+func (f *fileRead) decodeChunk(w *readWorker, g, column int, t source.Target) error {
 	c, n := f.columns[t.Index], f.groups[g].NumRows()
 	typ, err := columnTypeOf(c)
 	if err != nil {
 		return err
 	}
 	if typ.allNull {
-		return (&chunkDecoder{Target: t, typ: typ, first: f.parquetFile.firstRows[g]}).
-			putAllMissing(n)
+		return (&generalDecoder{Target: t, typ: typ, first: f.parquetFile.firstRows[g]}).
+			writeAllMissing(n)
 	}
 	chunk := &f.pq.Metadata().RowGroups[g].Columns[c.Index()]
 	if typ.physical == parquet.Boolean {
@@ -142,11 +142,11 @@ func (f *fillState) decodeChunk(w *fillWorker, g, column int, t source.Target) e
 		f.unsupported[column].Store(true)
 	}
 	if typ.buffered() {
-		w.flush() // the general path writes the same rows, not only through the buffer
+		w.flush() // the general path writes the same rows, some of them not through the buffer
 		t.Dest.ColumnWriter = w.buffered(column, f.to[column].Dest.ColumnWriter)
 		defer w.flush()
 	}
-	p := &chunkDecoder{
+	p := &generalDecoder{
 		Target:   t,
 		typ:      typ,
 		first:    f.parquetFile.firstRows[g],
@@ -158,7 +158,7 @@ func (f *fillState) decodeChunk(w *fillWorker, g, column int, t source.Target) e
 	}
 	err = p.read(f.file, &chunk.MetaData, f.groups[g].ColumnChunks()[c.Index()].Pages())
 	if errors.Is(err, snappy.ErrCorrupt) && onlyNullPages(f.file, &chunk.MetaData, n) {
-		return p.putAllMissing(n)
+		return p.writeAllMissing(n)
 	}
 	return err
 }
