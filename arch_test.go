@@ -28,8 +28,8 @@ var allowed = map[string][]string{
 	// queries the system; packages that allocate memory use it
 	"internal/machine":   nil,
 	"internal/arrowmeta": nil, // validates bytes before anything reads them
-	"internal/cached":    {"internal/portable"},
-	"internal/mmapfile": {"internal/cached", "internal/fault",
+	"internal/pagecache": {"internal/portable"},
+	"internal/mmapfile": {"internal/pagecache", "internal/fault",
 		"internal/portable"},
 	// arithmetic on text: parses rows of plain numbers
 	"internal/numerals": {"internal/portable"},
@@ -69,7 +69,7 @@ var allowed = map[string][]string{
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress",
 		"internal/ingest/textvalue", "layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/arrow": {"internal/arrowmeta", "internal/cached",
+	"internal/ingest/source/arrow": {"internal/arrowmeta", "internal/pagecache",
 		"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr",
 		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/textvalue", "internal/mmapfile", "layout"},
@@ -78,22 +78,22 @@ var allowed = map[string][]string{
 		"internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/textvalue", "layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/numpy": {"internal/cached", "internal/ingest/column",
+	"internal/ingest/source/numpy": {"internal/pagecache", "internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel",
 		"internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/source/put", "layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/parquet": {"internal/arrowmeta", "internal/cached",
+	"internal/ingest/source/parquet": {"internal/arrowmeta", "internal/pagecache",
 		"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr",
 		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/textvalue", "layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/text": {"internal/cached", "internal/ingest/column",
+	"internal/ingest/source/text": {"internal/pagecache", "internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel",
 		"internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue",
 		"internal/numerals", "layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/tfrecord": {"internal/cached", "internal/ingest/column",
+	"internal/ingest/source/tfrecord": {"internal/pagecache", "internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel",
 		"internal/ingest/progress", "internal/ingest/source", "layout"},
 	// steps know columns and no files

@@ -8,8 +8,8 @@ import (
 
 	mmap "github.com/edsrzf/mmap-go"
 
-	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 // Writable is a file mapped for reading and writing, shared, of a size that does not change.
@@ -65,10 +65,11 @@ func (w *Writable) Reserve(at, n int64) error {
 // Bytes is the whole mapping, valid until Close.
 func (w *Writable) Bytes() []byte { return w.data }
 
-// WriteAt writes to the file past the mapping, which shows it at once. The processor is kept
-// meanwhile (see [cached]).
+// WriteAt writes to the file and not through the mapping, which shows the bytes at once. During the
+// system call the goroutine does not release its P, as package pagecache explains: call WriteAt
+// only in a process that serves no requests.
 func (w *Writable) WriteAt(b []byte, at int64) error {
-	_, err := cached.File{File: w.file}.WriteAt(b, at)
+	_, err := pagecache.File{File: w.file}.WriteAt(b, at)
 	return err
 }
 

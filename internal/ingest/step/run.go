@@ -1,4 +1,5 @@
 package step
+
 import (
 	"context"
 

@@ -11,11 +11,11 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
-	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 // First bytes of the file format, which is also version 2 of Feather, and of a stream.
@@ -40,7 +40,7 @@ func OpenFile(path string, f *os.File, stream bool, w source.Settings) (source.R
 		return nil, files.AsSourceError(path, err)
 	}
 	s := &streamReader{
-		file:          cached.File{File: f},
+		file:          pagecache.File{File: f},
 		name:          path,
 		bytes:         st.Size(),
 		workers:       w.Workers,

@@ -29,19 +29,19 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
-	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 // streamReader reads an Arrow IPC stream. A stream from a connection is first copied to an unlinked
 // file, because the number of rows must be known before the result is laid out.
 type streamReader struct {
-	file              cached.File
+	file              pagecache.File
 	name              string         // path of the source, "" for a connection
 	begin             int64          // file offset of the messages
 	leadingSchema     []byte         // schema message that the file lacks, else nil
@@ -69,7 +69,7 @@ func OpenStream(conn io.Reader, dir string, workers int, m *progress.Meter) (sou
 	if err != nil {
 		return nil, err
 	}
-	s := &streamReader{file: cached.File{File: f}, workers: workers, dir: dir}
+	s := &streamReader{file: pagecache.File{File: f}, workers: workers, dir: dir}
 	if err = os.Remove(f.Name()); err == nil {
 		err = s.spool(conn, dir, m)
 	}

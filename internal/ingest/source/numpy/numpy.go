@@ -24,7 +24,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -32,13 +31,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
+	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 // numpyFile reads a .npy file, or the arrays of a .npz archive. It does not use sbinet/npyio, the
 // only library for them: that supports neither float16 nor times nor records, and reads whole
 // arrays into memory.
 type numpyFile struct {
-	file    cached.File
+	file    pagecache.File
 	name    string
 	columns []npyColumn
 	count   int64 // number of rows, set by Describe
@@ -55,7 +55,7 @@ func OpenNpy(path string, f *os.File, settings source.Settings) (source.Reader, 
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	n := &numpyFile{file: cached.File{File: f}, name: path, workers: settings.Workers}
+	n := &numpyFile{file: pagecache.File{File: f}, name: path, workers: settings.Workers}
 	open := func() (io.ReadCloser,
 		error) {
 		return io.NopCloser(io.NewSectionReader(f, 0, st.Size())), nil
@@ -85,7 +85,7 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (source.Reader, 
 	if len(archive.File) == 0 {
 		return nil, &loaderr.SourceError{Path: path, Reason: "holds no arrays"}
 	}
-	n := &numpyFile{file: cached.File{File: f}, name: path, workers: settings.Workers}
+	n := &numpyFile{file: pagecache.File{File: f}, name: path, workers: settings.Workers}
 	var total uint64
 	for _, e := range archive.File {
 		name := strings.TrimSuffix(e.Name, ".npy")

@@ -31,18 +31,18 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 // parquetFile reads one file.
 type parquetFile struct {
 	source.Settings
-	file    cached.File
+	file    pagecache.File
 	name    string
 	size    int64
 	pq      *parquet.File
@@ -67,7 +67,7 @@ func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	if err := checkMagic(path, f, st.Size()); err != nil {
 		return nil, err
 	}
-	file := cached.File{File: f}
+	file := pagecache.File{File: f}
 	pq, err := parquet.OpenFile(file, st.Size(), parquet.SkipPageIndex(true),
 		parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
 	if err != nil {

@@ -30,7 +30,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -39,6 +38,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/numerals"
+	"github.com/tensorcache/tensorcache/internal/pagecache"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -47,7 +47,7 @@ import (
 // dialect has no header.
 type csvFile struct {
 	source.Settings
-	file               cached.File
+	file               pagecache.File
 	name               string
 	delim              byte
 	header             []string
@@ -68,7 +68,7 @@ func Open(path, name string, f *os.File, w source.Settings) (source.Reader, erro
 	}
 	c := &csvFile{
 		Settings:           w,
-		file:               cached.File{File: f},
+		file:               pagecache.File{File: f},
 		name:               path,
 		delim:              ',',
 		size:               st.Size(),

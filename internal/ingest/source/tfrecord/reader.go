@@ -26,13 +26,13 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/pagecache"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -64,7 +64,7 @@ func Is(prefix []byte) bool {
 // file is the reader of a TFRecord file.
 type file struct {
 	source.Settings
-	file     cached.File
+	file     pagecache.File
 	name     string
 	size     int64 // bytes
 	spans    []source.Span
@@ -89,7 +89,7 @@ func Open(path string, f *os.File, settings source.Settings) (source.Reader, err
 		return nil, files.AsSourceError(path, err)
 	}
 	t := &file{
-		Settings: settings, file: cached.File{File: f}, name: path, size: st.Size(),
+		Settings: settings, file: pagecache.File{File: f}, name: path, size: st.Size(),
 		features: map[string]*tfFeature{},
 	}
 	if err := t.readSpans(); err != nil {

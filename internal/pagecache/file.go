@@ -1,4 +1,4 @@
-// Package cached reads and writes files in the page cache, without letting Go's scheduler take the
+// Package pagecache reads and writes files in the page cache, without letting Go's scheduler take the
 // P from the goroutine during the system call.
 //
 // Such a system call copies memory: some hundred KiB in some tens of microseconds. During a system
@@ -11,7 +11,7 @@
 // If the system call waits for a disk, the P waits too. Use the package only in a process that
 // serves no requests, with at most as many goroutines as cores: the child process of a load.
 // Signals and the garbage collector wait until the call returns.
-package cached
+package pagecache
 
 import "os"
 
