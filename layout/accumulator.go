@@ -15,7 +15,7 @@ type accumulator struct {
 	width, stride int64 // bytes of a row; bytes between row starts
 	data          []byte
 	hash          xxhash.Digest
-	observer      *observer
+	statistics    *columnStatistics
 	missing       int64
 
 	mu       sync.Mutex
@@ -36,7 +36,7 @@ func (w *Writer) newAccumulator(i int) *accumulator {
 	c := w.table.Columns[i]
 	a := &accumulator{
 		width: c.values() * c.DType.Size(), stride: w.strides[i], data: w.column(i).data,
-		observer: newObserver(c.DType, w.table.Rows*c.values()),
+		statistics: newColumnStatistics(c.DType, w.table.Rows*c.values()),
 	}
 	a.hash.Reset()
 	return a
@@ -140,5 +140,5 @@ func (a *accumulator) addBlock(block []byte) {
 		block = *buffer
 	}
 	a.hash.Write(block) // never fails
-	a.missing += a.observer.add(block)
+	a.missing += a.statistics.add(block)
 }

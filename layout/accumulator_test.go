@@ -85,13 +85,13 @@ func TestChecksumAndStatisticsDescribeTheStoredValues(t *testing.T) {
 			r.Fatal(err)
 		}
 		c, want := m.Columns[0], Column{DType: Float64}
-		naive := newObserver(want.DType, int64(len(values)))
+		naive := newColumnStatistics(want.DType, int64(len(values)))
 		missing := naive.add(bytesOf(values))
 		if sum := formatHash(xxhash.Sum64(bytesOf(values))); c.XXH64 != sum ||
 			c.Missing != missing {
 			r.Fatalf("%s and %d missing, want %s and %d", c.XXH64, c.Missing, sum, missing)
 		}
-		if got, want := c.Statistics, naive.statistics(); got.Count != want.Count ||
+		if got, want := c.Statistics, naive.result(); got.Count != want.Count ||
 			*got.Min != *want.Min || *got.Max != *want.Max ||
 			math.Abs(*got.Mean-*want.Mean) > 1e-9**want.Mean {
 			r.Fatalf("%+v, want %+v", got, want)

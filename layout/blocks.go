@@ -3,7 +3,7 @@ package layout
 import "slices"
 
 // blockBytes is the size of the blocks in which columns are processed. A block stays in a core's
-// own cache until it is hashed and observed.
+// own cache until it is in the checksum and the statistics.
 const blockBytes = 64 << 10
 
 // eachBlock calls visit with the rows from row to rows-1 of a column, as contiguous blocks of

@@ -106,7 +106,7 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 			a.finish(w.table.Rows)
 			out.XXH64, out.Missing = formatHash(a.hash.Sum64()), a.missing
 			if c.Role == RoleValue && c.DType.IsNumeric() {
-				out.Statistics = a.observer.statistics()
+				out.Statistics = a.statistics.result()
 			}
 			m.Columns[i] = out
 			return nil

@@ -12,8 +12,9 @@ import (
 type native struct {
 	// cells returns values as [Cells] does.
 	cells func(b []byte) []any
-	// observe adds a block to a column's statistics and returns the number of its missing values.
-	observe func(o *observer, block []byte) (missing int64)
+	// addStatistics adds a block to a column's statistics and returns the number of its missing
+	// values.
+	addStatistics func(o *columnStatistics, block []byte) (missing int64)
 	// featureSummary returns a feature of a column, to compute extremes.
 	featureSummary func(d *Data, c *ManifestColumn, feature int64) (featureSummary, error)
 }
@@ -25,9 +26,8 @@ var natives = map[DType]native{
 			return cells(b,
 				func(v Half) any { return floatCell(v.Float32()) })
 		},
-		observe: func(o *observer, block []byte) int64 {
-			return observeHalves(o,
-				cast[Half](block))
+		addStatistics: func(s *columnStatistics, block []byte) int64 {
+			return addHalves(s, cast[Half](block))
 		},
 		featureSummary: summaryOf(extremeOfHalves),
 	},
@@ -40,13 +40,13 @@ var natives = map[DType]native{
 			return cells(b,
 				func(v uint8) any { return v != 0 })
 		},
-		observe:        number[uint8]().observe,
+		addStatistics:  number[uint8]().addStatistics,
 		featureSummary: number[uint8]().featureSummary,
 	},
 	Timestamp: withoutStatistics, Duration: withoutStatistics,
 	Text: {
 		cells: number[int32]().cells,
-		observe: func(_ *observer, block []byte) int64 {
+		addStatistics: func(_ *columnStatistics, block []byte) int64 {
 			return missingCodes(
 				cast[int32](block))
 		},
@@ -57,8 +57,10 @@ var natives = map[DType]native{
 // number returns the operations of a dtype that is a number in Go.
 func number[T moments.Number]() native {
 	return native{
-		cells:          func(b []byte) []any { return cells(b, cellOf[T]) },
-		observe:        func(o *observer, block []byte) int64 { return observe(o, cast[T](block)) },
+		cells: func(b []byte) []any { return cells(b, cellOf[T]) },
+		addStatistics: func(s *columnStatistics, block []byte) int64 {
+			return addValues(s, cast[T](block))
+		},
 		featureSummary: summaryOf(extremeOfNumbers[T]),
 	}
 }
@@ -66,7 +68,7 @@ func number[T moments.Number]() native {
 // withoutStatistics has the operations of times, which have neither statistics nor missing values.
 var withoutStatistics = native{
 	cells:          number[int64]().cells,
-	observe:        func(*observer, []byte) int64 { return 0 },
+	addStatistics:  func(*columnStatistics, []byte) int64 { return 0 },
 	featureSummary: number[int64]().featureSummary,
 }
 

@@ -39,10 +39,10 @@ func TestStatisticsEqualANaiveComputation(t *testing.T) {
 		for _, v := range present {
 			m2 += (v - mean) * (v - mean) / float64(len(present))
 		}
-		o := newObserver(Float64, int64(len(values)))
+		o := newColumnStatistics(Float64, int64(len(values)))
 		cut := rapid.IntRange(0, len(values)).Draw(r, "cut")
 		missing := o.add(bytesOf(values[:cut])) + o.add(bytesOf(values[cut:]))
-		s := o.statistics()
+		s := o.result()
 		if s.Count != int64(len(present)) || missing != int64(len(values)-len(present)) {
 			r.Fatalf("%d values, %d missing, want %d of %d", s.Count, missing,
 				len(present), len(values))
@@ -69,11 +69,11 @@ func TestQuantilesOfManyValuesAreAccurate(t *testing.T) {
 	for i := range values {
 		values[i] = float32(1e6 + random.NormFloat64()*float64(1+i%3))
 	}
-	o := newObserver(Float32, int64(len(values)))
+	o := newColumnStatistics(Float32, int64(len(values)))
 	for at := 0; at < len(values); at += 5000 {
 		o.add(bytesOf(values[at : at+5000]))
 	}
-	s := o.statistics()
+	s := o.result()
 	slices.Sort(values)
 	for _, q := range quantiles {
 		got := s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)]
@@ -109,11 +109,11 @@ func TestQuantilesOfSparseColumnsAreAccurate(t *testing.T) {
 				sorted = append(sorted, values[row])
 			}
 		}
-		o := newObserver(Float64, rows)
+		o := newColumnStatistics(Float64, rows)
 		for at := 0; at < rows; at += 2500 {
 			o.add(bytesOf(values[at : at+2500]))
 		}
-		s := o.statistics()
+		s := o.result()
 		if s.Count != int64(len(sorted)) {
 			t.Errorf("%s: %d values, want %d", name, s.Count, len(sorted))
 		}
@@ -136,7 +136,7 @@ func TestQuantilesOfSparseColumnsAreAccurate(t *testing.T) {
 // per block is sampled. The weights of the sample must add up to the number of present values.
 func TestWeightsOfRareValuesSumToTheirCount(t *testing.T) {
 	const blocks, size, present = 2000, 64, 3
-	o := newObserver(Float64, blocks*size)
+	o := newColumnStatistics(Float64, blocks*size)
 	block := slices.Repeat([]float64{math.NaN()}, size)
 	block[3], block[30], block[50] = 1, 2, 3
 	for range blocks {
@@ -152,18 +152,18 @@ func TestWeightsOfRareValuesSumToTheirCount(t *testing.T) {
 }
 
 func TestColumnsWithInfinitiesHaveNoMean(t *testing.T) {
-	o := newObserver(Float32, 3)
+	o := newColumnStatistics(Float32, 3)
 	o.add(bytesOf([]float32{1, float32(math.Inf(1)), 2}))
-	if s := o.statistics(); s.Count != 3 || *s.Min != 1 || s.Max != nil || s.Mean != nil ||
+	if s := o.result(); s.Count != 3 || *s.Min != 1 || s.Max != nil || s.Mean != nil ||
 		s.Std != nil {
 		t.Errorf("%+v", s)
 	}
 }
 
 func TestIntegersHaveStatistics(t *testing.T) {
-	o := newObserver(Uint8, 5)
+	o := newColumnStatistics(Uint8, 5)
 	o.add(bytesOf([]uint8{1, 2, 3, 250, 4}))
-	if s := o.statistics(); *s.Min != 1 || *s.Max != 250 || *s.Mean != 52 {
+	if s := o.result(); *s.Min != 1 || *s.Max != 250 || *s.Mean != 52 {
 		t.Errorf("min %v, max %v, mean %v", *s.Min, *s.Max, *s.Mean)
 	}
 }
@@ -185,7 +185,7 @@ func BenchmarkChecksum(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
 			a := &accumulator{width: 8, stride: 8, data: data,
-				observer: newObserver(Float64, int64(len(values)))}
+				statistics: newColumnStatistics(Float64, int64(len(values)))}
 			a.finish(int64(len(values)))
 		}
 	})

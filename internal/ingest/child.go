@@ -42,7 +42,7 @@ func Main(in io.Reader, out io.Writer) int {
 	}
 	if err == nil {
 		err = json.Unmarshal(line, &job)
-		job.AllowedRoots = job.Within
+		job.AllowedRoots = job.SentRoots
 	}
 	if err != nil {
 		w.write(response{Problem: &problem{Other: "read the job: " + err.Error()}})

@@ -38,7 +38,10 @@ func TestALoadReportsItsSizeAndEndsIfThatIsRefused(t *testing.T) {
 			j := j
 			j.Dir = t.TempDir()
 			var reported []int64
-			j.Room = func(bytes int64) error { reported = append(reported, bytes); return nil }
+			j.OnSpaceNeeded = func(bytes int64) error {
+				reported = append(reported, bytes)
+				return nil
+			}
 			m, err := Run(t.Context(), os.Args[0], j, nil, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -49,7 +52,7 @@ func TestALoadReportsItsSizeAndEndsIfThatIsRefused(t *testing.T) {
 				t.Errorf("%d bytes were reported, the result has %d", reported, size)
 			}
 			full := errors.New("full")
-			j.Dir, j.Room = t.TempDir(), func(int64) error { return full }
+			j.Dir, j.OnSpaceNeeded = t.TempDir(), func(int64) error { return full }
 			if _, err := Run(t.Context(), os.Args[0], j, nil, nil); err != full {
 				t.Errorf("got %v, want the error of Room", err)
 			}

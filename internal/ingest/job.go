@@ -21,8 +21,9 @@ type Job struct {
 	// Dir is the directory of this load below tmp. It exists and is empty.
 	Dir string `json:"dir"`
 	option.Options
-	// Within is Options.AllowedRoots, which the JSON of the options does not contain.
-	Within files.AllowedRoots `json:"within,omitzero"`
+	// SentRoots is Options.AllowedRoots on the way to the child, because the JSON of the options
+	// does not contain that field.
+	SentRoots files.AllowedRoots `json:"within,omitzero"`
 	// Put is set if the values come over a socket, which is the child's descriptor 3.
 	Put *put.Header `json:"put,omitempty"`
 	// Append is set if the rows are appended to a generation. The options are then those of the
@@ -34,10 +35,10 @@ type Job struct {
 	// Cores sends the number of cores that the child may use, whenever it changes. If it is nil,
 	// the child may use all cores.
 	Cores <-chan int `json:"-"`
-	// Room is called with the number of bytes that the result and the temporary files beside it
-	// take, as soon as that number is known and whenever it grows. If Room returns an error, the
-	// job ends with it. If Room is nil, the size is not limited.
-	Room func(bytes int64) error `json:"-"`
+	// OnSpaceNeeded is called with the number of bytes that the result and the temporary files
+	// beside it take, as soon as that number is known and whenever it grows. If OnSpaceNeeded
+	// returns an error, the job ends with it. If OnSpaceNeeded is nil, the size is not limited.
+	OnSpaceNeeded func(bytes int64) error `json:"-"`
 
 	lastJob bool // the process ends after this job
 }

@@ -54,7 +54,7 @@ func (r *Runner) Run(
 		}
 		job.MemoryLimit = limit
 	}
-	job.Within = job.AllowedRoots
+	job.SentRoots = job.AllowedRoots
 	line, err := json.Marshal(job)
 	if err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func (r *Runner) Run(
 	var sender sync.WaitGroup
 	sender.Go(func() { sendCommands(c.stdin, line, job.Cores, c.exited) })
 	reading, done, childErr := readResponses(c.stdout, progress, func(need int64) {
-		if job.Room != nil {
-			if err := job.Room(need); err != nil {
+		if job.OnSpaceNeeded != nil {
+			if err := job.OnSpaceNeeded(need); err != nil {
 				cancel(err)
 			}
 		}

@@ -167,7 +167,7 @@ func (m *Manager) runLoad(ctx context.Context, job *Job, in ingest.Job, conn *os
 	release := func() {} // what the load has reserved of the memory budget
 	defer func() { release() }()
 	in.Dir, in.Cores = l.Dir, job.cores
-	in.Room = func(bytes int64) (err error) {
+	in.OnSpaceNeeded = func(bytes int64) (err error) {
 		release() // bytes is the whole need, and replaces an earlier reservation
 		if release, err = m.store.Budget.ReserveLoad(dataset, bytes); err != nil {
 			release = func() {}

@@ -6,7 +6,7 @@ import "slices"
 type Float interface{ float32 | float64 }
 
 // Block computes the moments of a block of values that is added in parts. The result is equal to
-// the last bit to that of [See] for the whole block. The zero value is empty.
+// the last bit to that of [Add] for the whole block. The zero value is empty.
 type Block[T Float] struct {
 	sums  laneSums
 	near  float64

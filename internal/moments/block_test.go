@@ -28,8 +28,8 @@ func TestABlockInPiecesHasTheMomentsOfTheWhole(t *testing.T) {
 			}
 		}
 		var want, want32 Moments
-		See(&want, values)
-		See(&want32, narrow)
+		Add(&want, values)
+		Add(&want32, narrow)
 		check(wideBlock.Moments(), want)
 		check(narrowBlock.Moments(), want32)
 	})

@@ -16,9 +16,9 @@ type Moments struct {
 	Least, Greatest float64 // 0 without values
 }
 
-// See adds a block of values in one pass and returns the number of missing ones. The last bits of
+// Add adds a block of values in one pass and returns the number of missing ones. The last bits of
 // the result depend on how values are divided into blocks.
-func See[T Number](m *Moments, values []T) (missing int64) {
+func Add[T Number](m *Moments, values []T) (missing int64) {
 	if len(values) == 0 {
 		return 0
 	}

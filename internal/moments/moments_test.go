@@ -39,7 +39,7 @@ func TestMomentsEqualANaiveComputation(t *testing.T) {
 		}
 		cut := rapid.IntRange(0, len(values)).Draw(r, "cut")
 		var m Moments
-		missing := See(&m, values[:cut]) + See(&m, values[cut:])
+		missing := Add(&m, values[:cut]) + Add(&m, values[cut:])
 		if m.N != int64(n) || missing != int64(len(values))-m.N {
 			r.Fatalf("%d values and %d missing of %d, want %v", m.N, missing, len(values), n)
 		}
@@ -94,11 +94,11 @@ func TestEveryProcessorGivesTheSameMoments(t *testing.T) {
 		for i, v := range values {
 			narrow[i], whole[i] = float32(v), int16(i*i-50)
 		}
-		a, b := both(func() (m Moments) { See(&m, values); return m })
+		a, b := both(func() (m Moments) { Add(&m, values); return m })
 		check(r, a, b)
-		a, b = both(func() (m Moments) { See(&m, narrow); return m })
+		a, b = both(func() (m Moments) { Add(&m, narrow); return m })
 		check(r, a, b)
-		a, b = both(func() (m Moments) { See(&m, whole); return m })
+		a, b = both(func() (m Moments) { Add(&m, whole); return m })
 		check(r, a, b)
 	})
 }
@@ -124,7 +124,7 @@ func TestScaledValuesEqualADivision(t *testing.T) {
 		}
 		var all Moments
 		if rapid.Bool().Draw(r, "known") {
-			See(&all, values)
+			Add(&all, values)
 		}
 		scaling := NewScaling(shift, scale, all)
 		to := make([]float64, len(values))
@@ -137,7 +137,7 @@ func TestScaledValuesEqualADivision(t *testing.T) {
 	})
 }
 
-func BenchmarkSee(b *testing.B) {
+func BenchmarkAdd(b *testing.B) {
 	values, narrow, whole := make([]float64, 4096), make([]float32, 4096), make([]int32, 4096)
 	for i := range values {
 		values[i], narrow[i], whole[i] = math.Sin(float64(i)),
@@ -150,21 +150,21 @@ func BenchmarkSee(b *testing.B) {
 		b.Run(name+"/float64", func(b *testing.B) {
 			for b.Loop() {
 				var m Moments
-				See(&m, values)
+				Add(&m, values)
 			}
 			report(b)
 		})
 		b.Run(name+"/float32", func(b *testing.B) {
 			for b.Loop() {
 				var m Moments
-				See(&m, narrow)
+				Add(&m, narrow)
 			}
 			report(b)
 		})
 		b.Run(name+"/int32", func(b *testing.B) {
 			for b.Loop() {
 				var m Moments
-				See(&m, whole)
+				Add(&m, whole)
 			}
 			report(b)
 		})
@@ -204,7 +204,7 @@ func TestQuotientsByTheInverseEqualADivision(t *testing.T) {
 			values[i] = math.Ldexp(significand()*float64(random.IntN(2)*2-1), random.IntN(80)-40)
 		}
 		var all Moments
-		See(&all, values)
+		Add(&all, values)
 		for _, s := range []Scaling{NewScaling(0, scale, all),
 			NewScaling(math.Ldexp(significand(), random.IntN(80)-40), scale, all)} {
 			Scale(to, values, s)

@@ -92,7 +92,7 @@ func (l *load) readFiltered(ctx context.Context) (err error) {
 		return missed
 	}
 	if rowCount == 0 {
-		return f.NothingKept(l.readers[0].Path(), l.ItemBucket)
+		return f.NoRowError(l.readers[0].Path(), l.ItemBucket)
 	}
 	l.rows = rowCount
 	l.meter.Enter(progress.Filter)

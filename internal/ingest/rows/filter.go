@@ -144,9 +144,9 @@ func (f *Filter) CheckAllFound(items []json.RawMessage) error {
 	return nil
 }
 
-// NothingKept returns the error of a load of which no row matches. It states the reason: the items,
+// NoRowError returns the error of a load of which no row matches. It states the reason: the items,
 // the bucket or the time bounds.
-func (f *Filter) NothingKept(path, bucket string) error {
+func (f *Filter) NoRowError(path, bucket string) error {
 	e := &loaderr.SourceError{Path: path}
 	if items := int64(len(f.selectedItems)); items > 0 && f.itemsSelected == 0 {
 		e.Reason = fmt.Sprintf("none of the %d items is kept", items)

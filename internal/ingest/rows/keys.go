@@ -130,7 +130,7 @@ func (n *numbering) number(k *Keys, row int64) (item int64, isNew bool) {
 // contiguous or not in the order of their times. twice reports whether rows of an item have the
 // same time, which is an error unless duplicates is set.
 func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets []int64,
-	twice bool, err error) {
+	hasDuplicates bool, err error) {
 	offsets = []int64{0}
 	if len(k.Columns) == 0 && k.Time == nil {
 		return append(offsets, m.Rows), false, nil
@@ -148,22 +148,22 @@ func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets [
 		switch {
 		case !k.same(before, at):
 			if _, isNew := seen.number(k, at); !isNew {
-				return nil, false, scatteredError(k, at)
+				return nil, false, interruptedItemError(k, at)
 			}
 			offsets = append(offsets, row)
 		case k.Time == nil || k.TimeOf(at) > k.TimeOf(before):
 		case duplicates && k.TimeOf(at) == k.TimeOf(before):
-			twice = true
+			hasDuplicates = true
 		default:
 			return nil, false, unsortedError(k, before, at)
 		}
 		before = at
 	}
-	return append(offsets, m.Rows), twice, nil
+	return append(offsets, m.Rows), hasDuplicates, nil
 }
 
-// scatteredError returns the error of a row whose item already ended at an earlier row.
-func scatteredError(k *Keys, row int64) error {
+// interruptedItemError returns the error of a row whose item already ended at an earlier row.
+func interruptedItemError(k *Keys, row int64) error {
 	e := k.locate(row)
 	e.Column = strings.Join(k.names, ", ")
 	e.Reason = fmt.Sprintf("item %s comes back after another item", k.ItemName(row))

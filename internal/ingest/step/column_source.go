@@ -74,7 +74,7 @@ func (s strided[S]) missing(row int64) (cells int64) {
 }
 
 func (s strided[S]) moments(row, end int64) (m moments.Moments) {
-	moments.See(&m, s.Data[row:end])
+	moments.Add(&m, s.Data[row:end])
 	return m
 }
 

@@ -33,7 +33,7 @@ func (r *columnRun) fitMoments(ctx context.Context, before []Step) ([]moments.Mo
 	out := make([]moments.Moments, fits)
 	err := r.each(ctx, pass{steps: before, until: r.Fit.high},
 		func(s series, values []float64, row int64) error {
-			moments.See(&out[s.slot], r.Fit.restrict(s.item, values, row))
+			moments.Add(&out[s.slot], r.Fit.restrict(s.item, values, row))
 			return nil
 		})
 	if err != nil || !slices.ContainsFunc(out, func(m moments.Moments) bool { return m.N == 0 }) {
