@@ -24,7 +24,7 @@ type PutColumn struct {
 	pieces [][]byte
 }
 
-// Values is a column of numbers or truth values, of shape [rows]; the slice is read by Put, not
+// Values is a column of numbers or booleans, of shape [rows]; the slice is read by Put, not
 // copied.
 func Values[T Value](name string, values []T) PutColumn {
 	b := bytesOf(values)

@@ -8,7 +8,7 @@ import (
 )
 
 // exact refuses what encoding/json takes all the same: a field that is given twice, of which it has
-// the last one, and one in another case; null for a number, text or truth value within a list,
+// the last one, and one in another case; null for a number, text or boolean within a list,
 // which it leaves at zero; and a list that is longer or shorter than the array it is read into.
 // Data has been read into the type; path is where it stands.
 func exact(data []byte, t reflect.Type, path string) error {

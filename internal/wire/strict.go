@@ -133,7 +133,7 @@ func jsonPath(field string) string {
 
 // jsonNames say what encoding/json calls a value.
 var jsonNames = map[string]string{"array": "a list", "object": "an object", "string": "text",
-	"bool": "a truth value", "number": "a number"}
+	"bool": "a boolean", "number": "a number"}
 
 // wanted says what JSON a type is read from.
 func wanted(t reflect.Type) string {

@@ -53,7 +53,7 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 		`{"item_id": [1]}`:             "item_id: got a number, want text",
 		`{"fit_rows": [0.5, 1]}`:       "fit_rows: got 0.5, want a whole number",
 		`{"sort": {}}`:                 "sort: got an object, want true or false",
-		`{"time": true}`:               "time: got a truth value, want text",
+		`{"time": true}`:               "time: got a boolean, want text",
 		`{"share": []}`:                "share: got a list, want a number",
 		`{"by": 1}`:                    "by: got a number, want an object",
 		`[1]`:                          "got a list, want an object",

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// CheckCells returns the index of the first value that is not one of the kind, a truth value other
+// CheckCells returns the index of the first value that is not one of the kind, a boolean other
 // than 0 and 1 or a NaT, and -1 if there is none.
 func CheckCells[S Storable](k Kind, block []S) (bad int) {
 	switch block := any(block).(type) {

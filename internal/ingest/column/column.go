@@ -189,12 +189,12 @@ func (c Column) TimeText(v int64) string {
 // BlockRows is the number of values that are converted at a time.
 const BlockRows = 4096
 
-// IsNumber reports whether values are numbers. Truth values, times and texts are not.
+// IsNumber reports whether values are numbers. Booleans, times and texts are not.
 func (c Column) IsNumber() bool {
 	return c.Kind == KindUnknown || c.Kind.IsInteger() || c.Kind.IsFloat()
 }
 
-// IsBool reports whether values are truth values that steps can be done to. Truth values of text
+// IsBool reports whether values are booleans that steps can be done to. Booleans of text
 // files are not: their reader refuses a missing cell.
 func (c Column) IsBool() bool { return c.Kind == KindBool && !c.Inferred }
 

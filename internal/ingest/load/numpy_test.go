@@ -149,7 +149,7 @@ func TestInvalidNumpyFilesAreRefused(t *testing.T) {
 		{"far", loadtest.NPY("<M8[D]", "(1,)", false, little, []int64{math.MaxInt64}),
 			`x.npy, row 1, column "value": "9223372036854775807" times 86400 s does not fit 64 bits of s`, "leave the rows out", option.Options{}},
 		{"bool", loadtest.NPY("|b1", "(1,)", false, little, []byte{2}),
-			`x.npy, row 1, column "value": "2" is no truth value, want 0 or 1`, "integers",
+			`x.npy, row 1, column "value": "2" is no boolean, want 0 or 1`, "integers",
 			option.Options{}},
 		{"surrogate", loadtest.NPY("<U1", "(1,)", false, little, []uint32{0xd800}),
 			`x.npy, row 1, column "value": the text is not of Unicode`, "",

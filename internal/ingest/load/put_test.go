@@ -158,7 +158,7 @@ func TestInvalidArraysAreRefused(t *testing.T) {
 		{"text bytes", "has 8 bytes, want 16 or more for 1 texts",
 			headerOnly(put.Column{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}),
 			option.Options{}},
-		{"invalid boolean", `row 2, column "a": "7" is no truth value, want 0 or 1`,
+		{"invalid boolean", `row 2, column "a": "7" is no boolean, want 0 or 1`,
 			complete("a", "bool", []int64{2}, []uint8{1, 7}), option.Options{}},
 		{"too large", `row 2, column "a": "18446744073709551615" does not fit int64`,
 			complete("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}),

@@ -14,7 +14,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// StaysWhole reports whether a column of integers or truth values has steps whose results are such
+// StaysWhole reports whether a column of integers or booleans has steps whose results are such
 // values too.
 func (o Options) StaysWhole(c column.Column, role layout.Role) bool {
 	steps := o.StepsOf(c, role)

@@ -18,7 +18,7 @@ type stepOption interface {
 	columns(o *Options) []string
 	// isZero reports whether the option is not set.
 	isZero(o *Options) bool
-	// onBools returns which settings a column of truth values may have, for messages; "" for none.
+	// onBools returns which settings a column of booleans may have, for messages; "" for none.
 	onBools() string
 	// flag returns the flag that sets the option.
 	flag(o *Options) StepFlag

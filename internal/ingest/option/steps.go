@@ -31,7 +31,7 @@ type Setting interface {
 }
 
 // Traits are properties of a setting. The zero value is a step that needs no fit, makes floats of
-// integers, and leaves out columns of truth values.
+// integers, and leaves out columns of booleans.
 type Traits struct {
 	// Fitted is true if the step is fitted to the fit rows.
 	Fitted bool
@@ -55,7 +55,7 @@ type Traits struct {
 type Steps []Setting
 
 // StepsOf returns the steps of a column. They are nil unless it is a value column of numbers or
-// truth values.
+// booleans.
 func (o Options) StepsOf(c column.Column, role layout.Role) Steps {
 	if role != layout.RoleValue || !c.IsNumber() && !c.IsBool() {
 		return nil
@@ -190,7 +190,7 @@ func (o Options) checkStep(option stepOption, name string, columns []column.Colu
 			if s := option.of(&o, name); s.IsOff() || s.Traits().Bools {
 				return nil
 			}
-			refusal.Allowed = option.onBools() + " for a column of truth values"
+			refusal.Allowed = option.onBools() + " for a column of booleans"
 		}
 	}
 	if refusal.Allowed == "" {

@@ -55,7 +55,7 @@ func (t Target) RangeError(row int64, value any) *loaderr.SourceError {
 		value == int64(math.MinInt64):
 		e.Text, e.Reason, e.Hint = "NaT", "is no time", loaderr.HintDropRows
 	case t.Kind == column.KindBool:
-		e.Reason, e.Hint = "is no truth value, want 0 or 1",
+		e.Reason, e.Hint = "is no boolean, want 0 or 1",
 			"write the column as integers, or leave it out with --columns"
 	case e.Text == "NaN":
 		return t.MissingError(row)

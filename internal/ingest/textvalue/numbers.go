@@ -15,7 +15,7 @@ func IsMissing(b []byte) bool {
 	return false
 }
 
-// ParseBool parses a truth value. ok is false for other text.
+// ParseBool parses a boolean. ok is false for other text.
 func ParseBool(b []byte) (v, ok bool) {
 	switch string(b) {
 	case "true", "True":
