@@ -16,7 +16,7 @@ type Series struct {
 }
 
 // FeatureSeries is one feature. Of the values of a bucket, Min is the least, Max the greatest and
-// Missing how many are missing; both are nil where all are. Truth values are 0 and 1, texts the
+// Missing how many are missing; both are nil where all are. Booleans are 0 and 1, texts the
 // codes of their words, times and durations numbers in their unit; infinities are as in [Rows].
 type FeatureSeries struct {
 	Column  string  `json:"column"` // as in Features: a column of shape [rows, n] is a[0], a[1], …
