@@ -14,7 +14,7 @@ func TestOverTCPSourcesLieBelowTheRootsOnly(t *testing.T) {
 	d := w.openTCP()
 	path := w.source("a.csv", "a\n1\n")
 	load, grow := string(asJSON(map[string]any{"sources": []string{path}})), "/v1/datasets/a/append"
-	const says = "lies below none of the folders"
+	const says = "is outside the folders"
 
 	w.wantProblem(d.do("POST", "/v1/datasets/a/load", load), wire.Forbidden, says)
 	// the message does not say whether the file exists

@@ -102,7 +102,7 @@ func TestVerifyNamesTheFileThatIsMissingOrTruncated(t *testing.T) {
 			w.Cleanup(func() { _ = os.Truncate(path, st.Size()) })
 			return os.Truncate(path, st.Size()-1)
 		},
-		"another file stands in its place": func(path string) error {
+		"another file has replaced it": func(path string) error {
 			b, err := os.ReadFile(path)
 			if err == nil {
 				err = os.Remove(path)
@@ -130,7 +130,7 @@ func TestVerifyNamesTheFileThatIsMissingOrTruncated(t *testing.T) {
 					t.Fatal(err)
 				}
 				// the content is the same
-				if what == "another file stands in its place" &&
+				if what == "another file has replaced it" &&
 					(!open || file == layout.ManifestFile) {
 					if job := w.verify(name); job.State != wire.JobDone {
 						t.Errorf("%s: %+v", name, job.Error)

@@ -208,7 +208,7 @@ func (d *Data) misplaced(name string, mapped *os.File) string {
 	}
 	open, err := mapped.Stat()
 	if err != nil || !os.SameFile(there, open) {
-		return "another file stands in its place"
+		return "another file has replaced it"
 	}
 	if want := d.Manifest.Files[name].Bytes; there.Size() != want {
 		return fmt.Sprintf("%d bytes, want %d", there.Size(), want)

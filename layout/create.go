@@ -119,4 +119,4 @@ func (w *Writer) Abort() error {
 }
 
 // errFinished is returned by methods that are called after Finish or Abort.
-var errFinished = errors.New("generation was finished or given up before")
+var errFinished = errors.New("generation is already finished or aborted")

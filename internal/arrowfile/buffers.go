@@ -80,7 +80,7 @@ func Buffers(r io.ReaderAt, size int64) (spans []Span, err error) {
 		return nil, err
 	}
 	if message.GetByteSlot(messageType, 0) != typeRecordBatch {
-		return nil, fmt.Errorf("%w: its record batch is none", ErrTorn)
+		return nil, fmt.Errorf("%w: the message of its record batch has another type", ErrTorn)
 	}
 	var batch flatbuffers.Table
 	message.Union(&batch, flatbuffers.UOffsetT(message.Offset(messageHeader)))

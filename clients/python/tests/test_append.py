@@ -153,7 +153,7 @@ def test_times_that_the_datasets_unit_cannot_say(cache: tensorcache.Cache, tmp_p
     cache.load("coarse", tmp_path / "a.csv", time="t")
     late = np.array(["2020-01-01T00:00:02.000", "2020-01-01T00:00:03.500"], "M8[ms]")
     words = (
-        r'row 2, column "t": "2020-01-01 00:00:03.500" is no whole number of s, .*\nhint: load '
+        r'row 2, column "t": "2020-01-01 00:00:03.500" is not a whole number of s, .*\nhint: load '
         r"all files again"
     )
     with pytest.raises(tensorcache.SourceError, match=words):
@@ -172,6 +172,6 @@ def test_times_that_the_datasets_unit_cannot_say(cache: tensorcache.Cache, tmp_p
     cache.put("fine", {"t": late.astype("M8[ns]"), "v": [1.0, 2.0]}, time="t")
     with pytest.raises(
         tensorcache.SourceError,
-        match='row 1, column "t": "3000-01-01 00:00:00" is no whole number of ns, or',
+        match='row 1, column "t": "3000-01-01 00:00:00" is not a whole number of ns, the',
     ):
         cache.append("fine", {"t": np.array(["3000-01-01"], "M8[s]"), "v": [1.0]})

@@ -278,7 +278,7 @@ def test_an_item_of_one_row(data: tensorcache.Dataset) -> None:
         ({"t": np.asarray([1, 1], "M8[s]")}, {"time": "t"},
          "two rows have the time 1970-01-01 00:00:01"),
         ({"id": ["x", "y", "x"], "t": [1, 1, 2]}, {"item_id": "id", "time": "t"},
-         r'row \d, column "id": item "x" comes back after another item'),
+         r'row \d, column "id": item "x" appears again after another item'),
         ({"id": [1.5, 2.5]}, {"item_id": "id"}, "holds integers or text, not float64"),
         ({"v": np.empty(0)}, {}, "no rows"),
     ],

@@ -171,7 +171,7 @@ def test_an_allowed_user_has_files_loaded_from_below_the_roots_only(directory: P
     assert out == "17420\n", err
     for path in (directory.parent / "secret.csv", directory / "token"):
         out, err = loads(path)
-        assert "lies below none of the folders" in err, (out, err)
+        assert "is outside the folders" in err, (out, err)
 
 
 def test_what_others_see_of_the_cache(directory: Path) -> None:

@@ -75,7 +75,7 @@ def test_wide_files_that_follow_each_other_are_sorted(
         pl.DataFrame(
             {"t": [2 * part, 2 * part + 1], "x": [1.0, 2.0], "y": [3.0, 4.0]}
         ).write_parquet(tmp_path / f"{part}.parquet")
-    with pytest.raises(tensorcache.SourceError, match="comes back after another item"):
+    with pytest.raises(tensorcache.SourceError, match="appears again after another item"):
         cache.load("parts", tmp_path, time="t", melt=True)
     data = cache.load("parts", tmp_path, time="t", melt=True, sort=True)
     assert data["value"].tolist() == [1, 2] * 3 + [3, 4] * 3
@@ -97,5 +97,5 @@ def test_tables_that_cannot_be_melted(cache: tensorcache.Cache, tmp_path: Path) 
     with pytest.raises(tensorcache.SpecError, match='time column of another name than "value"'):
         cache.load("refused", path, time="value", melt=True)
     pd.DataFrame({"t": [1, 2]}).to_parquet(path)
-    with pytest.raises(tensorcache.SourceError, match="holds no series beside the time"):
+    with pytest.raises(tensorcache.SourceError, match="has no series besides the time"):
         cache.load("refused", path, time="t", melt=True)

@@ -99,7 +99,7 @@ def test_without_a_fill_the_first_missing_one_is_named(
     if library == "objects":
         column = frame["a"].astype(object)
     words = (
-        r'row 2, column "a": the value is missing, which only a float .*\nhint: fill what is '
+        r'row 2, column "a": the value is missing, but only float .*\nhint: fill what is '
         r"missing with --fill a=0"
     )
     with pytest.raises(tensorcache.SourceError, match=words):
@@ -196,7 +196,7 @@ def test_truth_values_are_filled_with_such_alone(cache: tensorcache.Cache) -> No
     frame = pd.DataFrame({"a": pd.array([True, None], "boolean"), "b": [1.0, None]})
     with pytest.raises(
         tensorcache.SpecError,
-        match='fill: "a": want 0, 1, forward or backward for a column of truth',
+        match='fill: "a": want 0, 1, forward or backward for a column of booleans',
     ):
         cache.put("truth", frame, fill={"a": "mean"})
     with pytest.raises(

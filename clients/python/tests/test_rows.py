@@ -205,17 +205,17 @@ REFUSED: list[tuple[dict[str, Any], str, type[Exception]]] = [
     ),
     (
         {"regrid": 2, "duplicates": "last"},
-        'row 4, column "t": the time 4 of item "a" is no number',
+        'row 4, column "t": the time 4 of item "a" is not a whole number',
         tensorcache.SourceError,
     ),
     (
         {"regrid": 1, "duplicates": "last"},
-        r'(?s)column "n": is int64, which cannot say.*--fill n=',
+        r'(?s)column "n": is int64, which has no missing values.*--fill n=',
         tensorcache.SourceError,
     ),
     (
         {"regrid": 1, "duplicates": "last", "fill": {"n": 0}},
-        r'(?s)column "d": is timestamp, which cannot say.*hint: leave the column out',
+        r'(?s)column "d": is timestamp, which has no missing values.*hint: leave the column out',
         tensorcache.SourceError,
     ),
 ]

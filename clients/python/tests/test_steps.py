@@ -264,7 +264,7 @@ def test_whole_numbers_beyond_floats_are_refused(
     match = (
         f'{int(number)}.*for column "n"'
         if number == 2.0**60
-        else f"{number}, want a number that float64 holds"
+        else f"{number}, want a number that float64 represents exactly"
     )
     for option in options:
         with pytest.raises(tensorcache.SpecError, match=match):

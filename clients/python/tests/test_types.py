@@ -270,7 +270,7 @@ def test_decimals_are_the_nearest_floats(cache: tensorcache.Cache, tmp_path: Pat
         (
             pa.int32(),
             [1, None],
-            'row 2, column "a": the value is missing, which only a float column can say',
+            'row 2, column "a": the value is missing, but only float columns have missing values',
         ),
         (pa.bool_(), [None, True], 'row 1, column "a": the value is missing'),
         (pa.timestamp("s"), [1, None], 'row 2, column "a": the value is missing'),

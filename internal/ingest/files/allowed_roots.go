@@ -97,7 +97,7 @@ func withRoot[T any](
 	}
 	return result, &loaderr.SourceError{
 		Path:       path,
-		Reason:     "lies below none of the folders that may be loaded from by other users and over TCP",
+		Reason:     "is outside the folders that other users and TCP clients may load from",
 		Hint:       "start the daemon with --root DIR, or load it with tensorcache load on the daemon's machine",
 		NotAllowed: true,
 	}

@@ -164,13 +164,13 @@ func (f *folder) sorted() ([]SourceFile, error) {
 	if len(f.files) == 0 {
 		return nil, &loaderr.SourceError{
 			Path: f.root, Reason: "is a directory without " + FormatNames() + " files",
-			Hint: "files are told by their suffix; name them one by one if theirs is another",
+			Hint: "files of a folder are recognized by their suffix; name files with other suffixes one by one",
 		}
 	}
 	if f.otherFolder != "" {
 		return nil, &loaderr.SourceError{
 			Path: f.root,
-			Reason: fmt.Sprintf("holds files and the folder %q, which is no partition (key=value)",
+			Reason: fmt.Sprintf("holds files and the folder %q, which is not a partition (key=value)",
 				filepath.Base(f.otherFolder)),
 			Hint: "name the files and folders that are wanted",
 		}

@@ -78,7 +78,7 @@ func TestErrorsOfDamagedArrowNameColumnAndBatch(t *testing.T) {
 		o                option.Options
 	}{
 		{"text", `x.arrows, row 9, column "word": "\xffxy" is not UTF-8`,
-			"bytes are read where they are text",
+			"only UTF-8 text can be loaded",
 			func(b []byte) { replace(b, []byte("wxywxyz"), []byte{0xff}) }, option.Options{}},
 		{"item", `x.arrows, row 1, column "word": the text is empty, but an item needs a name`,
 			"leave the rows out", func([]byte) {}, option.Options{ItemID: []string{"word"}}},

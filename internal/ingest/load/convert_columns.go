@@ -51,7 +51,7 @@ func convertBlock[S column.Number](
 	e.Column, e.Text = c.Name, fmt.Sprint(src[bad])
 	e.Reason, e.Hint = "does not fit "+string(to.DType), column.HintWider
 	if src[bad] != src[bad] {
-		e.Text, e.Reason = "", "the value is missing, which only a float column can say"
+		e.Text, e.Reason = "", "the value is missing, but only float columns have missing values"
 		e.Hint = "fill it with --fill " + c.Name + "=0"
 	}
 	return &e

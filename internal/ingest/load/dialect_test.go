@@ -104,7 +104,7 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 			"--delimiter", option.Options{NoHeader: true}},
 		{"line without header", "\n1,2\n\n3,x\n",
 			`row 2 (line 4), column "c1": "x" is not a number`, "", option.Options{NoHeader: true}},
-		{"header as values", "a,b\n1,2\n", `row 2 (line 2), column "c0": "1" is like a number`,
+		{"header as values", "a,b\n1,2\n", `row 2 (line 2), column "c0": "1" looks like a number`,
 			"--na", option.Options{NoHeader: true}},
 		{"unknown c2", "1,2\n", `columns: no column is named "c2"; near: c0, c1`, "",
 			option.Options{NoHeader: true, Columns: []string{"c2"}}},
@@ -118,7 +118,7 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 			`row 2 (line 3), column "t": "-1" is missing, but every row needs a time`, "",
 			option.Options{NA: []string{"-1"}, Time: "t"}},
 		{"missing boolean", "t,a\n1,true\n2,?\n",
-			`row 2 (line 3), column "a": "?" is missing, which only a float column can say`, "",
+			`row 2 (line 3), column "a": "?" is missing, but only float columns have missing values`, "",
 			option.Options{NA: []string{"?"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -23,7 +23,7 @@ func (l *load) checkSpace() error {
 	}
 	return &loaderr.NoSpaceError{
 		Dir: l.Dir, Need: need, Have: have,
-		Text: "the result and what is kept beside it while it is made" + l.largestSource(),
+		Text: "the result and its temporary files" + l.largestSource(),
 	}
 }
 

@@ -127,7 +127,7 @@ func TestAppendRefusesRecipesWithInexactNumbers(t *testing.T) {
 	defer d.Close()
 	_, err = AppendOptions(d.Manifest, []string{"x.csv"})
 	loadtest.Refused(t, err,
-		"rows cannot be appended with the recipe of the dataset: got 1152921504606846977, want a number that float64 holds",
+		"rows cannot be appended with the recipe of the dataset: got 1152921504606846977, want a number that float64 represents exactly",
 		"load")
 }
 

@@ -108,7 +108,7 @@ func TestInvalidFoldersAreRefused(t *testing.T) {
 		{"two kinds", map[string]string{"a.csv": "a\n1\n", "b.parquet": "x"},
 			": holds CSV and Parquet files (a.csv, b.parquet), want one kind", "name the files"},
 		{"folder", map[string]string{"a.csv": "a\n1\n", "more/b.csv": "a\n1\n"},
-			`: holds files and the folder "more", which is no partition (key=value)`,
+			`: holds files and the folder "more", which is not a partition (key=value)`,
 			"name the files"},
 		{"no value", map[string]string{"k=__HIVE_DEFAULT_PARTITION__/a.csv": "a\n1\n"},
 			"/k=__HIVE_DEFAULT_PARTITION__: is a partition without a value", ""},

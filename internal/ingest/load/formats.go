@@ -179,7 +179,7 @@ func refuse(path string, head []byte) error {
 	}
 	if f, _ := files.FormatOf(path); f.Name == "Arrow" {
 		return &loaderr.SourceError{
-			Path: path, Reason: "begins as no Arrow file or stream of version 0.15 or later does",
+			Path: path, Reason: "does not begin like an Arrow file or stream of version 0.15 or later",
 			Hint: "it is older or damaged; if pyarrow reads it, write it again with that",
 		}
 	}

@@ -118,6 +118,6 @@ func TestParquetNaTIsRefused(t *testing.T) {
 		}
 		_, _, err := loadInProcess(t,
 			option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
-		loadtest.Refused(t, err, `x.parquet, row 2, column "T": "NaT" is no time`, "")
+		loadtest.Refused(t, err, `x.parquet, row 2, column "T": "NaT" is not a time`, "")
 	}
 }

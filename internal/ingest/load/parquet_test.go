@@ -108,7 +108,7 @@ func TestInvalidParquetFilesAreRefused(t *testing.T) {
 	}{
 		{"truncated", half, half + ": is cut off: its end is not that of a Parquet file",
 			"write or copy it again", option.Options{}},
-		{"text", loadtest.File(t, "a.parquet", "a,b\n1,2\n3,4\n"), "is no Parquet file", "",
+		{"text", loadtest.File(t, "a.parquet", "a,b\n1,2\n3,4\n"), "is not a Parquet file", "",
 			option.Options{}},
 		{"flipped bit", loadtest.File(t, "flip.parquet", string(flipped)),
 			"crc32 checksum mismatch", "damaged", option.Options{ItemID: []string{"text"}}},
@@ -118,7 +118,7 @@ func TestInvalidParquetFilesAreRefused(t *testing.T) {
 		{"nested", "testdata/bad-nested.parquet", `column "a": holds nested values`, "--columns",
 			option.Options{}},
 		{"null in integers", "testdata/bad-nulls.parquet",
-			`row 3, column "i": the value is missing, which only a float column can say`,
+			`row 3, column "i": the value is missing, but only float columns have missing values`,
 			"--fill i=0", option.Options{}},
 		{"null in bools", "testdata/bad-nulls.parquet", `row 2, column "b": the value is missing`,
 			"leave the column out", option.Options{Columns: []string{"b"}}},
@@ -316,5 +316,5 @@ func TestInt96TimesOutsideNanosecondsAreRefused(t *testing.T) {
 	_, _, err := loadInProcess(t,
 		option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
 	loadtest.Refused(t, err,
-		`x.parquet, row group 1, column "T", page 1: "9999-12-31 00:00:00.000001" is a time of INT96 beyond`, "microseconds")
+		`x.parquet, row group 1, column "T", page 1: "9999-12-31 00:00:00.000001" is an INT96 time outside`, "microseconds")
 }

@@ -158,7 +158,7 @@ func TestInvalidArraysAreRefused(t *testing.T) {
 		{"text bytes", "has 8 bytes, want 16 or more for 1 texts",
 			headerOnly(put.Column{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}),
 			option.Options{}},
-		{"invalid boolean", `row 2, column "a": "7" is no boolean, want 0 or 1`,
+		{"invalid boolean", `row 2, column "a": "7" is not a boolean, want 0 or 1`,
 			complete("a", "bool", []int64{2}, []uint8{1, 7}), option.Options{}},
 		{"too large", `row 2, column "a": "18446744073709551615" does not fit int64`,
 			complete("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}),
@@ -166,13 +166,13 @@ func TestInvalidArraysAreRefused(t *testing.T) {
 		{"narrow", `row 1, column "a": "1e+300" does not fit float32`,
 			complete("a", "float64", []int64{1, 2}, []float64{1, 1e300}),
 			option.Options{DType: option.Floats("float32")}},
-		{"no number", `row 2, column "a": the value is missing, which only a float column can say`,
+		{"no number", `row 2, column "a": the value is missing, but only float columns have missing values`,
 			complete("a", "float64", []int64{2}, []float64{1, math.NaN()}),
 			option.Options{DType: option.DTypes{By: map[string]string{"a": "int8"}}}},
 		{"half", `row 2, column "a": "300" does not fit int8`,
 			complete("a", "float16", []int64{2}, []uint16{0x3c00, 0x5cb0}),
 			option.Options{DType: option.DTypes{By: map[string]string{"a": "int8"}}}},
-		{"no time", `row 2, column "a": "NaT" is no time`, func(t *testing.T) (put.Header, []byte) {
+		{"no time", `row 2, column "a": "NaT" is not a time`, func(t *testing.T) (put.Header, []byte) {
 			p, b := complete("a", "int64", []int64{2}, []int64{1, math.MinInt64})(t)
 			p.Columns[0].DType, p.Columns[0].Unit = "duration", "ms"
 			return p, b
@@ -237,7 +237,7 @@ func TestTruncatedArrowStreamsAreRefused(t *testing.T) {
 	loadtest.Refused(t, err, "is an Arrow file, want an Arrow IPC stream", "new_stream")
 	_, err = loadPut(t, option.Options{}, put.Header{Format: put.FormatArrow},
 		[]byte("t,a\n1,2\n"))
-	loadtest.Refused(t, err, "byte 0 is no beginning of an Arrow message", "IPC stream")
+	loadtest.Refused(t, err, "byte 0 is not the beginning of an Arrow message", "IPC stream")
 }
 
 func TestAPutReportsItsTotalBytes(t *testing.T) {

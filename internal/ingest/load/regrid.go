@@ -31,7 +31,7 @@ func (l *load) allowInsertedRows(added int64) error {
 			return &loaderr.SourceError{
 				Path: l.readers[0].Path(), Column: c.Name, Hint: hint,
 				Reason: fmt.Sprintf(
-					"is %s, which cannot say that its values in %d inserted rows are missing",
+					"is %s, which has no missing values for %d inserted rows are missing",
 					d.DType, added),
 			}
 		}

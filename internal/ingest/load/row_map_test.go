@@ -283,13 +283,13 @@ func TestErrorsAfterSortingNameTheRowOfTheFile(t *testing.T) {
 	for want, change := range map[string]func(o *option.Options){
 		`b.csv, row 3 (line 4), column "t": two rows of item "u" have the time 5`:                               func(o *option.Options) {},
 		`b.csv, row 3 (line 4), column "n": the rows of item "u" with the time 5 differ, and int64 has no mean`: func(o *option.Options) { o.Duplicates = option.DuplicatesMean },
-		`b.csv, row 2 (line 3), column "t": the time 7 of item "u" is no number of steps of 3 after the first, 5`: func(o *option.Options) {
+		`b.csv, row 2 (line 3), column "t": the time 7 of item "u" is not a whole number of steps of 3 after the first, 5`: func(o *option.Options) {
 			o.Duplicates, o.Regrid = option.DuplicatesLast, json.RawMessage("3")
 			o.Where = whereFrom("5")
 		},
-		`a.csv, row 3 (line 4), column "t": time 4 of item "u" comes after 5`:                                              func(o *option.Options) { o.Sort = false },
-		`a.csv, column "t": none of the 7 rows is kept: 0 of them lie in the bounds of time, their times go from 0 to 7`:   func(o *option.Options) { o.Where = whereFrom("8") },
-		`a.csv, column "t": none of the 7 rows is kept: 1 of them lie in the bounds of time, their times go from 0 to 7, `: func(o *option.Options) { o.Where, o.Items = whereFrom("7"), []json.RawMessage{json.RawMessage(`"w"`)} },
+		`a.csv, row 3 (line 4), column "t": time 4 of item "u" comes after 5`:                                                        func(o *option.Options) { o.Sort = false },
+		`a.csv, column "t": none of the 7 rows matches: 0 are within the time bounds; all times are from 0 to 7`:                     func(o *option.Options) { o.Where = whereFrom("8") },
+		`a.csv, column "t": none of the 7 rows matches: 1 are within the time bounds, but of other items; all times are from 0 to 7`: func(o *option.Options) { o.Where, o.Items = whereFrom("7"), []json.RawMessage{json.RawMessage(`"w"`)} },
 		`items: no item is named "x"`:                                   func(o *option.Options) { o.Items = append(o.Items, json.RawMessage(`"x"`)) },
 		`a.csv: none of the 3 items falls into bucket 5/`:               func(o *option.Options) { o.Items, o.ItemBucket = nil, "5/1000" },
 		`a.csv: none of the 3 items is both named and of bucket 5/1000`: func(o *option.Options) { o.ItemBucket = "5/1000" },

@@ -35,7 +35,7 @@ func rescale(r source.Reader, c column.Column, d layout.ColumnWriter, row0 int64
 			}
 			return &loaderr.SourceError{
 				Path: r.Path(), Row: row + 1, Line: r.Line(row), Column: c.Name, Text: text,
-				Reason: "is no whole number of " + to + ", or too many: that is the dataset's unit",
+				Reason: "is not a whole number of " + to + ", the dataset's unit, or outside its range",
 				Hint:   loaderr.HintReload,
 			}
 		}

@@ -44,7 +44,7 @@ func (o Options) CheckNumbers(c column.Column, role layout.Role) error {
 
 // ErrRounded is returned by [ParseNumber] for an integer that float64 rounds. The message names the
 // nearest float64.
-var ErrRounded = errors.New("want a number that float64 holds")
+var ErrRounded = errors.New("want a number that float64 represents exactly")
 
 // ParseNumber parses a finite number of an option. The error wraps [ErrRounded], or is that of
 // strconv.

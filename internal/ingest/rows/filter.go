@@ -149,7 +149,7 @@ func (f *Filter) CheckAllFound(items []json.RawMessage) error {
 func (f *Filter) NoRowError(path, bucket string) error {
 	e := &loaderr.SourceError{Path: path}
 	if items := int64(len(f.selectedItems)); items > 0 && f.itemsSelected == 0 {
-		e.Reason = fmt.Sprintf("none of the %d items is kept", items)
+		e.Reason = fmt.Sprintf("none of the %d items is selected", items)
 		e.Hint = "name some of them with --items, or leave out files without any"
 		if f.buckets > 0 {
 			e.Reason = fmt.Sprintf("none of the %d items falls into bucket %s", items, bucket)
@@ -163,12 +163,13 @@ func (f *Filter) NoRowError(path, bucket string) error {
 		return e
 	}
 	e.Column = f.Clock.Name
-	e.Reason = fmt.Sprintf(
-		"none of the %d rows is kept: %d of them lie in the bounds of time, their times go from %s to %s",
-		f.rows, f.rowsInTime, f.Clock.TimeText(f.minTime), f.Clock.TimeText(f.maxTime))
+	e.Reason = fmt.Sprintf("none of the %d rows matches: %d are within the time bounds",
+		f.rows, f.rowsInTime)
 	if f.rowsInTime > 0 {
-		e.Reason += ", and those are of other items"
+		e.Reason += ", but of other items"
 	}
-	e.Hint = "give other bounds with --where"
+	e.Reason += fmt.Sprintf("; all times are from %s to %s",
+		f.Clock.TimeText(f.minTime), f.Clock.TimeText(f.maxTime))
+	e.Hint = "choose other bounds with --where"
 	return e
 }

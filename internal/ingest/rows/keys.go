@@ -166,8 +166,8 @@ func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets [
 func interruptedItemError(k *Keys, row int64) error {
 	e := k.locate(row)
 	e.Column = strings.Join(k.names, ", ")
-	e.Reason = fmt.Sprintf("item %s comes back after another item", k.ItemName(row))
-	e.Hint = "let the load sort the rows with --sort"
+	e.Reason = fmt.Sprintf("item %s appears again after another item", k.ItemName(row))
+	e.Hint = "sort the rows with --sort"
 	return &e
 }
 
@@ -179,15 +179,15 @@ func unsortedError(k *Keys, before, row int64) error {
 		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.Clock.TimeText(k.TimeOf(row)))
 		e.Hint = "keep one row for each time with --duplicates first, last or mean"
 		if len(k.Columns) == 0 {
-			e.Hint = "name the column that tells series apart with --item-id, or keep one row for each time with --duplicates first, last or mean"
+			e.Hint = "name the column that identifies the series with --item-id, or keep one row for each time with --duplicates first, last or mean"
 		}
 		return &e
 	}
 	e.Reason = fmt.Sprintf("time %s%s comes after %s",
 		k.Clock.TimeText(k.TimeOf(row)), of, k.Clock.TimeText(k.TimeOf(before)))
-	e.Hint = "let the load sort the rows with --sort"
+	e.Hint = "sort the rows with --sort"
 	if len(k.Columns) == 0 {
-		e.Hint += ", or name the column that tells series apart with --item-id"
+		e.Hint += ", or name the column that identifies the series with --item-id"
 	}
 	return &e
 }

@@ -83,7 +83,7 @@ func Since(start, t int64) uint64 { return uint64(t) - uint64(start) }
 func offGridError(k *Keys, first, row int64, stepText string) error {
 	e, of := k.locate(row), k.OfItem(row)
 	e.Column = k.Clock.Name
-	e.Reason = fmt.Sprintf("the time %s%s is no number of steps of %s after the first, %s",
+	e.Reason = fmt.Sprintf("the time %s%s is not a whole number of steps of %s after the first, %s",
 		k.Clock.TimeText(k.TimeOf(row)), of, stepText, k.Clock.TimeText(k.TimeOf(first)))
 	e.Hint = "choose a step with --regrid that all times are a multiple of"
 	return &e

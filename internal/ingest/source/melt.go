@@ -53,7 +53,7 @@ func Melt(r Reader, names []string, wants []column.Want, timeName string) (*Melt
 	}
 	if len(m.series) == 0 {
 		return nil, &loaderr.SourceError{
-			Path: r.Path(), Reason: "holds no series beside the time",
+			Path: r.Path(), Reason: "has no series besides the time",
 			Hint: "load it without --melt",
 		}
 	}

@@ -22,7 +22,7 @@ func CheckText(word []byte, role layout.Role, row int64) error {
 	case !utf8.Valid(word):
 		return &loaderr.SourceError{
 			Row: row + 1, Text: string(word), Reason: ReasonUTF8,
-			Hint: "bytes are read where they are text; leave the column out with --columns",
+			Hint: "only UTF-8 text can be loaded; leave the column out with --columns",
 		}
 	}
 	return nil
@@ -35,7 +35,7 @@ const ReasonItem = "is missing, but an item needs a name"
 const ReasonNoTime = "is missing, but every row needs a time"
 
 // ReasonMissing is the reason if a value is missing in a column whose type has no missing values.
-const ReasonMissing = "is missing, which only a float column can say"
+const ReasonMissing = "is missing, but only float columns have missing values"
 
 // ReasonUTF8 is the reason if a text is not UTF-8.
 const ReasonUTF8 = "is not UTF-8"
@@ -53,9 +53,9 @@ func (t Target) RangeError(row int64, value any) *loaderr.SourceError {
 	switch {
 	case (t.Kind == column.KindTime || t.Kind == column.KindDuration) &&
 		value == int64(math.MinInt64):
-		e.Text, e.Reason, e.Hint = "NaT", "is no time", loaderr.HintDropRows
+		e.Text, e.Reason, e.Hint = "NaT", "is not a time", loaderr.HintDropRows
 	case t.Kind == column.KindBool:
-		e.Reason, e.Hint = "is no boolean, want 0 or 1",
+		e.Reason, e.Hint = "is not a boolean, want 0 or 1",
 			"write the column as integers, or leave it out with --columns"
 	case e.Text == "NaN":
 		return t.MissingError(row)
@@ -94,7 +94,7 @@ func (t Target) MissingError(row int64) *loaderr.SourceError {
 	case t.Role != layout.RoleValue:
 		e.Hint = loaderr.HintDropRows
 	case t.IsNumber() || t.IsBool():
-		e.Hint = "fill what is missing with --fill " + t.Name +
+		e.Hint = "fill the missing values with --fill " + t.Name +
 			"=0, or leave the column out with --columns"
 	default:
 		e.Hint = "leave the column out with --columns"

@@ -51,7 +51,7 @@ func TestErrorsOfValuesDependOnTheColumn(t *testing.T) {
 			column.HintWider},
 		{small.RangeError(4, layout.HalfOf(2.5)), `"2.5" does not fit int8`, column.HintWider},
 		{small.RangeError(4, math.NaN()), ReasonMissing, "--fill c=0"},
-		{clock.RangeError(4, int64(math.MinInt64)), `"NaT" is no time`, "leave the rows out"},
+		{clock.RangeError(4, int64(math.MinInt64)), `"NaT" is not a time`, "leave the rows out"},
 		{clock.RangeError(4, int64(7)), `"7" does not fit int64`, "leave the rows out"},
 		{flag.RangeError(4, uint8(2)), "want 0 or 1", "as integers"},
 		{clock.MissingError(4), ReasonNoTime, "leave the rows out"},

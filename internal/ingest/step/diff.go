@@ -71,7 +71,7 @@ func (d *diff) store() {
 
 // whyMissing returns why a difference may be missing, and what to do.
 func (d *diff) whyMissing() (reason, hint string) {
-	return "the difference is missing, which only a float column can say",
+	return "the difference is missing, but only float columns have missing values",
 		"store the differences as floats: leave the column out of --dtype"
 }
 
@@ -95,7 +95,7 @@ func checkAppendDiff(old *layout.ManifestColumn) error {
 	}
 	return &loaderr.SourceError{
 		Column: old.Name,
-		Reason: "rows cannot be appended to its differences: the values that they begin at were not kept",
+		Reason: "rows cannot be appended to its differences: the dataset does not store the values that they start from",
 		Hint:   loaderr.HintReload,
 	}
 }

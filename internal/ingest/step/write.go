@@ -63,7 +63,7 @@ func (r *columnRun) whyMissing() (reason, hint string) {
 			return s.whyMissing()
 		}
 	}
-	return "the value is missing, which only a float column can say", "fill it with --fill " +
+	return "the value is missing, but only float columns have missing values", "fill it with --fill " +
 		r.Column.Name + "=0"
 }
 

@@ -51,7 +51,7 @@ func columnOf(t arrow.DataType) (column.Column, error) {
 	case *arrow.ListType, *arrow.LargeListType:
 		return column.Column{}, &loaderr.HintedError{
 			Reason: fmt.Sprintf("is %s, whose rows may differ in length", t),
-			Hint:   "cast it to a fixed_size_list, as pyarrow's cast does where all rows are equally long, or leave the column out",
+			Hint:   "cast it to a fixed_size_list, as pyarrow's cast does if all rows have the same length, or leave the column out",
 		}
 	}
 	k, ok := kindOf[t.ID()]

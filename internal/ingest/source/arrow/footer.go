@@ -83,7 +83,7 @@ func (s *streamReader) checkFooter(found messageBlocks) error {
 	if !slices.Equal(found.batches, s.footer.batches) ||
 		!slices.Equal(found.dictionaries, s.footer.dictionaries) {
 		return &loaderr.SourceError{
-			Reason: "has messages elsewhere than its footer says",
+			Reason: "has messages at other places than its footer lists",
 			Hint:   loaderr.HintDamaged,
 		}
 	}

@@ -94,7 +94,7 @@ func (s *streamReader) spool(conn io.Reader, dir string, m *progress.Meter) erro
 		if n > 0 {
 			if _, err := s.file.Write(buf[:n]); err != nil {
 				if !files.IsFull(err) {
-					return fmt.Errorf("keep the stream: %w", err)
+					return fmt.Errorf("store the stream: %w", err)
 				}
 				return &loaderr.NoSpaceError{
 					Dir:  dir,

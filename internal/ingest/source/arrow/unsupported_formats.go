@@ -48,7 +48,7 @@ func (s *streamReader) messageError(at int64) error {
 		}
 	}
 	return &loaderr.SourceError{
-		Reason: fmt.Sprintf("byte %d is no beginning of an Arrow message", s.begin+at),
+		Reason: fmt.Sprintf("byte %d is not the beginning of an Arrow message", s.begin+at),
 		Hint:   s.hint("send an Arrow IPC stream"),
 	}
 }

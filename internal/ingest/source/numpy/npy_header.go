@@ -66,7 +66,7 @@ func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 	damaged := func(why any) error {
 		return &loaderr.SourceError{
 			Text:   strings.TrimSpace(text),
-			Reason: fmt.Sprintf("is no header of a NumPy array: %v", why),
+			Reason: fmt.Sprintf("is not a header of a NumPy array: %v", why),
 			Hint:   loaderr.HintDamaged,
 		}
 	}

@@ -85,7 +85,7 @@ func (l *literalParser) value() (any, error) {
 			return v, nil
 		}
 	}
-	return nil, fmt.Errorf("%q is no literal", l.text[l.at:min(len(l.text), l.at+20)])
+	return nil, fmt.Errorf("%q is not a literal", l.text[l.at:min(len(l.text), l.at+20)])
 }
 
 // sequence parses values up to the closing bracket end. comma reports whether a comma follows the
@@ -119,7 +119,7 @@ func (l *literalParser) dict() (map[string]any, error) {
 		}
 		name, ok := key.(string)
 		if _, duplicate := out[name]; !ok || duplicate || !l.accept(':') {
-			return nil, fmt.Errorf("%v is no key of it", key)
+			return nil, fmt.Errorf("%v is not a key of it", key)
 		}
 		if out[name], err = l.value(); err != nil {
 			return nil, err

@@ -20,7 +20,7 @@ import (
 
 // errUnsupported is returned when the fast path does not support a column chunk, or the chunk is
 // damaged.
-var errUnsupported = errors.New("is not to be decoded directly")
+var errUnsupported = errors.New("is not supported by the fast path")
 
 // fastBuffers are the buffers of one worker. They are reused from chunk to chunk.
 type fastBuffers struct {

@@ -176,7 +176,7 @@ func int96Times(values []deprecated.Int96) ([]int64, error) {
 		if days > math.MaxInt64/day-1 || days < math.MinInt64/day+1 || nanos < 0 || nanos > day {
 			return nil, &loaderr.SourceError{
 				Text:   int96Text(days, nanos),
-				Reason: "is a time of INT96 beyond those that 64 bits of nanoseconds hold",
+				Reason: "is an INT96 time outside the range of 64-bit nanoseconds",
 				Hint:   "write the times as timestamps in microseconds",
 			}
 		}

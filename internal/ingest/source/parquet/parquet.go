@@ -122,8 +122,8 @@ func checkMagic(path string, f *os.File, size int64) error {
 	case string(begin[:]) != Magic:
 		return &loaderr.SourceError{
 			Path:   path,
-			Reason: "is no Parquet file: it does not begin with " + Magic,
-			Hint:   "name it after what it holds, as x.csv, or write it again",
+			Reason: "is not a Parquet file: it does not begin with " + Magic,
+			Hint:   "give it the suffix of its format, such as .csv, or write it again",
 		}
 	case string(end[:]) != Magic:
 		return &loaderr.SourceError{

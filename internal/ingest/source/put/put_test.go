@@ -251,9 +251,9 @@ func TestValuesOutsideTheColumnTypeAreRefused(t *testing.T) {
 		stored layout.DType
 		want   string
 	}{
-		{"bool", []uint8{0, 1, 2}, layout.Bool, `row 3, column "x": "2" is no boolean`},
+		{"bool", []uint8{0, 1, 2}, layout.Bool, `row 3, column "x": "2" is not a boolean`},
 		{"timestamp", []int64{0, math.MinInt64, 0}, layout.Timestamp,
-			`row 2, column "x": "NaT" is no time`},
+			`row 2, column "x": "NaT" is not a time`},
 		{"int32", []int32{1, 300, 2}, layout.Int8, `row 2, column "x": "300" does not fit int8`},
 	} {
 		h, sent := puttest.ColumnBytes(t, "x", c.dtype, []int64{3}, c.values)

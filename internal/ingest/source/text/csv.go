@@ -227,19 +227,19 @@ func (c *csvFile) cellError(
 		e.Hint = "if these are times, say how they are written with --time-format"
 	case reason == reasonMixed || reason == reasonText:
 		e.Hint = fmt.Sprintf(
-			"name what stands for no value with --na, or take all cells as text with --dtype %s=text", col.Name)
+			"name the words for a missing value with --na, or load all cells as text with --dtype %s=text", col.Name)
 	case reason == reasonZone:
 		e.Hint = "write a zone in every cell or in none"
 	case reason == reasonFormat:
-		e.Hint = "give the format in which every cell is written, or mend the cell"
+		e.Hint = "give the format of all cells, or correct the cell"
 	case reason == reasonNarrow:
 		e.Hint = column.HintWider
 	case reason == source.ReasonItem || reason == source.ReasonNoTime:
 		e.Hint = loaderr.HintDropRows
 	case role == layout.RoleValue && reason == reasonNumber:
-		e.Hint = "if it stands for no value name it with --na; else mend the cell, or name the columns that are wanted with --columns, without this one"
+		e.Hint = "if it means a missing value, name it with --na; otherwise correct the cell, or leave the column out with --columns"
 	case role == layout.RoleValue:
-		e.Hint = "name the columns that are wanted with --columns, without this one, or mend the cell"
+		e.Hint = "correct the cell, or leave the column out with --columns"
 	}
 	if e.Text == "" {
 		e.Reason = "the cell " + e.Reason

@@ -16,12 +16,12 @@ import (
 const (
 	reasonNumber  = "is not a number"
 	reasonBool    = "is neither true nor false"
-	reasonTime    = "is no time in a form that is read without guessing"
-	reasonFormat  = "is no time in the format that --time-format says"
+	reasonTime    = "is not a time in an unambiguous format"
+	reasonFormat  = "is not a time in the format of --time-format"
 	reasonInteger = "is neither an integer nor a time"
-	reasonZone    = "and the cells before it: some have a time zone and some have not"
+	reasonZone    = "and the cells before it: some have a time zone and some do not"
 	reasonText    = "is text, not a number"
-	reasonMixed   = "is like a number, but what stands above it is text"
+	reasonMixed   = "looks like a number, but the cells above it are text"
 	reasonNarrow  = "does not fit float32"
 )
 

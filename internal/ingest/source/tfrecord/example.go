@@ -44,7 +44,7 @@ type feature struct {
 
 // Errors of parsing a record. The message continues "the record".
 var (
-	errProto    = errors.New("is no tf.train.Example")
+	errProto    = errors.New("is not a tf.train.Example")
 	errSequence = errors.New("is a tf.train.SequenceExample, which is not read")
 )
 
