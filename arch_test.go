@@ -65,8 +65,8 @@ var allowed = map[string][]string{
 	"internal/ingest/rows": {"internal/ingest/column", "internal/ingest/loaderr",
 		"internal/ingest/option", "internal/ingest/parallel", "internal/near", "layout"},
 	// the interface of readers; it does not know formats
-	"internal/ingest/source": {"internal/arrowmeta", "internal/ingest/column",
-		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress",
+	"internal/ingest/source": {"internal/ingest/column", "internal/ingest/files",
+		"internal/ingest/loaderr", "internal/ingest/progress",
 		"internal/ingest/textvalue", "layout"},
 	// one format; a reader does not know what is done to its columns
 	"internal/ingest/source/arrow": {"internal/arrowmeta", "internal/pagecache",

@@ -92,11 +92,11 @@ func (s *streamReader) readFooter(size int64) error {
 	if _, err := s.file.ReadAt(footer, end); err != nil {
 		return files.AsSourceError(s.name, err)
 	}
-	if err := source.CheckArrowMetadata(footer, source.FlatFooter); err != nil {
+	if err := checkMetadata(footer, arrowmeta.Footer); err != nil {
 		return err
 	}
 	table := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}
-	// CheckArrowMetadata requires the schema.
+	// checkMetadata requires the schema.
 	schema := flatbuffers.Table{Bytes: footer,
 		Pos: table.Indirect(table.Pos + flatbuffers.UOffsetT(table.Offset(footerSchema)))}
 	s.footer = &messageBlocks{blocksOf(table, footerDictionaries), blocksOf(table, footerBatches),

@@ -45,7 +45,7 @@ func blocksOf(footer flatbuffers.Table, slot flatbuffers.VOffsetT) (out []messag
 
 // schemaMessage returns a schema message with the footer's schema.
 func schemaMessage(footer flatbuffers.Table) []byte {
-	schema := footer.Offset(footerSchema) // CheckArrowMetadata requires it
+	schema := footer.Offset(footerSchema) // checkMetadata requires it
 	// The table Message is followed by the whole footer, and its header is the schema in the
 	// footer: offsets of flatbuffers are relative and point forward.
 	const message, header = 32, 20

@@ -9,7 +9,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // Slots of the flatbuffer tables of Arrow's Message.fbs, as vtable offsets, and types of messages.
@@ -83,7 +82,7 @@ func (s *streamReader) scanMessages() error {
 		if _, err := s.data().ReadAt(meta, at); err != nil {
 			return err
 		}
-		if err := source.CheckArrowMetadata(meta, source.FlatMessage); err != nil {
+		if err := checkMetadata(meta, arrowmeta.Message); err != nil {
 			return err
 		}
 		message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
-	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // schemaOfAll returns the metadata of a stream with every type of Arrow.
@@ -58,7 +57,7 @@ func schemaOfAll(t *testing.T) []byte {
 
 func TestMetadataAgainstTheFormatIsRefused(t *testing.T) {
 	good := schemaOfAll(t)
-	if err := source.CheckArrowMetadata(good, source.FlatMessage); err != nil {
+	if err := checkMetadata(good, arrowmeta.Message); err != nil {
 		t.Fatal(err)
 	}
 	root := flatbuffers.Table{Bytes: good, Pos: flatbuffers.GetUOffsetT(good)}
@@ -119,13 +118,13 @@ func TestMetadataAgainstTheFormatIsRefused(t *testing.T) {
 	} {
 		b := bytes.Clone(good)
 		damage(b)
-		if err := source.CheckArrowMetadata(b, source.FlatMessage); err == nil ||
+		if err := checkMetadata(b, arrowmeta.Message); err == nil ||
 			!strings.Contains(err.Error(), "cannot be read") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	for n := range good[:64] {
-		if source.CheckArrowMetadata(good[:n], source.FlatMessage) == nil {
+		if checkMetadata(good[:n], arrowmeta.Message) == nil {
 			t.Errorf("the first %d bytes are accepted", n)
 		}
 	}
@@ -148,7 +147,7 @@ func TestAcceptedMetadataCanBeRead(t *testing.T) {
 	accepted := 0
 	for i := range 20_000 {
 		b := loadtest.Mutate(draw, good)
-		if source.CheckArrowMetadata(b, source.FlatMessage) != nil {
+		if checkMetadata(b, arrowmeta.Message) != nil {
 			continue
 		}
 		accepted++

@@ -6,8 +6,8 @@ import (
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 const hintOldArrow = "read it with pyarrow and write it again, without use_legacy_format"
@@ -40,7 +40,7 @@ func (s *streamReader) messageError(at int64) error {
 		if _, err := s.data().ReadAt(meta, at+4); err != nil {
 			return err
 		}
-		if source.CheckArrowMetadata(meta, source.FlatMessage) == nil {
+		if arrowmeta.Check(meta, arrowmeta.Message) {
 			return &loaderr.SourceError{
 				Reason: "is in the form that Arrow had before version 0.15, which is not read",
 				Hint:   hintOldArrow,

@@ -12,7 +12,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
@@ -56,7 +55,7 @@ func parseArrowHints(path, text string) (hints []arrowHint, err error) {
 		b = b[4:]
 	}
 	b = b[4:] // the length of the message, which ends with the text
-	if source.CheckArrowMetadata(b, source.FlatMessage) != nil {
+	if !arrowmeta.Check(b, arrowmeta.Message) {
 		return nil, damaged
 	}
 	message := flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}

@@ -1,4 +1,4 @@
-package source
+package arrow
 
 import (
 	"fmt"
@@ -7,15 +7,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// Root tables of Arrow's flatbuffers.
-const (
-	FlatMessage = arrowmeta.Message
-	FlatFooter  = arrowmeta.Footer
-)
-
-// CheckArrowMetadata returns an error if b is not valid Arrow metadata with the given root table:
-// [FlatMessage] or [FlatFooter].
-func CheckArrowMetadata(b []byte, root string) error {
+// checkMetadata returns an error if b is not valid Arrow metadata with the given root table:
+// [arrowmeta.Message] or [arrowmeta.Footer].
+func checkMetadata(b []byte, root string) error {
 	if arrowmeta.Check(b, root) {
 		return nil
 	}
