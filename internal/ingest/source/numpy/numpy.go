@@ -203,12 +203,7 @@ func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
 			}
 		}
 		n.count = c.Shape[0]
-		a := put.Arrays{Headers: []put.Column{c.Column}}
-		described, err := a.Describe([]column.Want{{Role: x.Role}})
-		if err != nil {
-			return nil, err
-		}
-		out[i] = described[0]
+		out[i] = c.Column.Describe()
 	}
 	return out, nil
 }
@@ -276,18 +271,17 @@ func (c *npyColumn) readValues(t source.Target, values *npyValues) error {
 	if c.textType != 0 {
 		return c.readTexts(t, values)
 	}
-	a := &put.Arrays{Count: c.Shape[0], Total: c.Bytes, Conn: &put.Connection{From: values}}
-	if !c.columnMajor {
-		if err := a.ReadColumn(c.Column, t); err != nil {
-			return err
+	targets := []source.Target{t}
+	if c.columnMajor {
+		targets = nil
+		for i := range t.Width {
+			feature := t
+			feature.Dest, feature.Width = t.Dest.Feature(i), 0
+			targets = append(targets, feature)
 		}
 	}
-	for i := int64(0); c.columnMajor && i < t.Width; i++ {
-		feature := t
-		feature.Dest, feature.Width = t.Dest.Feature(i), 0
-		if err := a.ReadColumn(c.Column, feature); err != nil {
-			return err
-		}
+	if err := put.ReadValues(values, c.Column, targets...); err != nil {
+		return err
 	}
 	if c.factor > 1 && t.Dest.DType.HasUnit() {
 		if row, value := column.Multiply(t.Dest, t.Row0, c.Shape[0], c.factor); row >= 0 {

@@ -15,14 +15,14 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Arrays reads columns that a connection transfers one after the other, as docs/PROTOCOL.md
+// arrays reads columns that a connection transfers one after the other, as docs/PROTOCOL.md
 // describes for put.
-type Arrays struct {
-	Headers []Column // in the order in which the columns are transferred
-	Count   int64    // number of rows
-	Total   int64    // bytes of all columns
+type arrays struct {
+	headers []Column // in the order in which the columns are transferred
+	count   int64    // number of rows
+	total   int64    // bytes of all columns
 	dir     string   // directory of the scratch file for the offsets of texts
-	Conn    *Connection
+	conn    *connection
 }
 
 // utf8Name is the dtype of a column of texts in a header.
@@ -41,7 +41,7 @@ func arrayKind(name string) (k column.Kind, ok bool) {
 // invalid, or if the columns have different numbers of rows or no rows. dir is the directory of
 // scratch files.
 func Open(headers []Column, conn io.Reader, dir string) (source.Reader, error) {
-	a := &Arrays{Headers: headers, dir: dir, Conn: &Connection{From: conn}}
+	a := &arrays{headers: headers, dir: dir, conn: &connection{from: conn}}
 	if len(headers) == 0 {
 		return nil, &loaderr.SourceError{Reason: "no columns were sent"}
 	}
@@ -56,65 +56,81 @@ func Open(headers []Column, conn io.Reader, dir string) (source.Reader, error) {
 					loaderr.Count(int(h.Shape[0]), "row"), headers[0].Name, headers[0].Shape[0]),
 			}
 		}
-		if a.Total += h.Bytes; a.Total < 0 {
+		if a.total += h.Bytes; a.total < 0 {
 			return nil, &loaderr.SourceError{Column: h.Name, Reason: "more bytes than there can be"}
 		}
 	}
-	if a.Count = headers[0].Shape[0]; a.Count == 0 {
+	if a.count = headers[0].Shape[0]; a.count == 0 {
 		return nil, &loaderr.SourceError{Reason: "the columns have no rows"}
 	}
 	return a, nil
 }
 
 // Path returns "": a connection has no path.
-func (a *Arrays) Path() string { return "" }
+func (a *arrays) Path() string { return "" }
 
 // Rows returns the number of rows.
-func (a *Arrays) Rows() int64 { return a.Count }
+func (a *arrays) Rows() int64 { return a.count }
 
 // Line returns 0: arrays have no lines.
-func (a *Arrays) Line(int64) int64 { return 0 }
+func (a *arrays) Line(int64) int64 { return 0 }
 
 // Size returns the number of bytes of all columns.
-func (a *Arrays) Size() int64 { return a.Total }
+func (a *arrays) Size() int64 { return a.total }
 
 // Close does nothing. The caller closes the connection.
-func (a *Arrays) Close() error { return nil }
+func (a *arrays) Close() error { return nil }
 
 // Names returns the names of the columns.
-func (a *Arrays) Names() []string {
-	out := make([]string, len(a.Headers))
-	for i, h := range a.Headers {
+func (a *arrays) Names() []string {
+	out := make([]string, len(a.headers))
+	for i, h := range a.headers {
 		out[i] = h.Name
 	}
 	return out
 }
 
 // Describe returns the types of the wanted columns, from their headers.
-func (a *Arrays) Describe(w []column.Want) ([]column.Column, error) {
+func (a *arrays) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
-		h := a.Headers[x.Index]
-		k, _ := arrayKind(h.DType) // succeeds: Check has validated the dtype
-		c := column.Column{Name: h.Name, Kind: k}
-		if k == column.KindTime || k == column.KindDuration {
-			c.Unit = h.Unit
-		}
-		if k == column.KindTime {
-			c.Zone = h.Zone
-		}
-		if len(h.Shape) == 2 {
-			c.Width = h.Shape[1]
-		}
-		out[i] = c
+		out[i] = a.headers[x.Index].Describe()
 	}
 	return out, nil
 }
 
+// Describe returns the type of a column that [Column.Check] accepts.
+func (h Column) Describe() column.Column {
+	k, _ := arrayKind(h.DType)
+	c := column.Column{Name: h.Name, Kind: k}
+	if k == column.KindTime || k == column.KindDuration {
+		c.Unit = h.Unit
+	}
+	if k == column.KindTime {
+		c.Zone = h.Zone
+	}
+	if len(h.Shape) == 2 {
+		c.Width = h.Shape[1]
+	}
+	return c
+}
+
+// ReadValues reads all values of a column that is not text. With several targets, it reads that
+// number of rows for each of them in turn.
+func ReadValues(from io.Reader, h Column, to ...source.Target) error {
+	a := &arrays{count: h.Shape[0], total: h.Bytes, conn: &connection{from: from}}
+	for _, t := range to {
+		if err := a.readColumn(h, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ReadRows reads the columns in the order in which they are transferred. It discards the values of
 // columns that are not wanted.
-func (a *Arrays) ReadRows(ctx context.Context, to []source.Target, m *progress.Meter) error {
-	for i, h := range a.Headers {
+func (a *arrays) ReadRows(ctx context.Context, to []source.Target, m *progress.Meter) error {
+	for i, h := range a.headers {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -122,7 +138,7 @@ func (a *Arrays) ReadRows(ctx context.Context, to []source.Target, m *progress.M
 		var err error
 		if at < 0 {
 			err = a.skip(h.Bytes)
-		} else if err = a.ReadColumn(h, to[at]); err == nil && h.Missing {
+		} else if err = a.readColumn(h, to[at]); err == nil && h.Missing {
 			err = a.readMissing(to[at])
 		}
 		if err != nil {
@@ -131,22 +147,22 @@ func (a *Arrays) ReadRows(ctx context.Context, to []source.Target, m *progress.M
 			}
 			return err
 		}
-		m.Bytes.Store(a.Conn.bytes)
-		m.Rows.Store(int64(float64(a.Count) * float64(a.Conn.bytes) / float64(a.Total)))
+		m.Bytes.Store(a.conn.bytes)
+		m.Rows.Store(int64(float64(a.count) * float64(a.conn.bytes) / float64(a.total)))
 	}
 	return nil
 }
 
-func (a *Arrays) skip(n int64) error {
-	if _, err := io.CopyN(io.Discard, a.Conn, n); err != nil {
-		return endedEarly(a.Conn.bytes, a.Total)
+func (a *arrays) skip(n int64) error {
+	if _, err := io.CopyN(io.Discard, a.conn, n); err != nil {
+		return endedEarly(a.conn.bytes, a.total)
 	}
 	return nil
 }
 
-// ReadColumn reads the values of one column and writes them to the target. It does not read the
+// readColumn reads the values of one column and writes them to the target. It does not read the
 // bytes that mark missing values.
-func (a *Arrays) ReadColumn(h Column, t source.Target) error {
+func (a *arrays) readColumn(h Column, t source.Target) error {
 	switch k, _ := arrayKind(h.DType); k {
 	case column.KindFloat16:
 		return receive[layout.Half](a, t)
@@ -176,16 +192,16 @@ func (a *Arrays) ReadColumn(h Column, t source.Target) error {
 
 // receive reads the values of a column. If they need no check and no conversion, it reads them
 // directly into the destination.
-func receive[S column.Storable](a *Arrays, t source.Target) error {
+func receive[S column.Storable](a *arrays, t source.Target) error {
 	width := max(1, t.Width)
 	if d, ok := direct[S](t); ok {
-		return a.Conn.readFull(column.BytesOf(d[:a.Count*width]), a.Total)
+		return a.conn.readFull(column.BytesOf(d[:a.count*width]), a.total)
 	}
 	rows := max(1, files.BlockBytes/(width*int64(unsafe.Sizeof(*new(S)))))
 	block := make([]S, rows*width)
-	for row := int64(0); row < a.Count; row += rows {
-		block = block[:min(rows, a.Count-row)*width]
-		if err := a.Conn.readFull(column.BytesOf(block), a.Total); err != nil {
+	for row := int64(0); row < a.count; row += rows {
+		block = block[:min(rows, a.count-row)*width]
+		if err := a.conn.readFull(column.BytesOf(block), a.total); err != nil {
 			return err
 		}
 		bad := column.CheckCells(t.Kind, block)
@@ -200,13 +216,13 @@ func receive[S column.Storable](a *Arrays, t source.Target) error {
 }
 
 // readMissing reads the bytes that mark missing values, which follow the values of a column.
-func (a *Arrays) readMissing(t source.Target) error {
+func (a *arrays) readMissing(t source.Target) error {
 	width := max(1, t.Width)
 	rows := max(1, files.BlockBytes/width)
 	block := make([]byte, rows*width)
-	for row := int64(0); row < a.Count; row += rows {
-		block = block[:min(rows, a.Count-row)*width]
-		if err := a.Conn.readFull(block, a.Total); err != nil {
+	for row := int64(0); row < a.count; row += rows {
+		block = block[:min(rows, a.count-row)*width]
+		if err := a.conn.readFull(block, a.total); err != nil {
 			return err
 		}
 		for i := range int64(len(block)) {

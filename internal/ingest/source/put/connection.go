@@ -8,22 +8,22 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// Connection counts the bytes that are read from a connection.
-type Connection struct {
-	From  io.Reader
+// connection counts the bytes that are read from a connection.
+type connection struct {
+	from  io.Reader
 	bytes int64 // read so far
 }
 
 // Read reads from the connection and counts the bytes.
-func (r *Connection) Read(p []byte) (int, error) {
-	n, err := r.From.Read(p)
+func (r *connection) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
 	r.bytes += int64(n)
 	return n, err
 }
 
 // readFull fills p. If the connection ends early, it returns an error with the number of bytes read
 // and the number wanted; want is the total of all columns.
-func (r *Connection) readFull(p []byte, want int64) error {
+func (r *connection) readFull(p []byte, want int64) error {
 	_, err := io.ReadFull(r, p)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return endedEarly(r.bytes, want)

@@ -1,8 +1,8 @@
 // Package put reads the arrays that a client sends in a put request.
 //
 // A put sends a [Header], which names the columns, and then the bytes of each column. [Open]
-// returns a reader of these bytes. The reader of NumPy files uses [Arrays] for the arrays of its
-// files.
+// returns a reader of these bytes. The reader of NumPy files describes its arrays as columns too,
+// and reads their values with [ReadValues].
 //
 // # Caveats
 //

@@ -15,20 +15,20 @@ import (
 // readTexts reads a column of texts: rows + 1 int64 offsets, which it stores in a scratch file, and
 // then the bytes of the texts. An offset o that is sent as -o-1 marks the text that ends there as
 // missing. A text has at most [files.BlockBytes] bytes.
-func (a *Arrays) readTexts(h Column, t source.Target) error {
+func (a *arrays) readTexts(h Column, t source.Target) error {
 	s, err := column.NewScratch(a.dir, layout.Table{
-		Rows: a.Count + 1, Columns: []layout.Column{{Name: "offsets", DType: layout.Int64}},
+		Rows: a.count + 1, Columns: []layout.Column{{Name: "offsets", DType: layout.Int64}},
 	})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	offsets := layout.Values[int64](s.Column(0, layout.Random)).Data
-	if err := a.Conn.readFull(column.BytesOf(offsets), a.Total); err != nil {
+	if err := a.conn.readFull(column.BytesOf(offsets), a.total); err != nil {
 		return err
 	}
-	end := h.Bytes - 8*(a.Count+1)
-	last := offsets[a.Count]
+	end := h.Bytes - 8*(a.count+1)
+	last := offsets[a.count]
 	if last < 0 {
 		last = -(last + 1)
 	}
@@ -38,11 +38,11 @@ func (a *Arrays) readTexts(h Column, t source.Target) error {
 				offsets[0], last, end),
 		}
 	}
-	bytes := bufio.NewReaderSize(io.LimitReader(a.Conn, end), files.BlockBytes)
+	bytes := bufio.NewReaderSize(io.LimitReader(a.conn, end), files.BlockBytes)
 	var previous []byte
 	code := []int32{-1}
 	at := int64(0)
-	for row := range a.Count {
+	for row := range a.count {
 		missing := offsets[row+1] < 0
 		if missing {
 			offsets[row+1] = -(offsets[row+1] + 1)
@@ -66,7 +66,7 @@ func (a *Arrays) readTexts(h Column, t source.Target) error {
 		}
 		word, err := bytes.Peek(int(n))
 		if err != nil {
-			return endedEarly(a.Conn.bytes, a.Total)
+			return endedEarly(a.conn.bytes, a.total)
 		}
 		if code[0] < 0 || string(word) != string(previous) {
 			if err := source.CheckText(word, t.Role, row); err != nil {
