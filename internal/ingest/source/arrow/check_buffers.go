@@ -37,30 +37,11 @@ func (s *streamReader) checkBuffers(
 	if buffers == 0 {
 		return nil
 	}
-	if o := flatbuffers.UOffsetT(batch.Offset(arrowmeta.BatchNodes)); o != 0 {
-		rows := batch.GetInt64Slot(batchLength, 0)
-		for i := range batch.VectorLen(o) {
-			at := batch.Vector(o) + flatbuffers.UOffsetT(i)*16
-			if n, nulls := batch.GetInt64(at), batch.GetInt64(at+8); i == 0 && n != rows || n < 0 ||
-				nulls < 0 || nulls > n {
-				return &loaderr.SourceError{
-					Column: arrowmeta.ColumnOfArray(columns, i),
-					Reason: fmt.Sprintf(
-						"has an array of %d rows and %d nulls in a batch of %d rows", n,
-						nulls, rows),
-					Hint: loaderr.HintDamaged,
-				}
-			}
-		}
+	if err := checkArrays(batch, columns); err != nil {
+		return err
 	}
-	compressed, lz4 := batch.Offset(batchCompression) != 0, false
-	if compressed {
-		c := flatbuffers.Table{Bytes: batch.Bytes,
-			Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(batchCompression)))}
-		lz4 = c.GetInt8Slot(compressionCodec, codecLZ4) == codecLZ4
-	}
+	check := s.frameCheck(batch)
 	var total, packed int64
-	prefix := make([]byte, 8)
 	first := batch.Vector(buffers)
 	for i := range batch.VectorLen(buffers) {
 		at := first + flatbuffers.UOffsetT(i)*16
@@ -68,39 +49,15 @@ func (s *streamReader) checkBuffers(
 		if length == 0 {
 			continue
 		}
-		if offset < 0 || length < 0 || compressed && length < 8 || offset > bodyBytes-length ||
-			packed > bodyBytes-length {
-			return &loaderr.SourceError{
-				Column: arrowmeta.ColumnOfBuffer(columns, i),
-				Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length,
-					offset, bodyBytes),
-				Hint: loaderr.HintDamaged,
-			}
-		}
-		if offset%8 != 0 {
-			return &loaderr.SourceError{
-				Column: arrowmeta.ColumnOfBuffer(columns, i),
-				Reason: fmt.Sprintf("has a buffer at %d, no multiple of 8", offset),
-				Hint:   loaderr.HintDamaged,
-			}
+		if err := checkPlace(offset, length, packed, bodyBytes, check != nil); err != nil {
+			return addPlace(err, arrowmeta.ColumnOfBuffer(columns, i), 0)
 		}
 		packed += length
-		if !compressed {
+		if check == nil {
 			continue
 		}
-		if _, err := s.data().ReadAt(prefix, body+offset); err != nil {
-			return err
-		}
-		n := int64(binary.LittleEndian.Uint64(prefix))
-		check := s.checkZstd
-		if lz4 {
-			check = s.checkLZ4
-		}
-		if n == -1 { // not compressed
-			n = length - 8
-		} else if n == 0 && length == 8 { // Arrow for Java writes no frame for an empty buffer
-			continue
-		} else if err := check(body+offset+8, length-8, n); err != nil {
+		n, err := s.bufferBytes(body+offset, length, check)
+		if err != nil {
 			return addPlace(err, arrowmeta.ColumnOfBuffer(columns, i), 0)
 		}
 		if total += max(n, 0); n < 0 || total < 0 || s.maxBatchBytes > 0 &&
@@ -113,6 +70,82 @@ func (s *streamReader) checkBuffers(
 		}
 	}
 	return nil
+}
+
+// checkArrays compares the rows and nulls of the arrays of a batch with its number of rows.
+func checkArrays(batch flatbuffers.Table, columns []arrowmeta.Column) error {
+	nodes := flatbuffers.UOffsetT(batch.Offset(arrowmeta.BatchNodes))
+	if nodes == 0 {
+		return nil
+	}
+	rows := batch.GetInt64Slot(batchLength, 0)
+	for i := range batch.VectorLen(nodes) {
+		at := batch.Vector(nodes) + flatbuffers.UOffsetT(i)*16
+		if n, nulls := batch.GetInt64(at), batch.GetInt64(at+8); i == 0 && n != rows || n < 0 ||
+			nulls < 0 || nulls > n {
+			return &loaderr.SourceError{
+				Column: arrowmeta.ColumnOfArray(columns, i),
+				Reason: fmt.Sprintf("has an array of %d rows and %d nulls in a batch of %d rows",
+					n, nulls, rows),
+				Hint: loaderr.HintDamaged,
+			}
+		}
+	}
+	return nil
+}
+
+// checkPlace checks the place of a buffer in the body of a batch. packed is the number of bytes of
+// the buffers before it.
+func checkPlace(offset, length, packed, bodyBytes int64, compressed bool) error {
+	if offset < 0 || length < 0 || compressed && length < 8 || offset > bodyBytes-length ||
+		packed > bodyBytes-length {
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length,
+				offset, bodyBytes),
+			Hint: loaderr.HintDamaged,
+		}
+	}
+	if offset%8 != 0 {
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("has a buffer at %d, no multiple of 8", offset),
+			Hint:   loaderr.HintDamaged,
+		}
+	}
+	return nil
+}
+
+// frameCheck returns the function that checks the compressed frame of a buffer: it is at an offset,
+// of length bytes, and declares n bytes. frameCheck returns nil if the batch is not compressed.
+func (s *streamReader) frameCheck(batch flatbuffers.Table) func(offset, length, n int64) error {
+	slot := flatbuffers.UOffsetT(batch.Offset(batchCompression))
+	if slot == 0 {
+		return nil
+	}
+	c := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + slot)}
+	if c.GetInt8Slot(compressionCodec, codecLZ4) == codecLZ4 {
+		return s.checkLZ4
+	}
+	return s.checkZstd
+}
+
+// bufferBytes returns the number of decompressed bytes of a buffer in a compressed batch, as the
+// first 8 of its length bytes declare it, after check has checked its frame. It is negative if the
+// buffer declares such a number.
+func (s *streamReader) bufferBytes(
+	offset, length int64, check func(offset, length, n int64) error,
+) (int64, error) {
+	var prefix [8]byte
+	if _, err := s.data().ReadAt(prefix[:], offset); err != nil {
+		return 0, err
+	}
+	n := int64(binary.LittleEndian.Uint64(prefix[:]))
+	switch {
+	case n == -1: // not compressed
+		return length - 8, nil
+	case n == 0 && length == 8: // Arrow for Java writes no frame for an empty buffer
+		return 0, nil
+	}
+	return n, check(offset+8, length-8, n)
 }
 
 // nullCounts returns the null count that an array declares and the null count of its bitmap. If
