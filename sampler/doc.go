@@ -9,12 +9,14 @@
 //
 // # Positions and steps
 //
-// An epoch has Total positions, consumed in ascending order, R = num_replicas and B = batch_size.
-// A position is one window, and a step consumes B·R of them, rank r the r-th B. In an order with
-// [Traits].Blocks a position is a block of windows, and a step consumes R of them, rank r the r-th.
-// With m positions left and m less than a step:
+// An epoch has Total positions, which the steps consume in ascending order. Let R be num_replicas
+// and B be batch_size.
 //
-//   - short: rank r gets ⌊m/R⌋ of them, the first m mod R ranks one more, in rank order.
+// A position is one window, and a step consumes B·R positions: rank r takes the r-th group of B. In
+// an order with [Traits].Blocks a position is a block of windows, and a step consumes R positions:
+// rank r takes the r-th. If m positions are left, fewer than a step consumes:
+//
+//   - short: each rank gets ⌊m/R⌋ of them, and the first m mod R ranks get one more.
 //   - wrap: the step continues at position 0, repeatedly until it is full.
 //   - drop: the epoch ends before them.
 //

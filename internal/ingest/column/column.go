@@ -46,7 +46,7 @@ const (
 	KindText
 )
 
-// KindNames are the names of kinds. They are those of dtypes, but for KindUnknown.
+// KindNames are the names of kinds. They are those of dtypes, except for KindUnknown.
 var KindNames = [...]string{
 	"null", "bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "int64",
 	"float16", "float32", "float64", "timestamp", "duration", "text",
@@ -83,7 +83,7 @@ type Column struct {
 	Width      int64  // features of a row, 0 for a plain column
 	Source     string // the source's name of the type, if it is not that of the kind
 	Inferred   bool   // the kind comes from cells of a text file, and later cells may widen it
-	Names      bool   // integers name items, so that a text may widen them
+	Names      bool   // an item_id column of integers: a text in a later row may widen it to text
 	Missing    bool   // a cell was missing while the kind was unknown
 }
 
@@ -194,8 +194,8 @@ func (c Column) IsNumber() bool {
 	return c.Kind == KindUnknown || c.Kind.IsInteger() || c.Kind.IsFloat()
 }
 
-// IsBool reports whether values are booleans that steps can be done to. Booleans of text
-// files are not: their reader refuses a missing cell.
+// IsBool reports whether values are booleans that steps apply to. Booleans of text files are not:
+// their reader refuses a missing cell.
 func (c Column) IsBool() bool { return c.Kind == KindBool && !c.Inferred }
 
 // SourceName returns the source's name of the type.

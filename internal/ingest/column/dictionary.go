@@ -8,7 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Dictionary gives each word of a text column a code, from 0. It is safe for concurrent use.
+// Dictionary assigns a code, from 0, to each word of a text column: each of its distinct texts. It
+// is safe for concurrent use.
 type Dictionary struct {
 	mu        sync.RWMutex
 	codes     map[string]int32

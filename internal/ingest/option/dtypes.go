@@ -57,7 +57,7 @@ func (d *DTypes) UnmarshalJSON(b []byte) error {
 // IsZero reports whether the option is not set.
 func (d DTypes) IsZero() bool { return d.Floats == "" && len(d.By) == 0 }
 
-// validate refuses dtypes that are not of numbers, but for text of a named column.
+// validate refuses dtypes that are not of numbers, except for text of a named column.
 func (d DTypes) validate() error {
 	floats := []string{string(layout.Float16), string(layout.Float32), string(layout.Float64)}
 	if err := oneOf("dtype", d.Floats, floats...); err != nil {

@@ -31,7 +31,7 @@ type Options struct {
 	DType DTypes `json:"dtype,omitzero"`
 	// Layout is columns or packed; "" is columns.
 	Layout string `json:"layout,omitempty"`
-	// Fill, Clip, Log1p, Diff and Scale are the steps of value columns, done in this order.
+	// Fill, Clip, Log1p, Diff and Scale are the steps of value columns, applied in this order.
 	Fill  PerColumn[Fill]   `json:"fill,omitzero"`
 	Clip  PerColumn[Clip]   `json:"clip,omitzero"`
 	Log1p PerColumn[bool]   `json:"log1p,omitzero"`
@@ -72,13 +72,13 @@ type Options struct {
 	Items []json.RawMessage `json:"items,omitempty"`
 	// ItemBucket, as "3/16", loads the items whose name has an xxHash64 that is 3 modulo 16.
 	ItemBucket string `json:"item_bucket,omitempty"`
-	// Melt makes a series of every column but the time: the column item has its name, and the
-	// column value its values. Columns then names the series.
+	// Melt makes an item of every column except the time: the column item has the name of the
+	// source's column, and the column value its values. Columns then names these columns.
 	Melt bool `json:"melt,omitempty"`
 	// Sort sorts the rows by item, in the order of their first rows, and time.
 	Sort bool `json:"sort,omitempty"`
-	// Duplicates, first, last or mean, is what is loaded of rows with the same item and time; ""
-	// refuses them.
+	// Duplicates selects the row to load if several have the same item and time: first, last, or
+	// mean, their average. "" refuses such rows.
 	Duplicates string `json:"duplicates,omitempty"`
 	// Regrid, a duration like "1h" or an integer in units of the time column, inserts the rows that
 	// are missing on a grid of that step, which begins at each item's first time.

@@ -11,8 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// stepOptions are the options of all steps, in the order in which the steps are done. A new step is
-// a file with its [Setting], a field of [Options], and an entry here; package step does it.
+// stepOptions are the options of all steps, in the order in which the steps are applied. A new step
+// is a file with its [Setting], a field of [Options], and an entry here; package step applies it.
 var stepOptions = []stepOption{fillOption, clipOption, log1pOption, diffOption, scaleOption}
 
 // none is the word for a setting that does nothing.
@@ -26,7 +26,7 @@ type Setting interface {
 	IsOff() bool
 	// Validate refuses a setting that no column can have. The error is a [loaderr.OptionError].
 	Validate() error
-	// Traits returns what a load must know before it does the step. IsOff is false.
+	// Traits returns what a load must know before it applies the step. IsOff is false.
 	Traits() Traits
 }
 

@@ -19,8 +19,8 @@ type Progress struct {
 	Share float64 `json:"share"`
 }
 
-// Meter is the progress that workers add to. It is safe for concurrent use, but for the fields that
-// are not atomic, which are set before the load. The zero value works.
+// Meter is the progress that workers add to. It is safe for concurrent use, except for the fields
+// that are not atomic, which are set before the load. The zero value works.
 type Meter struct {
 	OnSource                           func(source string) // called by SetSource; may be nil
 	phase                              atomic.Value

@@ -133,8 +133,8 @@ func (b *boolDecoder) decodePageV2(d *format.DataPageHeaderV2, size int64) error
 	return b.decodeValues(data, d.Encoding, n)
 }
 
-// checkCount returns the number of values of a page, and an error if the row group has not so many
-// rows left.
+// checkCount returns the number of values of a page, and an error if the row group has fewer rows
+// left.
 func (b *boolDecoder) checkCount(n int32) (int, error) {
 	if n < 0 || int64(n) > b.rows-b.row {
 		return 0, fmt.Errorf("a page of %d values after %d of %d rows", n, b.row, b.rows)

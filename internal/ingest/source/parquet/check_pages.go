@@ -37,8 +37,8 @@ func chunkOffset(m *format.ColumnMetaData) int64 {
 	return m.DataPageOffset
 }
 
-// locatePageError adds the page number to an error of parquet-go that occurs after so many decoded
-// pages.
+// locatePageError adds the page number to an error of parquet-go that occurs after a number of
+// decoded pages.
 func locatePageError(
 	file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages, decoded int, err error,
 ) error {
