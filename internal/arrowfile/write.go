@@ -2,7 +2,8 @@
 // buffers.
 //
 // [Create] leaves holes in the file where values will be written later. All buffers begin at
-// multiples of [Alignment], so that a mapping of the file has aligned values.
+// multiples of [Alignment], so that a mapping of the file has aligned values. Only package layout
+// uses it, for the files of a generation; internal/ingest/source/arrow reads Arrow sources.
 //
 // # Caveats
 //

@@ -30,10 +30,13 @@ func (l *load) runSteps(
 		return nil, nil, err
 	}
 	for _, i := range todo {
-		if err := l.CheckNumbers(l.columns[i], l.wanted.roles[i]); err != nil {
-			return nil, nil, err
+		p := l.plans[i]
+		if p.integers {
+			if err := p.steps.CheckNumbers(l.columns[i].Name); err != nil {
+				return nil, nil, err
+			}
 		}
-		if l.plans[i].asked != "" {
+		if p.asked != "" {
 			l.losses[i] = &column.Loss{}
 		}
 	}

@@ -22,20 +22,18 @@ func (o Options) StaysWhole(c column.Column, role layout.Role) bool {
 		(c.Kind.IsInteger() || c.Kind == column.KindBool)
 }
 
-// CheckNumbers refuses numbers of steps that are too large for a column of integers.
-func (o Options) CheckNumbers(c column.Column, role layout.Role) error {
-	if !o.StaysWhole(c, role) {
-		return nil
-	}
-	for _, s := range o.StepsOf(c, role) {
+// CheckNumbers refuses numbers of steps that are too large for a column of integers. The error is a
+// [loaderr.OptionError].
+func (s Steps) CheckNumbers(columnName string) error {
+	for _, s := range s {
 		numbers := s.Traits().Numbers
 		if i := column.FirstInexact(numbers); i >= 0 {
 			return &loaderr.OptionError{
 				Field: s.Name(), Value: strconv.FormatFloat(numbers[i], 'f', 0, 64),
 				Allowed: fmt.Sprintf("an integer between -2^53 and 2^53 for column %q of integers",
-					c.Name),
+					columnName),
 				Hint: fmt.Sprintf("choose a smaller number, or leave column %q out of %s",
-					c.Name, s.Name()),
+					columnName, s.Name()),
 			}
 		}
 	}

@@ -160,10 +160,10 @@ func (o Options) CheckSteps(columns []column.Column, roles []layout.Role) error 
 		}
 	}
 	for i, c := range columns {
-		if c.Inferred { // a later cell may make the column one of floats
+		if c.Inferred || !o.StaysWhole(c, roles[i]) { // a later cell may widen it to floats
 			continue
 		}
-		if err := o.CheckNumbers(c, roles[i]); err != nil {
+		if err := o.StepsOf(c, roles[i]).CheckNumbers(c.Name); err != nil {
 			return err
 		}
 	}
