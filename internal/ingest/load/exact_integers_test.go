@@ -38,14 +38,14 @@ func TestStepsRefuseIntegersFrom2To53On(t *testing.T) {
 		want, hint string
 	}{
 		{"a value", arrow.PrimitiveTypes.Int64, large, fill(0),
-			`x.arrows, row 3, column "v": the integer near 1152921504606846976 is not between -2^53 and 2^53`, "out of fill and clip"},
+			`x.arrows, row 3, column "v": the integer near 1152921504606846976 is not between -2^53 and 2^53`, "out of fill, or"},
 		{"a value that is clipped", arrow.PrimitiveTypes.Int64, []string{"5", "9007199254740992"},
 			clip(option.Clip{High: 9, HasHigh: true}),
-			`row 2, column "v": the integer near 9007199254740992`, "out of fill and clip"},
+			`row 2, column "v": the integer near 9007199254740992`, "out of clip, or"},
 		{"an unsigned value", arrow.PrimitiveTypes.Uint64, unsigned, fill(0),
-			`row 2, column "v": the integer near 18446744073709551616`, "out of fill and clip"},
+			`row 2, column "v": the integer near 18446744073709551616`, "out of fill, or"},
 		{"a value stored as float64", arrow.PrimitiveTypes.Int64, large, as("float64"),
-			`row 3, column "v": the integer near`, "out of fill and clip"},
+			`row 3, column "v": the integer near`, "out of fill, or"},
 		{"a fill value", arrow.PrimitiveTypes.Int64, small, fill(1 << 60),
 			`fill: "1152921504606846976": want an integer between -2^53 and 2^53 for column "v"`,
 			`leave column "v" out of fill`},
@@ -72,7 +72,7 @@ func TestStepsRefuseIntegersFrom2To53On(t *testing.T) {
 		option.Options{Sources: []string{loadtest.File(t, "x.csv",
 			"v,w\n1,5\n9007199254740993,6\n")}, Clip: option.All(option.Clip{HasLow: true})})
 	loadtest.Refused(t, err, `x.csv, row 2 (line 3), column "v": the integer near 9007199254740992`,
-		"out of fill and clip")
+		"out of clip, or")
 	integers := mustLoad(t,
 		option.Options{Sources: []string{loadtest.File(t, "x.csv", "v,w\n9007199254740993,-6\n")},
 			Clip: option.ByColumn(map[string]option.Clip{"w": {HasLow: true}})})

@@ -70,6 +70,15 @@ func (o Options) StepsOf(c column.Column, role layout.Role) Steps {
 	return steps
 }
 
+// Names returns the names of the steps for messages, such as "fill and clip".
+func (s Steps) Names() string {
+	names := make([]string, len(s))
+	for i, step := range s {
+		names[i] = step.Name()
+	}
+	return strings.Join(names, " and ")
+}
+
 // KeepsIntegers reports whether the results of integers are integers.
 func (s Steps) KeepsIntegers() bool {
 	return !slices.ContainsFunc(s, func(s Setting) bool { return !s.Traits().KeepsIntegers })

@@ -123,9 +123,9 @@ func (r *columnRun) refuse(row int64, reason, hint string) error {
 
 // tooLarge refuses an integer that its steps may have rounded.
 func (r *columnRun) tooLarge(row int64, v float64) error {
-	return r.refuse(row,
-		fmt.Sprintf(
-			"the integer near %.0f is not between -2^53 and 2^53, the range of fill and clip", v),
-		fmt.Sprintf("leave column %q out of fill and clip, or store it as floats in the source",
-			r.Column.Name))
+	names := r.Steps.Names()
+	reason := fmt.Sprintf("the integer near %.0f is not between -2^53 and 2^53, the range of %s",
+		v, names)
+	return r.refuse(row, reason, fmt.Sprintf(
+		"leave column %q out of %s, or store it as floats in the source", r.Column.Name, names))
 }
