@@ -99,8 +99,8 @@ def test_without_a_fill_the_first_missing_one_is_named(
     if library == "objects":
         column = frame["a"].astype(object)
     words = (
-        r'row 2, column "a": the value is missing, but only float .*\nhint: fill what is '
-        r"missing with --fill a=0"
+        r'row 2, column "a": the value is missing, but only float .*\nhint: fill the '
+        r"missing values with --fill a=0"
     )
     with pytest.raises(tensorcache.SourceError, match=words):
         cache.put("bad", {"t": frame["t"], "a": column}, time="t")
