@@ -6,14 +6,14 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Daemon is daemon.json: where a running daemon listens.
+// Daemon is the content of daemon.json: where a running daemon listens.
 type Daemon struct {
 	PID      int    `json:"pid"`
 	Version  string `json:"version"`
 	Protocol int    `json:"protocol"`
 	Control  string `json:"control"`
 	Feed     string `json:"feed"`
-	// host:port, where the control API is served over TCP too
+	// HTTP is host:port if the daemon also serves the control API over TCP.
 	HTTP    string    `json:"http,omitempty"`
 	Started time.Time `json:"started"`
 }
@@ -33,7 +33,7 @@ type Ready struct {
 	Status string `json:"status"`
 }
 
-// Dataset is a dataset in a list; with Manifest and Generations where one is shown.
+// Dataset is a dataset in a list. The answer for one dataset adds Manifest and Generations.
 type Dataset struct {
 	Dataset    string    `json:"dataset"`
 	Generation int64     `json:"generation"`
@@ -45,10 +45,10 @@ type Dataset struct {
 	Bytes      int64     `json:"bytes"`
 	Created    time.Time `json:"created"`
 	Readers    int       `json:"readers"`
-	// ResidentBytes is what of Bytes is in memory, whoever brought it there; nil where the system
-	// does not tell.
+	// ResidentBytes is the part of Bytes that is in memory, for whatever reason. It is nil if the
+	// system does not report it.
 	ResidentBytes *int64 `json:"resident_bytes"`
-	// PinnedBytes is what of it is locked there.
+	// PinnedBytes is the part of Bytes that is locked in memory.
 	PinnedBytes int64            `json:"pinned_bytes"`
 	Manifest    *layout.Manifest `json:"manifest,omitempty"`
 	Generations []int64          `json:"generations,omitempty"`
@@ -57,10 +57,11 @@ type Dataset struct {
 // Datasets answers GET /v1/datasets.
 type Datasets struct {
 	Datasets []Dataset `json:"datasets"`
-	Next     *string   `json:"next"` // what to go on after, nil at the end; the same in every list
+	// the key that the next page follows, nil on the last page; the same in every list
+	Next *string `json:"next"`
 }
 
-// Page is a page of a list: its entries, and what to go on after.
+// Page returns the entries of the page and the key that the next page follows.
 func (p Datasets) Page() ([]Dataset, *string) { return p.Datasets, p.Next }
 
 // Removed answers DELETE /v1/datasets/{name}.
@@ -71,7 +72,7 @@ type Removed struct {
 
 // States of a job.
 const (
-	JobQueued    = "queued" // others have the cores; it begins by itself
+	JobQueued    = "queued" // waits for cores that other jobs use; starts without a request
 	JobRunning   = "running"
 	JobDone      = "done"
 	JobFailedIn  = "failed"
@@ -87,8 +88,8 @@ const (
 	PreloadJob = "preload"
 )
 
-// Job is a load, or other work on a dataset, as clients see it. Bytes are of the sources; for
-// verify, of the dataset.
+// Job is a load or other work on a dataset, as clients see it. Bytes counts bytes of the sources;
+// in a verify job, bytes of the dataset.
 type Job struct {
 	Job        string `json:"job"`
 	Kind       string `json:"kind"`
@@ -99,27 +100,28 @@ type Job struct {
 	RowsTotal  int64  `json:"rows_total"`
 	Bytes      int64  `json:"bytes"`
 	BytesTotal int64  `json:"bytes_total"`
-	// Progress is the share of the whole work that is done, over all phases, from 0 to 1; it never
-	// goes back.
+	// Progress is the finished part of the whole work, over all phases, from 0 to 1. It never
+	// decreases.
 	Progress float64 `json:"progress"`
-	// EtaS is how many seconds are left at the mean pace so far; nil while that is not known, and
-	// once it has ended.
+	// EtaS is the estimated remaining time in seconds, from the mean speed so far. It is nil if
+	// unknown, and when the job has ended.
 	EtaS *float64 `json:"eta_s"`
-	// Cores is how many cores the load may use now.
+	// Cores is the number of cores that the load may use now.
 	Cores      int     `json:"cores"`
 	Generation int64   `json:"generation"`
 	Digest     string  `json:"digest"`
 	Hit        bool    `json:"hit"`
 	Seconds    float64 `json:"seconds"`
-	// DTypeError is, of each column whose floats were stored as narrower ones, the largest error.
+	// DTypeError is the largest conversion error of each column whose floats were stored in a
+	// narrower dtype.
 	DTypeError map[string]layout.DTypeError `json:"dtype_error,omitempty"`
 	Error      *Problem                     `json:"error"`
-	// Owner stands in the answer to a load alone: with it, DELETE takes back this client's wish and
-	// no other's.
+	// Owner is set only in the answer to a load request. A DELETE with it cancels the load for this
+	// client only.
 	Owner string `json:"owner,omitempty"`
 }
 
-// Ended tells whether nothing will change any more.
+// Ended reports whether the job has reached its last state.
 func (j Job) Ended() bool { return j.State != JobQueued && j.State != JobRunning }
 
 // Append is the body of POST /v1/datasets/{name}/append.
@@ -139,22 +141,23 @@ type Jobs struct {
 	Next *string `json:"next"`
 }
 
-// Page is a page of a list: its entries, and what to go on after.
+// Page returns the entries of the page and the key that the next page follows.
 func (p Jobs) Page() ([]Job, *string) { return p.Jobs, p.Next }
 
-// Feed is a feed as clients see it. Each side's waiting is told by its own clock: WaitTrainerS is
-// how long the daemon waited for the trainer, of the Seconds since the feed was attached; WaitDataS
-// how long the trainer said it waited for data, of the PassS seconds that it was inside passes.
+// Feed is a feed as clients see it. Each side measures its waiting time with its own clock.
+// WaitTrainerS is how long the daemon waited for the trainer, in the Seconds since the trainer
+// attached. WaitDataS is how long the trainer waited for data, in the PassS seconds inside its
+// passes.
 type Feed struct {
 	Feed             string  `json:"feed"`
 	Dataset          string  `json:"dataset"`
 	Generation       int64   `json:"generation"`
 	PID              int     `json:"pid"`
-	Client           string  `json:"client"` // name/version, as it says itself
+	Client           string  `json:"client"` // name/version, as the client reports it
 	Delivery         string  `json:"delivery"`
 	Path             string  `json:"path"`
 	Batches          int64   `json:"batches"`
-	ServedWindows    int64   `json:"served_windows"` // windows in them
+	ServedWindows    int64   `json:"served_windows"` // windows in those batches
 	Slots            int     `json:"slots"`
 	SlotBytes        int64   `json:"slot_bytes"`
 	Epoch            uint64  `json:"epoch"`
@@ -174,7 +177,7 @@ type Feeds struct {
 	Next  *string `json:"next"`
 }
 
-// Page is a page of a list: its entries, and what to go on after.
+// Page returns the entries of the page and the key that the next page follows.
 func (p Feeds) Page() ([]Feed, *string) { return p.Feeds, p.Next }
 
 // UI answers POST /v1/ui.
@@ -182,12 +185,12 @@ type UI struct {
 	URL string `json:"url"`
 }
 
-// StopRequest is the body of POST /v1/stop, which may be left out.
+// StopRequest is the body of POST /v1/stop. The body is optional.
 type StopRequest struct {
 	WhenIdle bool `json:"when_idle"`
 }
 
-// Stopping answers POST /v1/stop. With when_idle, Feeds and Jobs are what is waited for.
+// Stopping answers POST /v1/stop. With when_idle, the daemon waits for these Feeds and Jobs to end.
 type Stopping struct {
 	PID   int `json:"pid"`
 	Feeds int `json:"feeds"`

@@ -7,11 +7,12 @@ import (
 	"reflect"
 )
 
-// exact refuses what encoding/json takes all the same: a field that is given twice, of which it has
-// the last one, and one in another case; null for a number, text or boolean within a list,
-// which it leaves at zero; and a list that is longer or shorter than the array it is read into.
-// Data has been read into the type; path is where it stands.
-func exact(data []byte, t reflect.Type, path string) error {
+// checkExact refuses what encoding/json accepts although it is wrong: a repeated field, of which it
+// uses the last value; a field name in another case; null for a number, text or boolean in a list,
+// which becomes zero; and a list that is longer or shorter than the array that it is decoded into.
+// encoding/json has decoded data into a value of the type t without an error. path is the field of
+// data.
+func checkExact(data []byte, t reflect.Type, path string) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -27,36 +28,36 @@ func exact(data []byte, t reflect.Type, path string) error {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		return exactFields(data, t, path)
+		return checkFields(data, t, path)
 	case reflect.Slice, reflect.Array:
-		return exactList(data, t, path)
+		return checkList(data, t, path)
 	}
 	return nil
 }
 
-func exactFields(data []byte, t reflect.Type, path string) error {
+func checkFields(data []byte, t reflect.Type, path string) error {
 	return eachField(data, path, func(field string, value json.RawMessage) error {
 		is, ok := fieldOf(t, field)
 		if !ok {
-			return &NameError{Field: within(path, field),
-				Text: fmt.Sprintf("unknown field %q%s", field, meantFields(field, t))}
+			return &NameError{Field: fieldPath(path, field),
+				Text: fmt.Sprintf("unknown field %q%s", field, suggestFields(field, t))}
 		}
-		return exact(value, is.Type, within(path, field))
+		return checkExact(value, is.Type, fieldPath(path, field))
 	})
 }
 
-// within is the path of a field of the object at a path.
-func within(path, field string) string {
+// fieldPath returns the path of a field of the object at a path.
+func fieldPath(path, field string) string {
 	if path == "" {
 		return field
 	}
 	return path + "." + field
 }
 
-// eachField calls f with every field of the object at a path. One that is given twice is refused.
+// eachField calls f with every field of the object at a path. It refuses a repeated field.
 func eachField(data []byte, path string, f func(field string, value json.RawMessage) error) error {
 	d := json.NewDecoder(bytes.NewReader(data))
-	// which has been refused by whoever read it
+	// The caller has refused everything that is not an object.
 	if first, err := d.Token(); err != nil || first != json.Delim('{') {
 		return err
 	}
@@ -68,7 +69,7 @@ func eachField(data []byte, path string, f func(field string, value json.RawMess
 		}
 		field := name.(string)
 		if seen[field] {
-			return &NameError{Field: within(path, field),
+			return &NameError{Field: fieldPath(path, field),
 				Text: fmt.Sprintf("field %q is given more than once", field)}
 		}
 		seen[field] = true
@@ -83,7 +84,7 @@ func eachField(data []byte, path string, f func(field string, value json.RawMess
 	return nil
 }
 
-func exactList(data []byte, t reflect.Type, path string) error {
+func checkList(data []byte, t reflect.Type, path string) error {
 	var list []json.RawMessage
 	if err := json.Unmarshal(data, &list); err != nil {
 		return err
@@ -100,10 +101,10 @@ func exactList(data []byte, t reflect.Type, path string) error {
 		default:
 			if string(value) == "null" &&
 				!reflect.PointerTo(e).Implements(reflect.TypeFor[json.Unmarshaler]()) {
-				return &FieldError{Field: at, Got: "null", Want: wanted(e)}
+				return &FieldError{Field: at, Got: "null", Want: wantedKind(e)}
 			}
 		}
-		if err := exact(value, t.Elem(), at); err != nil {
+		if err := checkExact(value, t.Elem(), at); err != nil {
 			return err
 		}
 	}

@@ -8,21 +8,21 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Hello is what every REQUEST has.
+// Hello contains the fields that every REQUEST has.
 type Hello struct {
 	Protocol int    `json:"protocol"`
 	Client   string `json:"client"`
 	Request  string `json:"request"`
 }
 
-// OpenRequest asks for a dataset's files and a lease on them.
+// OpenRequest asks for the files of a dataset and a lease on them.
 type OpenRequest struct {
 	Hello
 	Dataset    string `json:"dataset"`
 	Generation int64  `json:"generation"`
 }
 
-// OpenReply comes with one descriptor per file.
+// OpenReply is sent with one file descriptor for each file.
 type OpenReply struct {
 	Protocol   int              `json:"protocol"`
 	Version    string           `json:"version"`
@@ -33,7 +33,7 @@ type OpenReply struct {
 	Files      []string         `json:"files"`
 }
 
-// Cut is a window cut whose items are values, not numbers.
+// Cut is a cut as clients write it: items are values, not codes.
 type Cut = json.RawMessage
 
 // FeedRequest attaches a trainer.
@@ -41,32 +41,34 @@ type FeedRequest struct {
 	Hello
 	Dataset    string `json:"dataset"`
 	Generation int64  `json:"generation"`
-	// refused when the generation is another one; "" is any
-	Digest        string          `json:"digest"`
-	Spec          json.RawMessage `json:"spec"`
-	Cuts          []Cut           `json:"cuts"`
-	Options       sampler.Options `json:"options"`
-	Delivery      string          `json:"delivery"`
-	Views         bool            `json:"views"` // the client takes views, so auto may choose them
-	Slots         int             `json:"slots"`
-	ChannelsFirst bool            `json:"channels_first"`
-	Mask          bool            `json:"mask"`
-	// the client takes descriptors from the ring's memory and gives credits there
+	// Digest refuses a generation with another digest. "" accepts any.
+	Digest   string          `json:"digest"`
+	Spec     json.RawMessage `json:"spec"`
+	Cuts     []Cut           `json:"cuts"`
+	Options  sampler.Options `json:"options"`
+	Delivery string          `json:"delivery"`
+	// the client supports views, so auto may choose them
+	Views         bool `json:"views"`
+	Slots         int  `json:"slots"`
+	ChannelsFirst bool `json:"channels_first"`
+	Mask          bool `json:"mask"`
+	// Queue asks for descriptors and credits in the ring's memory.
 	Queue  bool            `json:"queue"`
 	Cursor json.RawMessage `json:"cursor"`
-	// the client goes on with another daemon, should this one leave
+	// Reconnect declares that the client continues with another daemon if this one stops.
 	Reconnect bool `json:"reconnect,omitempty"`
-	// the client's feed that this one comes in place of; refused where that has ended
+	// Instead is the client's own feed that this one replaces. The daemon refuses the request if
+	// that feed has ended.
 	Instead string `json:"instead,omitempty"`
 }
 
-// Queue says where in the ring's memory descriptors come and credits go.
+// Queue is the place of the queue of descriptors and credits in the ring's memory.
 type Queue struct {
 	Offset      int64 `json:"offset"`
 	Descriptors int   `json:"descriptors"`
 }
 
-// FeedReply comes with one descriptor, the ring.
+// FeedReply is sent with one file descriptor: the ring's.
 type FeedReply struct {
 	Protocol   int            `json:"protocol"`
 	Version    string         `json:"version"`
@@ -95,7 +97,7 @@ type Part struct {
 	Offset int64        `json:"offset"`
 }
 
-// Features names the features of each part.
+// Features are the names of the features of each part.
 type Features struct {
 	Context []string `json:"context"`
 	Target  []string `json:"target"`
@@ -110,23 +112,24 @@ type PutRequest struct {
 	Options json.RawMessage `json:"options"`
 	Format  string          `json:"format"`
 	Columns json.RawMessage `json:"columns"`
-	// Append puts the rows behind those of the dataset, with its options; there are no others then.
+	// Append adds the rows after those of the dataset, with the options of the dataset. Options
+	// must be empty then.
 	Append bool `json:"append,omitempty"`
 }
 
-// PutReply tells what a put became.
+// PutReply is the new generation.
 type PutReply struct {
 	Protocol   int    `json:"protocol"`
 	Dataset    string `json:"dataset"`
 	Generation int64  `json:"generation"`
 	Digest     string `json:"digest"`
 	Rows       int64  `json:"rows"`
-	// DTypeError is as in [Job].
+	// DTypeError is that of [Job].
 	DTypeError map[string]layout.DTypeError `json:"dtype_error,omitempty"`
 }
 
-// Selection names windows: those of a generation, 0 being the newest, under a spec and cuts. With a
-// digest, another generation is refused.
+// Selection identifies windows: those of a generation under a spec and cuts. Generation 0 is the
+// newest. If Digest is not empty, the daemon refuses a generation with another digest.
 type Selection struct {
 	Generation int64           `json:"generation"`
 	Digest     string          `json:"digest"`
@@ -134,7 +137,7 @@ type Selection struct {
 	Cuts       []Cut           `json:"cuts"`
 }
 
-// Parts names windows, and a way to split them.
+// Parts is a selection of windows and a split of it.
 type Parts struct {
 	Selection
 	Split json.RawMessage `json:"split"`
@@ -146,10 +149,10 @@ type PlanRequest struct {
 	Options       *sampler.Options `json:"options"`
 	ChannelsFirst bool             `json:"channels_first"`
 	Mask          bool             `json:"mask"`
-	PerItem       *[2]int64        `json:"per_item"` // items [from, to) whose counts are wanted
+	PerItem       *[2]int64        `json:"per_item"` // the items [from, to) whose windows to count
 }
 
-// PlanReply says which windows exist, and why others do not.
+// PlanReply reports which windows exist, and why the other positions are not windows.
 type PlanReply struct {
 	Dataset    string                  `json:"dataset"`
 	Generation int64                   `json:"generation"`
@@ -174,7 +177,7 @@ type ItemPlan struct {
 	Windows int64 `json:"windows"`
 }
 
-// SplitPlan is one part of a split; Cut is what to append to the cuts to get it.
+// SplitPlan is one part of a split. Append Cut to the cuts to select the part.
 type SplitPlan struct {
 	Name      string                  `json:"name"`
 	Windows   int64                   `json:"windows"`
@@ -183,7 +186,7 @@ type SplitPlan struct {
 	Cut       any                     `json:"cut"`
 }
 
-// BatchPlan says what an epoch of batches is.
+// BatchPlan describes the batches of an epoch.
 type BatchPlan struct {
 	Batches    int64      `json:"batches"`
 	LastBatch  int64      `json:"last_batch"`
@@ -198,21 +201,22 @@ type RankPlan struct {
 	Batches int64 `json:"batches"`
 }
 
-// WindowPlace says where a window is: its item's value, its first row in the item and that row's
-// time.
+// WindowPlace is the place of a window: the value of its item, its first row in the item, and the
+// time of that row.
 type WindowPlace struct {
 	Item  any   `json:"item"`
 	Start int64 `json:"start"`
 	Time  any   `json:"time"`
 }
 
-// Words of the queue, each of 8 bytes, by their index from the queue's offset. Behind them are the
-// descriptors, each of DescriptorSize bytes, and then a word for each slot, for credits. Words that
-// different sides write are in cache lines of their own. docs/PROTOCOL.md describes the queue.
+// Indexes of the words of the queue, from the queue's offset. A word has 8 bytes. The words are
+// followed by the descriptors, each of DescriptorSize bytes, and then by the credits, a word for
+// each slot. The daemon and the client write to different cache lines. docs/PROTOCOL.md describes
+// the queue.
 const (
-	QueueSent   = 0  // descriptors that the daemon has sent
+	QueueSent   = 0  // number of descriptors that the daemon has sent
 	QueueAsleep = 1  // 1 while the daemon waits on the socket
-	QueueGiven  = 8  // credits that the client has given
-	QueueRead   = 9  // descriptors that the client has read
+	QueueGiven  = 8  // number of credits that the client has given
+	QueueRead   = 9  // number of descriptors that the client has read
 	QueueFirst  = 16 // the first descriptor
 )

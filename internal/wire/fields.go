@@ -8,11 +8,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/near"
 )
 
-// meantFields says which fields that a value is read from somebody who wrote another may have
-// meant: those of like names, there or further within, or else all there are.
-func meantFields(name string, t reflect.Type) string {
+// suggestFields returns the end of a message about an unknown field: the similar field names of the
+// type and of the types of its fields, or else all fields of the type.
+func suggestFields(name string, t reflect.Type) string {
 	fields := map[string]bool{}
-	gather(t, fields, map[reflect.Type]bool{})
+	collectFields(t, fields, map[reflect.Type]bool{})
 	var all []string
 	for f := range fields {
 		all = append(all, f)
@@ -22,14 +22,14 @@ func meantFields(name string, t reflect.Type) string {
 	if len(meant) > 0 {
 		return "; near: " + strings.Join(meant, ", ")
 	}
-	if own := ownFields(t); len(own) > 0 {
+	if own := fieldNames(t); len(own) > 0 {
 		return "; there are: " + strings.Join(own, ", ")
 	}
 	return ""
 }
 
-// ownFields are the names of the fields of a struct, as it has them.
-func ownFields(t reflect.Type) (names []string) {
+// fieldNames returns the names of the fields of a struct in JSON, in their order.
+func fieldNames(t reflect.Type) (names []string) {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
@@ -41,15 +41,15 @@ func ownFields(t reflect.Type) (names []string) {
 	return names
 }
 
-// gather finds the names of the fields of a type and of those within.
-func gather(t reflect.Type, fields map[string]bool, seen map[reflect.Type]bool) {
+// collectFields adds the field names of a type and of the types of its fields.
+func collectFields(t reflect.Type, fields map[string]bool, seen map[reflect.Type]bool) {
 	if seen[t] {
 		return
 	}
 	seen[t] = true
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		gather(t.Elem(), fields, seen)
+		collectFields(t.Elem(), fields, seen)
 	case reflect.Struct:
 		for f := range t.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -57,13 +57,13 @@ func gather(t reflect.Type, fields map[string]bool, seen map[reflect.Type]bool) 
 				fields[name] = true
 			}
 			if name != "-" {
-				gather(f.Type, fields, seen)
+				collectFields(f.Type, fields, seen)
 			}
 		}
 	}
 }
 
-// fieldOf finds the field of a struct that has this very name in JSON.
+// fieldOf returns the field of a struct that has exactly this name in JSON.
 func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
 	for _, f := range reflect.VisibleFields(t) {
 		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -1,14 +1,14 @@
 package wire
 
-// Items answers GET /v1/datasets/{name}/items. Next is the code after which the next page begins,
-// nil on the last one; Count is how many items there are in all, of those that were searched for.
+// Items answers GET /v1/datasets/{name}/items. Next is the code that the next page follows, nil on
+// the last page. Count is the number of items that match the search.
 type Items struct {
 	Items []Item `json:"items"`
 	Next  *int64 `json:"next"`
 	Count int64  `json:"count"`
 }
 
-// Item is one series of a dataset: its number, its value, and its rows. Times are as in
+// Item is one series of a dataset: its code, its value, and its rows. Times are written as in
 // [WindowPlace].
 type Item struct {
 	Code      int64 `json:"code"`

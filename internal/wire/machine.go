@@ -1,6 +1,6 @@
 package wire
 
-// Machine answers GET /v1/machine. Sizes are bytes.
+// Machine answers GET /v1/machine. Sizes are in bytes.
 type Machine struct {
 	Memory      MachineMemory `json:"memory"`
 	Cores       int           `json:"cores"` // that the daemon uses
@@ -9,17 +9,17 @@ type Machine struct {
 	Descriptors Descriptors   `json:"descriptors"`
 }
 
-// MachineMemory is what memory there is and what the daemon takes of its budget.
+// MachineMemory is the memory of the machine, and how much of it the daemon may use and uses.
 type MachineMemory struct {
 	Total     int64 `json:"total"`
-	Available int64 `json:"available"` // before the system or a control group ends somebody
-	Limit     int64 `json:"limit"`     // that of the control groups, else total
-	Budget    int64 `json:"budget"`    // for datasets and rings together
-	Resident  int64 `json:"resident"`  // of all datasets, in all generations that are held
+	Available int64 `json:"available"` // before the system or a control group ends a process
+	Limit     int64 `json:"limit"`     // of the control groups, else Total
+	Budget    int64 `json:"budget"`    // of the daemon, for datasets and rings together
+	Resident  int64 `json:"resident"`  // of all generations, including removed ones that are still read
 	Rings     int64 `json:"rings"`
-	Loading   int64 `json:"loading"` // that loads under way are going to take
+	Loading   int64 `json:"loading"` // that running loads may need
 	Pinned    int64 `json:"pinned"`
-	// MemlockLimit is how much may be pinned; nil where nothing bounds it.
+	// MemlockLimit is the limit of pinned memory; nil if there is none.
 	MemlockLimit *int64 `json:"memlock_limit"`
 }
 
@@ -27,12 +27,12 @@ type MachineMemory struct {
 type Disk struct {
 	Free       int64  `json:"free"`
 	Total      int64  `json:"total"`
-	Filesystem string `json:"filesystem"` // "" where it is not known
+	Filesystem string `json:"filesystem"` // "" if unknown
 }
 
-// Descriptors are those of the daemon.
+// Descriptors are the open file descriptors of the daemon.
 type Descriptors struct {
-	Open  int64 `json:"open"` // -1 where that is not told
+	Open  int64 `json:"open"` // -1 if unknown
 	Limit int64 `json:"limit"`
 }
 
@@ -41,7 +41,7 @@ type Unloaded struct {
 	Dataset       string `json:"dataset"`
 	Bytes         int64  `json:"bytes"`
 	ResidentBytes *int64 `json:"resident_bytes"`
-	Kept          string `json:"kept"` // why some stay in memory, "" where none does
+	Kept          string `json:"kept"` // why some bytes stay in memory, "" if none do
 }
 
 // Pinned answers PUT and DELETE /v1/datasets/{name}/pin.
@@ -49,6 +49,6 @@ type Pinned struct {
 	Dataset     string `json:"dataset"`
 	Bytes       int64  `json:"bytes"`
 	PinnedBytes int64  `json:"pinned_bytes"`
-	LimitBytes  *int64 `json:"limit_bytes"` // nil where nothing bounds it
-	Limited     string `json:"limited"`     // why not all is pinned, "" where it is
+	LimitBytes  *int64 `json:"limit_bytes"` // nil if there is no limit
+	Limited     string `json:"limited"`     // why not all bytes are pinned, "" if they are
 }

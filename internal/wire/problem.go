@@ -1,7 +1,8 @@
-// Package wire is what passes between daemon and clients: problems, frames and JSON bodies.
+// Package wire contains the messages between the daemon and its clients: problems, frames and JSON
+// bodies.
 //
-// docs/PROTOCOL.md and docs/HTTP.md describe it for other languages. Both sides of this program
-// import it, so that a field has one name.
+// docs/PROTOCOL.md and docs/HTTP.md describe them for other languages. The daemon, the command line
+// and the Go client import this package, so that a field has one name.
 package wire
 
 import (
@@ -11,7 +12,7 @@ import (
 	"strings"
 )
 
-// Problem is an error as clients see it (RFC 9457, application/problem+json). Type is stable.
+// Problem is an error as clients see it (RFC 9457, application/problem+json). Its Type is stable.
 type Problem struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
@@ -21,16 +22,16 @@ type Problem struct {
 	Field  string `json:"field,omitempty"`
 }
 
-// Error is the message to show; the hint stands apart.
+// Error returns the message without the hint.
 func (p *Problem) Error() string { return p.Detail }
 
-// A kind of problem: its title and status.
+// kind is the title and the HTTP status of a type of problem.
 type kind struct {
 	title  string
 	status int
 }
 
-// The types of problems. A type, once published, keeps its meaning.
+// Types of problems. The meaning of a published type never changes.
 const (
 	DatasetNotFound  = "dataset_not_found"
 	GenerationGone   = "generation_gone"
@@ -100,43 +101,42 @@ var kinds = map[string]kind{
 // Types lists the types of problems, sorted.
 func Types() []string { return slices.Sorted(maps.Keys(kinds)) }
 
-// How long a detail and a field may be, in bytes: they quote what they refuse, which may be a body
-// of megabytes.
+// Limits of the details and fields of problems, in bytes. They quote values that the daemon
+// refuses, which may have megabytes.
 const (
-	longestDetail = 4000
-	longestField  = 200
-	keptEnd       = 800 // of a detail, which says there what is wanted
+	maxDetail = 4000
+	maxField  = 200
+	detailEnd = 800 // kept from the end of a detail, which says what is allowed
 )
 
-// NewProblem makes a problem of a known type. The middle of a detail that is too long to read is
-// left out.
+// NewProblem returns a problem of a known type. It removes the middle of a very long detail.
 func NewProblem(typ, format string, args ...any) *Problem {
 	k, ok := kinds[typ]
 	if !ok {
 		typ, k = Internal, kinds[Internal]
 	}
 	return &Problem{Type: typ, Title: k.title, Status: k.status,
-		Detail: shortened(fmt.Sprintf(format, args...), longestDetail, keptEnd)}
+		Detail: shorten(fmt.Sprintf(format, args...), maxDetail, detailEnd)}
 }
 
-// shortened leaves the middle of a text out where it is longer than most bytes, and keeps so much
-// of its end.
-func shortened(text string, most, end int) string {
-	if len(text) <= most {
+// shorten removes the middle of a text that has more than limit bytes. It keeps end bytes of its
+// end.
+func shorten(text string, limit, end int) string {
+	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most-end], "") + "…" +
+	return strings.ToValidUTF8(text[:limit-end], "") + "…" +
 		strings.ToValidUTF8(text[len(text)-end:], "")
 }
 
-// WithHint adds what to do about it.
+// WithHint adds what the user can do, and returns p.
 func (p *Problem) WithHint(format string, args ...any) *Problem {
 	p.Hint = fmt.Sprintf(format, args...)
 	return p
 }
 
-// WithField names the field at fault.
+// WithField adds the name of the invalid field, and returns p.
 func (p *Problem) WithField(field string) *Problem {
-	p.Field = shortened(field, longestField, 0)
+	p.Field = shorten(field, maxField, 0)
 	return p
 }

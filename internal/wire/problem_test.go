@@ -6,14 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// TestAProblemIsShortWhateverItQuotes: what begins it and what is wanted, at its end, stay.
-func TestAProblemIsShortWhateverItQuotes(t *testing.T) {
+// TestLongProblemsAreShortened checks that the beginning and the end of a long detail stay, and
+// that it is valid UTF-8.
+func TestLongProblemsAreShortened(t *testing.T) {
 	for _, of := range []string{"a", "ä", "語", "🙂"} {
-		for extra := range 4 { // the cut is at every place within a letter
+		for extra := range 4 { // so that the cut is at each byte of a character
 			value := strings.Repeat("x", extra) + strings.Repeat(of, 10_000)
 			p := NewProblem(InvalidSpec, "anchor: got %q, want start or end", value).
 				WithField(value)
-			if len(p.Detail) > longestDetail+len("…") || len(p.Field) > longestField+len("…") {
+			if len(p.Detail) > maxDetail+len("…") || len(p.Field) > maxField+len("…") {
 				t.Errorf("%d bytes of detail, %d of field", len(p.Detail), len(p.Field))
 			}
 			if !strings.HasPrefix(p.Detail, `anchor: got "`+value[:1000-1000%len(of)]) &&
@@ -26,9 +27,25 @@ func TestAProblemIsShortWhateverItQuotes(t *testing.T) {
 			}
 		}
 	}
-	whole := strings.Repeat("a", longestDetail)
+	whole := strings.Repeat("a", maxDetail)
 	if p := NewProblem(InvalidSpec, "%s", whole).WithField(
-		whole[:longestField]); p.Detail != whole || p.Field != whole[:longestField] {
+		whole[:maxField]); p.Detail != whole || p.Field != whole[:maxField] {
 		t.Error("what is not too long is shortened")
+	}
+}
+
+func TestEveryProblemTypeHasATitleAndAStatus(t *testing.T) {
+	for typ, k := range kinds {
+		p := NewProblem(typ, "%d %s", 3, "rows").WithField("rows").WithHint("use %d", 4)
+		if p.Type != typ || p.Title != k.title || p.Status < 400 || p.Status > 599 ||
+			p.Title == "" || p.Error() != "3 rows" || p.Field != "rows" || p.Hint != "use 4" {
+			t.Errorf("%+v", p)
+		}
+		if strings.ToLower(p.Title) != p.Title {
+			t.Errorf("the title %q has capitals", p.Title)
+		}
+	}
+	if p := NewProblem("no such", "x"); p.Type != Internal || p.Status != 500 {
+		t.Errorf("%+v", p)
 	}
 }

@@ -1,9 +1,9 @@
 package wire
 
-// Rows answers GET /v1/datasets/{name}/rows: the rows [From, To) of Count that the item, or the
-// dataset, has. A value is a number, a boolean, a word or a time (RFC 3339), a list of them in
-// a column of shape [rows, n], and nil where it is missing; what JSON has no number for is
-// "Infinity" and "-Infinity".
+// Rows answers GET /v1/datasets/{name}/rows: the rows [From, To) of an item or of the dataset,
+// which has Count rows. A value is a number, a boolean, a text or a time (RFC 3339); a list of them
+// in a column of shape [rows, n]; and nil if it is missing. Infinite values are the texts
+// "Infinity" and "-Infinity", because JSON has no numbers for them.
 type Rows struct {
 	Columns []string `json:"columns"`
 	Rows    [][]any  `json:"rows"`

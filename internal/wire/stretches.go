@@ -2,15 +2,15 @@ package wire
 
 import "github.com/tensorcache/tensorcache/window"
 
-// StretchesRequest asks which positions of one item are windows, and why others are not.
+// StretchesRequest asks which positions of one item are windows, and why the others are not.
 type StretchesRequest struct {
 	Parts
 	Code int64 `json:"code"`
 }
 
-// Stretches answers POST /v1/datasets/{name}/stretches. Windows, positions and rejections are the
-// item's under spec and cuts. With a split the stretches are those of its parts, in their order; a
-// position in no part is in none of them.
+// Stretches answers POST /v1/datasets/{name}/stretches. Windows, Positions and Rejected are the
+// counts of the item under the spec and cuts. With a split, Stretches are those of its parts, in
+// the order of the parts, and leave out positions that belong to no part.
 type Stretches struct {
 	Code      int64                   `json:"code"`
 	Item      any                     `json:"item"`
@@ -21,12 +21,12 @@ type Stretches struct {
 	Rejected  map[window.Reason]int64 `json:"rejected"`
 	Splits    []ItemSplit             `json:"splits,omitempty"`
 	Stretches []Stretch               `json:"stretches"`
-	// Merged tells that stretches were joined with others, because there are too many of them.
+	// Merged reports whether neighbouring stretches were joined, because there were too many.
 	Merged bool `json:"merged,omitempty"`
 }
 
-// ItemSplit is what of an item one part of a split has: its prediction rows lie in the rows [From,
-// To).
+// ItemSplit is the part of an item that belongs to one part of a split. Its prediction rows are in
+// the rows [From, To).
 type ItemSplit struct {
 	Name      string                  `json:"name"`
 	From      int64                   `json:"from"`
@@ -36,13 +36,14 @@ type ItemSplit struct {
 	Rejected  map[window.Reason]int64 `json:"rejected"`
 }
 
-// Stretch is neighbouring positions, those that start in the rows [From, To). Reason is nil where
-// all of them are windows; of joined stretches, the one that rejects most.
+// Stretch is a range of neighbouring positions: those that start in the rows [From, To). Reason is
+// nil if all of them are windows. In a joined stretch it is the reason that rejects the most
+// positions.
 type Stretch struct {
 	From      int64          `json:"from"`
 	To        int64          `json:"to"`
 	Positions int64          `json:"positions"`
 	Windows   int64          `json:"windows"`
 	Reason    *window.Reason `json:"reason"`
-	Part      *int           `json:"part,omitempty"` // of the split
+	Part      *int           `json:"part,omitempty"` // index of the part of the split
 }

@@ -20,8 +20,8 @@ func TestStrictReadsOneValueOfKnownFields(t *testing.T) {
 	}
 }
 
-// TestStrictKnowsNothingOfGo: a struct within another is no level of the JSON.
-func TestStrictKnowsNothingOfGo(t *testing.T) {
+// TestStrictErrorsDoNotNameGoStructs: a struct within another is no level of the JSON.
+func TestStrictErrorsDoNotNameGoStructs(t *testing.T) {
 	var into struct {
 		Hello
 		More int `json:"more"`
@@ -32,7 +32,7 @@ func TestStrictKnowsNothingOfGo(t *testing.T) {
 	}
 }
 
-func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
+func TestStrictErrorsNameTypesOfJSON(t *testing.T) {
 	var into struct {
 		Item  []string           `json:"item_id"`
 		Rows  *[2]*int64         `json:"fit_rows"`
@@ -86,8 +86,8 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 	}
 }
 
-// TestStrictTellsWhichFieldIsAtFault: its path, where it is within others.
-func TestStrictTellsWhichFieldIsAtFault(t *testing.T) {
+// TestFieldOfReturnsThePathOfTheInvalidField: its path, where it is within others.
+func TestFieldOfReturnsThePathOfTheInvalidField(t *testing.T) {
 	var into struct {
 		Hello
 		Deep []struct {
@@ -115,17 +115,19 @@ func TestStrictTellsWhichFieldIsAtFault(t *testing.T) {
 	}
 }
 
-// picky is a type that takes nothing.
-type picky struct{}
+// refusingType is a type that takes nothing.
+type refusingType struct{}
 
-func (*picky) UnmarshalJSON(b []byte) error { return fmt.Errorf("want something else than %s", b) }
+func (*refusingType) UnmarshalJSON(b []byte) error {
+	return fmt.Errorf("want something else than %s", b)
+}
 
-// TestWhatAFieldsOwnTypeRefusesNamesTheField looks for the field, which encoding/json does not
+// TestErrorsOfUnmarshalJSONNameTheField looks for the field, which encoding/json does not
 // tell.
-func TestWhatAFieldsOwnTypeRefusesNamesTheField(t *testing.T) {
+func TestErrorsOfUnmarshalJSONNameTheField(t *testing.T) {
 	var into struct {
 		Hello
-		Clip *picky `json:"clip"`
+		Clip *refusingType `json:"clip"`
 	}
 	for text, want := range map[string]string{
 		`{"clip": [1]}`:                    "clip: want something else than [1]",

@@ -1,7 +1,7 @@
 package wire
 
-// WindowsRequest asks what a few windows hold: those with the numbers, or the one of an item whose
-// rows hold a row and whose start is nearest before it.
+// WindowsRequest asks for the values of a few windows: those with the numbers, or one window of the
+// item with a code. That window contains the row, and its start is the nearest one before the row.
 type WindowsRequest struct {
 	Parts
 	Numbers []int64 `json:"numbers"`
@@ -15,10 +15,11 @@ type Windows struct {
 	Features Features        `json:"features"`
 }
 
-// WindowContent is a window and what a feed delivers of it. Context, Target and Known are a list of
-// features for each row, nil where the window has no such part; a missing value is nil, infinities
-// are as in [Rows]. Mask tells which context rows are no padding, and is nil where none is. Part is
-// the part of the split, where there is one, that has the window.
+// WindowContent is a window and the values that a feed delivers for it. Context, Target and Known
+// have a list of features for each row, and are nil if windows have no such part. A missing value
+// is nil, and infinite values are those of [Rows]. Mask reports which context rows are not padding,
+// and is nil if there is no padding. Part is the part of the split that the window belongs to, if
+// there is a split.
 type WindowContent struct {
 	Number  int64   `json:"number"`
 	Code    int64   `json:"code"`
