@@ -20,7 +20,7 @@ func TestStrictReadsOneValueOfKnownFields(t *testing.T) {
 	}
 }
 
-// TestStrictErrorsDoNotNameGoStructs: a struct within another is no level of the JSON.
+// TestStrictErrorsDoNotNameGoStructs: the JSON path does not contain embedded structs.
 func TestStrictErrorsDoNotNameGoStructs(t *testing.T) {
 	var into struct {
 		Hello
@@ -86,7 +86,7 @@ func TestStrictErrorsNameTypesOfJSON(t *testing.T) {
 	}
 }
 
-// TestFieldOfReturnsThePathOfTheInvalidField: its path, where it is within others.
+// TestFieldOfReturnsThePathOfTheInvalidField also uses fields inside other fields.
 func TestFieldOfReturnsThePathOfTheInvalidField(t *testing.T) {
 	var into struct {
 		Hello
@@ -115,15 +115,14 @@ func TestFieldOfReturnsThePathOfTheInvalidField(t *testing.T) {
 	}
 }
 
-// refusingType is a type that takes nothing.
+// refusingType refuses every value.
 type refusingType struct{}
 
 func (*refusingType) UnmarshalJSON(b []byte) error {
 	return fmt.Errorf("want something else than %s", b)
 }
 
-// TestErrorsOfUnmarshalJSONNameTheField looks for the field, which encoding/json does not
-// tell.
+// TestErrorsOfUnmarshalJSONNameTheField: encoding/json does not name the field in these errors.
 func TestErrorsOfUnmarshalJSONNameTheField(t *testing.T) {
 	var into struct {
 		Hello
