@@ -21,7 +21,7 @@ func (f *Feed[T]) attach(ctx context.Context, m mode, at *place, instead string)
 		return nil, err
 	}
 	s, err := w.data.cache.attach(ctx, wire.FeedRequest{
-		Hello: hello("feed"), Dataset: w.data.name, Generation: w.data.generation,
+		RequestHeader: hello("feed"), Dataset: w.data.name, Generation: w.data.generation,
 		Digest: w.data.Digest(), Spec: w.canonical, Cuts: w.cuts,
 		Options: f.options.sampler(), Delivery: m.delivery, Views: f.views(), Slots: m.slots,
 		ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursor,

@@ -22,8 +22,8 @@ const clientName = "tensorcache-go/1"
 const mostFiles = 253
 
 // hello begins every request.
-func hello(request string) wire.Hello {
-	return wire.Hello{Protocol: wire.Protocol, Client: clientName, Request: request}
+func hello(request string) wire.RequestHeader {
+	return wire.RequestHeader{Protocol: wire.Protocol, Client: clientName, Request: request}
 }
 
 // dial connects to feed.sock.

@@ -46,7 +46,7 @@ func (c *Cache) Generation(ctx context.Context, name string, generation int64) (
 	}
 	var said wire.OpenReply
 	lease, files,
-		err := c.ask(ctx, wire.OpenRequest{Hello: hello("open"), Dataset: name,
+		err := c.ask(ctx, wire.OpenRequest{RequestHeader: hello("open"), Dataset: name,
 		Generation: generation}, &said)
 	if err != nil {
 		return nil, err

@@ -99,7 +99,7 @@ func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn,
 	}
 	defer conn.Close()
 	defer guard(ctx, conn)()
-	request := wire.PutRequest{Hello: hello("put"), Dataset: name, Options: options,
+	request := wire.PutRequest{RequestHeader: hello("put"), Dataset: name, Options: options,
 		Format: "columns", Columns: heads}
 	var said wire.PutReply
 	if err := send(conn, request, columns, &said); err != nil {

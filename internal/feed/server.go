@@ -179,7 +179,7 @@ func (s *Server) serve(conn *net.UnixConn) (err error) {
 	if err != nil {
 		return err
 	}
-	var hello wire.Hello
+	var hello wire.RequestHeader
 	if err := json.Unmarshal(payload, &hello); err != nil {
 		return wire.NewProblem(wire.ProtocolError, "the request is no JSON: %s", err)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Hello contains the fields that every REQUEST has.
-type Hello struct {
+// RequestHeader contains the fields that every REQUEST has.
+type RequestHeader struct {
 	Protocol int    `json:"protocol"`
 	Client   string `json:"client"`
 	Request  string `json:"request"`
@@ -17,7 +17,7 @@ type Hello struct {
 
 // OpenRequest asks for the files of a dataset and a lease on them.
 type OpenRequest struct {
-	Hello
+	RequestHeader
 	Dataset    string `json:"dataset"`
 	Generation int64  `json:"generation"`
 }
@@ -38,7 +38,7 @@ type Cut = json.RawMessage
 
 // FeedRequest attaches a trainer.
 type FeedRequest struct {
-	Hello
+	RequestHeader
 	Dataset    string `json:"dataset"`
 	Generation int64  `json:"generation"`
 	// Digest refuses a generation with another digest. "" accepts any.
@@ -107,7 +107,7 @@ type Features struct {
 
 // PutRequest sends arrays, or an Arrow stream.
 type PutRequest struct {
-	Hello
+	RequestHeader
 	Dataset string          `json:"dataset"`
 	Options json.RawMessage `json:"options"`
 	Format  string          `json:"format"`

@@ -7,7 +7,7 @@ import (
 )
 
 func TestStrictReadsOneValueOfKnownFields(t *testing.T) {
-	var h Hello
+	var h RequestHeader
 	if err := Strict([]byte(` {"protocol": 1, "request": "open"} `+"\n"), &h); err != nil ||
 		h.Protocol != 1 || h.Request != "open" {
 		t.Errorf("%+v, %v", h, err)
@@ -23,7 +23,7 @@ func TestStrictReadsOneValueOfKnownFields(t *testing.T) {
 // TestStrictErrorsDoNotNameGoStructs: the JSON path does not contain embedded structs.
 func TestStrictErrorsDoNotNameGoStructs(t *testing.T) {
 	var into struct {
-		Hello
+		RequestHeader
 		More int `json:"more"`
 	}
 	if err := Strict([]byte(`{"protocol": 1.5}`), &into); err == nil ||
@@ -89,7 +89,7 @@ func TestStrictErrorsNameTypesOfJSON(t *testing.T) {
 // TestFieldOfReturnsThePathOfTheInvalidField also uses fields inside other fields.
 func TestFieldOfReturnsThePathOfTheInvalidField(t *testing.T) {
 	var into struct {
-		Hello
+		RequestHeader
 		Deep []struct {
 			ID string `json:"item_idx"`
 		} `json:"deep"`
@@ -125,7 +125,7 @@ func (*refusingType) UnmarshalJSON(b []byte) error {
 // TestErrorsOfUnmarshalJSONNameTheField: encoding/json does not name the field in these errors.
 func TestErrorsOfUnmarshalJSONNameTheField(t *testing.T) {
 	var into struct {
-		Hello
+		RequestHeader
 		Clip *refusingType `json:"clip"`
 	}
 	for text, want := range map[string]string{
