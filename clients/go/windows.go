@@ -106,7 +106,7 @@ func (w *Windows) Split(ctx context.Context, split Split) ([]*Windows, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := w.plan(ctx, wire.PlanRequest{Parts: wire.Parts{Split: request}})
+	p, err := w.plan(ctx, wire.PlanRequest{SplitSelection: wire.SplitSelection{Split: request}})
 	if err != nil {
 		return nil, err
 	}

@@ -137,15 +137,15 @@ type Selection struct {
 	Cuts       []Cut           `json:"cuts"`
 }
 
-// Parts is a selection of windows and a split of it.
-type Parts struct {
+// SplitSelection is a selection of windows and a split of it.
+type SplitSelection struct {
 	Selection
 	Split json.RawMessage `json:"split"`
 }
 
 // PlanRequest asks which windows exist.
 type PlanRequest struct {
-	Parts
+	SplitSelection
 	Options       *sampler.Options `json:"options"`
 	ChannelsFirst bool             `json:"channels_first"`
 	Mask          bool             `json:"mask"`

@@ -4,7 +4,7 @@ import "github.com/tensorcache/tensorcache/window"
 
 // StretchesRequest asks which positions of one item are windows, and why the others are not.
 type StretchesRequest struct {
-	Parts
+	SplitSelection
 	Code int64 `json:"code"`
 }
 

@@ -3,7 +3,7 @@ package wire
 // WindowsRequest asks for the values of a few windows: those with the numbers, or one window of the
 // item with a code. That window contains the row, and its start is the nearest one before the row.
 type WindowsRequest struct {
-	Parts
+	SplitSelection
 	Numbers []int64 `json:"numbers"`
 	Code    *int64  `json:"code"`
 	Row     *int64  `json:"row"`
