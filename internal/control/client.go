@@ -14,23 +14,23 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// Errors of reaching a daemon.
+// Errors of connecting to a daemon and of its requests.
 var (
-	// ErrNoDaemon is returned when no daemon runs and none may be started, or it could not be.
+	// ErrNoDaemon is returned when no daemon runs and none was or could be started.
 	ErrNoDaemon = errors.New("no daemon")
-	// ErrGone is returned when the daemon went away before it answered.
+	// ErrGone is returned when the daemon ended before it answered.
 	ErrGone = errors.New("the daemon is gone")
-	// ErrProtocol is returned when the daemon is of another protocol version.
+	// ErrProtocol is returned when the daemon has another protocol version.
 	ErrProtocol = errors.New("the daemon speaks another protocol")
 )
 
-// Client asks one daemon. It is safe for concurrent use.
+// Client sends requests to one daemon. It is safe for concurrent use.
 type Client struct {
 	Daemon wire.Daemon
 	http   *http.Client
 }
 
-// newClient checks that the daemon answers and speaks this protocol.
+// newClient checks that the daemon answers and has this version of the protocol.
 func newClient(ctx context.Context, d wire.Daemon) (*Client, error) {
 	dialer := net.Dialer{}
 	c := &Client{Daemon: d, http: &http.Client{Transport: &http.Transport{
@@ -40,7 +40,7 @@ func newClient(ctx context.Context, d wire.Daemon) (*Client, error) {
 	}}}
 	var h wire.Health
 	err := c.Get(ctx, "/v1/health", &h)
-	// what a dead one spoke is no matter
+	// The version of a daemon that has ended does not matter.
 	if d.Protocol != wire.Protocol && !errors.Is(err, ErrGone) {
 		err = fmt.Errorf(
 			"%w: the daemon (tensorcache %s, pid %d) speaks protocol %d, this program %d; end it with the tensorcache that started it, or kill %d", ErrProtocol, d.Version, d.PID, d.Protocol, wire.Protocol, d.PID)
@@ -52,30 +52,31 @@ func newClient(ctx context.Context, d wire.Daemon) (*Client, error) {
 	return c, nil
 }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Get asks for a resource.
+// Get requests a resource and decodes it into a value.
 func (c *Client) Get(ctx context.Context, path string, into any) error {
 	return c.do(ctx, http.MethodGet, path, nil, into)
 }
 
-// Delete removes one.
+// Delete deletes a resource and decodes the answer.
 func (c *Client) Delete(ctx context.Context, path string, into any) error {
 	return c.do(ctx, http.MethodDelete, path, nil, into)
 }
 
-// Post sends a body as JSON. An answer that is asked for as *[]byte is handed over as it came.
+// Post sends a body as JSON and decodes the answer. If into is a *[]byte, it gets the answer's
+// bytes.
 func (c *Client) Post(ctx context.Context, path string, body, into any) error {
 	return c.do(ctx, http.MethodPost, path, body, into)
 }
 
-// Put is Post by the method that may be repeated.
+// Put is Post with the method PUT, for requests that may be repeated.
 func (c *Client) Put(ctx context.Context, path string, body, into any) error {
 	return c.do(ctx, http.MethodPut, path, body, into)
 }
 
-// Dataset is the path of a dataset, with what follows it.
+// Dataset returns the path of a dataset, followed by rest.
 func Dataset(name, rest string) string { return "/v1/datasets/" + url.PathEscape(name) + rest }
 
 func (c *Client) do(ctx context.Context, method, path string, body, into any) error {
@@ -85,13 +86,14 @@ func (c *Client) do(ctx context.Context, method, path string, body, into any) er
 		if payload, err = json.Marshal(body); err != nil {
 			return err
 		}
-		// the daemon would say so while it is still being sent, which net/http takes for its end
+		// The daemon would refuse it while net/http still sends the body, which net/http reports as
+		// a closed connection.
 		if len(payload) > wire.MaxRequest {
 			return wire.NewProblem(wire.TooLarge, "the body is over %d bytes", wire.MaxRequest)
 		}
 	}
 	res, b, err := c.ask(ctx, method, path, payload)
-	// nothing was done: one of the two was stopped for a while
+	// The daemon has not processed the request: one of the two processes was paused meanwhile.
 	if err == nil && res.StatusCode == http.StatusRequestTimeout {
 		res, b, err = c.ask(ctx, method, path, payload)
 	}
@@ -112,7 +114,7 @@ func (c *Client) do(ctx context.Context, method, path string, body, into any) er
 	return json.Unmarshal(b, into)
 }
 
-// ask sends a request, without a body where there is none, and reads the whole answer.
+// ask sends a request, without a body if payload is nil, and reads the whole answer.
 func (c *Client) ask(ctx context.Context, method, path string, payload []byte) (*http.Response,
 	[]byte, error) {
 	var body io.Reader
@@ -128,18 +130,18 @@ func (c *Client) ask(ctx context.Context, method, path string, payload []byte) (
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, nil, c.gone(ctx, err)
+		return nil, nil, c.goneError(ctx, err)
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		return nil, nil, c.gone(ctx, err)
+		return nil, nil, c.goneError(ctx, err)
 	}
 	return res, b, nil
 }
 
-// gone says that no answer came, without the request that it was to.
-func (c *Client) gone(ctx context.Context, err error) error {
+// goneError returns the error of a request that got no answer. It leaves out the URL.
+func (c *Client) goneError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// daemon is a stand-in that answers on a control socket, announced in dir.
-func daemon(t *testing.T, dir string, handler http.HandlerFunc) {
+// fakeDaemon serves a handler on a control socket, and writes the daemon.json of a directory.
+func fakeDaemon(t *testing.T, dir string, handler http.HandlerFunc) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
@@ -50,12 +50,12 @@ func daemon(t *testing.T, dir string, handler http.HandlerFunc) {
 	}
 }
 
-func answer(w http.ResponseWriter, status int, body any) {
+func respond(w http.ResponseWriter, status int, body any) {
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-func TestTheCacheDirectoryIsTheFlagsThenTheVariablesThenTheUsers(t *testing.T) {
+func TestDirPrefersTheFlagThenTheVariable(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", "/cache")
 	t.Setenv("HOME", "/home/u")
 	users, err := os.UserCacheDir()
@@ -74,9 +74,9 @@ func TestTheCacheDirectoryIsTheFlagsThenTheVariablesThenTheUsers(t *testing.T) {
 	}
 }
 
-// TestSocketsAreFoundWhereTheDirectoryIsMountedElsewhere, as in another container; those that lie
-// elsewhere stay where they are.
-func TestSocketsAreFoundWhereTheDirectoryIsMountedElsewhere(t *testing.T) {
+// TestSocketsAreFoundAfterTheDirectoryHasMoved moves the directory, as a mount in another
+// container does. Sockets outside of the directory keep their paths.
+func TestSocketsAreFoundAfterTheDirectoryHasMoved(t *testing.T) {
 	dir := t.TempDir()
 	here, there := filepath.Join(dir, "here"), filepath.Join(dir, "there")
 	if err := os.MkdirAll(filepath.Join(here, "tmp"), 0o700); err != nil {
@@ -95,7 +95,7 @@ func TestSocketsAreFoundWhereTheDirectoryIsMountedElsewhere(t *testing.T) {
 	}
 }
 
-func TestWithoutADaemonNoneIsStartedWhereThatIsForbidden(t *testing.T) {
+func TestNoDaemonIsStartedIfThatIsForbidden(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	t.Setenv("TENSORCACHE_AUTOSTART", "0")
 	for _, start := range []bool{true, false} {
@@ -108,18 +108,18 @@ func TestWithoutADaemonNoneIsStartedWhereThatIsForbidden(t *testing.T) {
 	}
 }
 
-func TestADaemonIsAskedAndItsProblemsAreErrors(t *testing.T) {
+func TestProblemsOfTheDaemonAreErrors(t *testing.T) {
 	dir := t.TempDir()
-	daemon(t, dir, func(w http.ResponseWriter, r *http.Request) {
+	fakeDaemon(t, dir, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/v1/health":
-			answer(w, 200, wire.Health{Status: "ok"})
+			respond(w, 200, wire.Health{Status: "ok"})
 		case r.Method == http.MethodPost:
-			answer(w, 422, wire.NewProblem(wire.InvalidSpec, "stride: no").WithHint("use another"))
+			respond(w, 422, wire.NewProblem(wire.InvalidSpec, "stride: no").WithHint("use another"))
 		case r.URL.EscapedPath() == "/v1/datasets/a%2Fb":
-			answer(w, 200, wire.Dataset{Dataset: "a/b"})
+			respond(w, 200, wire.Dataset{Dataset: "a/b"})
 		default:
-			answer(w, 500, "what?")
+			respond(w, 500, "what?")
 		}
 	})
 	c, err := Connect(dir, false)
@@ -143,12 +143,12 @@ func TestADaemonIsAskedAndItsProblemsAreErrors(t *testing.T) {
 	}
 }
 
-// TestARequestThatCameTooLateIsSentOnceMore: who is stopped in the middle of one, as a container
-// may be, has not been heard.
-func TestARequestThatCameTooLateIsSentOnceMore(t *testing.T) {
+// TestATimedOutRequestIsRepeatedOnce: a client that was paused in the middle of a request,
+// as a container may be, repeats it.
+func TestATimedOutRequestIsRepeatedOnce(t *testing.T) {
 	dir := t.TempDir()
 	late := map[string]int{"/v1/once": 1, "/v1/ever": 100}
-	daemon(t, dir, func(w http.ResponseWriter, r *http.Request) {
+	fakeDaemon(t, dir, func(w http.ResponseWriter, r *http.Request) {
 		var body map[string]int
 		if r.Method == http.MethodPost && (json.NewDecoder(r.Body).Decode(&body) != nil ||
 			body["a"] != 1) {
@@ -156,10 +156,10 @@ func TestARequestThatCameTooLateIsSentOnceMore(t *testing.T) {
 		}
 		if late[r.URL.Path]--; late[r.URL.Path] >= 0 {
 			w.Header().Set("Connection", "close")
-			answer(w, 408, wire.NewProblem(wire.Timeout, "too late"))
+			respond(w, 408, wire.NewProblem(wire.Timeout, "too late"))
 			return
 		}
-		answer(w, 200, wire.Health{Status: "ok"})
+		respond(w, 200, wire.Health{Status: "ok"})
 	})
 	c, err := Connect(dir, false)
 	if err != nil {
@@ -178,10 +178,10 @@ func TestARequestThatCameTooLateIsSentOnceMore(t *testing.T) {
 	}
 }
 
-func TestADaemonThatRefusesItsHealthLeavesNoConnection(t *testing.T) {
+func TestADaemonThatRefusesHealthLeavesNoConnection(t *testing.T) {
 	dir := t.TempDir()
-	daemon(t, dir, func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, 403, wire.NewProblem(wire.Forbidden, "user id 7 may not use this daemon"))
+	fakeDaemon(t, dir, func(w http.ResponseWriter, _ *http.Request) {
+		respond(w, 403, wire.NewProblem(wire.Forbidden, "user id 7 may not use this daemon"))
 	})
 	var p *wire.Problem
 	if _, err := Connect(dir, true); !errors.As(err, &p) || p.Type != wire.Forbidden {
@@ -189,9 +189,9 @@ func TestADaemonThatRefusesItsHealthLeavesNoConnection(t *testing.T) {
 	}
 }
 
-func TestADaemonOfAnotherProtocolIsNamed(t *testing.T) {
+func TestADaemonOfAnotherProtocolIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	daemon(t, dir, func(w http.ResponseWriter, _ *http.Request) { answer(w, 404, nil) })
+	fakeDaemon(t, dir, func(w http.ResponseWriter, _ *http.Request) { respond(w, 404, nil) })
 	d, err := ReadDaemon(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,8 @@
-// Package control is how the command line and the Go client find, start and ask a daemon.
+// Package control finds and starts a daemon, and sends requests to it. The command line and the Go
+// client use it.
 //
-// [Dir] says which cache directory is meant, [Connect] gives a [Client] of the daemon there,
-// starting it where none runs, as docs/PROTOCOL.md tells other clients to do.
+// [Dir] returns the cache directory. [Connect] returns a [Client] of the daemon of a directory. If
+// none runs, it starts one, as docs/PROTOCOL.md describes for other clients.
 package control
 
 import (
@@ -14,11 +15,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// DaemonFile is the file in the cache directory that says where the daemon listens.
+// DaemonFile is the name of the file in the cache directory that says where the daemon listens.
 const DaemonFile = "daemon.json"
 
-// Dir is the cache directory: the flag's, else $TENSORCACHE_DIR, else one in the user's cache
-// directory.
+// Dir returns the cache directory: the flag, else $TENSORCACHE_DIR, else tensorcache in the user's
+// cache directory.
 func Dir(flag string) (string, error) {
 	if flag == "" {
 		flag = os.Getenv("TENSORCACHE_DIR")
@@ -34,10 +35,10 @@ func Dir(flag string) (string, error) {
 	return filepath.Abs(flag)
 }
 
-// errDamaged is returned by ReadDaemon for a file that no daemon wrote like this.
+// errDamaged is returned by ReadDaemon for a file that is not JSON of a daemon.
 var errDamaged = errors.New("damaged")
 
-// ReadDaemon reads daemon.json; the daemon that wrote it may be gone.
+// ReadDaemon reads daemon.json. The daemon that wrote it may have ended.
 func ReadDaemon(dir string) (wire.Daemon, error) {
 	var d wire.Daemon
 	b, err := os.ReadFile(filepath.Join(dir, DaemonFile))
@@ -55,8 +56,8 @@ func ReadDaemon(dir string) (wire.Daemon, error) {
 	return d, nil
 }
 
-// WriteDaemon writes daemon.json so that a reader sees all of it or nothing. Sockets in the
-// directory stand there by their names alone: in another container it may be another path.
+// WriteDaemon writes daemon.json atomically. It writes the names of sockets inside the directory
+// without a path, because another container may mount the directory at another path.
 func WriteDaemon(dir string, d wire.Daemon) error {
 	for _, socket := range []*string{&d.Control, &d.Feed} {
 		if filepath.Dir(*socket) == filepath.Clean(dir) {
@@ -68,7 +69,7 @@ func WriteDaemon(dir string, d wire.Daemon) error {
 		return err
 	}
 	tmp := filepath.Join(dir, "tmp", DaemonFile)
-	defer os.Remove(tmp) // which the rename has taken away
+	defer os.Remove(tmp) // does nothing after the rename
 	if err := os.WriteFile(tmp, append(b, '\n'), 0o600); err != nil {
 		return err
 	}

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// pageSize is how many entries a page is asked for: as many as the daemon gives.
+// pageSize is the number of entries of a page: the most that the daemon returns.
 const pageSize = "1000"
 
-// List asks for all pages of a list and gives their entries. A page P tells its entries, and the
-// key that the next one follows: nil after the last.
+// List requests all pages of a list and returns their entries. The method Page of a page P returns
+// its entries and the key that the next page follows, nil on the last page.
 func List[P interface{ Page() ([]T, *string) }, T any](ctx context.Context, c *Client,
 	path string) ([]T, error) {
 	sign := "?"

@@ -11,9 +11,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// PutArrow sends an Arrow IPC stream to the daemon as a new generation of a dataset, behind the
-// rows of the last one or without them. A refusal returns at once, even while the stream stands
-// still: the goroutine that reads it is left then, until the stream's next bytes or its end.
+// PutArrow sends an Arrow IPC stream to the daemon as a new generation of a dataset. If behind is
+// true, its rows follow those of the last generation. If the daemon refuses the stream, PutArrow
+// returns at once, even if the stream blocks. The goroutine that reads the stream then ends with
+// the next bytes of the stream or its end.
 func (c *Client) PutArrow(name string, options json.RawMessage, behind bool,
 	stream io.Reader) (*wire.PutReply, error) {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: c.Daemon.Feed, Net: "unix"})
@@ -39,7 +40,8 @@ func (c *Client) PutArrow(name string, options json.RawMessage, behind bool,
 		if err == nil {
 			err = conn.CloseWrite()
 		} else if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
-			// the stream cannot be read: the daemon must not take what came for all
+			// The stream is incomplete, and the daemon must not mistake its end for the end of the
+			// data.
 			_ = conn.Close()
 		}
 		copied <- err

@@ -15,8 +15,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// receiver is a stand-in for the daemon's side of a put.
-func receiver(t *testing.T, serve func(conn net.Conn)) *Client {
+// fakeReceiver serves one connection on a feed socket, and returns a client of it.
+func fakeReceiver(t *testing.T, serve func(conn net.Conn)) *Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
 	l, err := net.Listen("unix", path)
@@ -48,7 +48,7 @@ func receiver(t *testing.T, serve func(conn net.Conn)) *Client {
 	return &Client{Daemon: wire.Daemon{Feed: path}}
 }
 
-func say(t *testing.T, conn net.Conn, kind uint32, body any) {
+func sendFrame(t *testing.T, conn net.Conn, kind uint32, body any) {
 	t.Helper()
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -61,12 +61,12 @@ func say(t *testing.T, conn net.Conn, kind uint32, body any) {
 	}
 }
 
-func TestARefusedPutReturnsWhileItsStreamStandsStill(t *testing.T) {
-	c := receiver(t, func(conn net.Conn) {
-		say(t, conn, wire.FrameError, wire.NewProblem(wire.InvalidName, "no such name can be"))
+func TestARefusedPutReturnsWhileItsStreamBlocks(t *testing.T) {
+	c := fakeReceiver(t, func(conn net.Conn) {
+		sendFrame(t, conn, wire.FrameError, wire.NewProblem(wire.InvalidName, "no such name can be"))
 	})
-	stream, writer := io.Pipe() // nothing ever comes
-	defer writer.Close()        // and ends the copying
+	stream, writer := io.Pipe() // blocks forever
+	defer writer.Close()        // ends the copying goroutine
 	failed := make(chan error, 1)
 	go func() {
 		_, err := c.PutArrow("../x", nil, false, stream)
@@ -82,14 +82,14 @@ func TestARefusedPutReturnsWhileItsStreamStandsStill(t *testing.T) {
 	}
 }
 
-func TestAPutSendsAllOfItsStream(t *testing.T) {
+func TestAPutSendsItsWholeStream(t *testing.T) {
 	sent := strings.Repeat("0123456789", 100_000)
-	c := receiver(t, func(conn net.Conn) {
+	c := fakeReceiver(t, func(conn net.Conn) {
 		got, err := io.ReadAll(conn)
 		if err != nil || string(got) != sent {
 			t.Errorf("%d bytes came of %d, %v", len(got), len(sent), err)
 		}
-		say(t, conn, wire.FrameReply, wire.PutReply{Dataset: "d", Rows: 3})
+		sendFrame(t, conn, wire.FrameReply, wire.PutReply{Dataset: "d", Rows: 3})
 	})
 	reply, err := c.PutArrow("d", nil, false, strings.NewReader(sent))
 	if err != nil || reply.Rows != 3 {
@@ -97,9 +97,9 @@ func TestAPutSendsAllOfItsStream(t *testing.T) {
 	}
 }
 
-func TestAPutWhoseStreamFailsIsCutOff(t *testing.T) {
+func TestAPutWhoseStreamFailsIsAborted(t *testing.T) {
 	broken := errors.New("the pipe is broken")
-	c := receiver(t, func(conn net.Conn) {
+	c := fakeReceiver(t, func(conn net.Conn) {
 		got, err := io.ReadAll(conn)
 		if err != nil || len(got) != 4 {
 			t.Errorf("%d bytes came, %v", len(got), err)

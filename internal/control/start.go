@@ -18,14 +18,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// Files in the cache directory that belong to starting a daemon.
+// Files in the cache directory that are used to start a daemon.
 const (
 	startLock = "start.lock"
 	logFile   = "daemon.log"
 )
 
-// Connect gives a client of the daemon that has the directory. Where none runs it starts one,
-// unless TENSORCACHE_AUTOSTART=0 or start is false; then the error wraps ErrNoDaemon.
+// Connect returns a client of the daemon of a directory. If none runs, it starts one, unless
+// TENSORCACHE_AUTOSTART=0 or start is false; then the error wraps ErrNoDaemon.
 func Connect(dir string, start bool) (*Client, error) {
 	if !start {
 		return ConnectWith(context.Background(), dir, nil)
@@ -33,10 +33,11 @@ func Connect(dir string, start bool) (*Client, error) {
 	return ConnectWith(context.Background(), dir, os.Executable)
 }
 
-// ConnectWith is Connect for a program that is not the daemon itself: exe says which one to start;
-// nil starts none. The context ends the wait for a daemon that comes or goes.
+// ConnectWith is Connect for a program that is not the daemon itself. exe returns the path of the
+// daemon's binary; nil starts no daemon. The context ends the wait for a daemon that starts or
+// stops.
 func ConnectWith(ctx context.Context, dir string, exe func() (string, error)) (*Client, error) {
-	reap()
+	reapDaemons()
 	c, err := dial(ctx, dir)
 	if err == nil || !errors.Is(err, ErrNoDaemon) {
 		return c, err
@@ -56,12 +57,12 @@ func ConnectWith(ctx context.Context, dir string, exe func() (string, error)) (*
 		return nil, err
 	}
 	defer lock.Close()
-	if c, err := settle(ctx, dir); err == nil || !errors.Is(err, ErrNoDaemon) {
+	if c, err := waitForDaemon(ctx, dir); err == nil || !errors.Is(err, ErrNoDaemon) {
 		return c, err
 	}
 	if err := spawn(ctx, program, dir); err != nil {
-		// Whoever starts one without that lock, as a service manager does, may have been first.
-		if c, other := settle(ctx, dir); other == nil {
+		// A program that takes no start.lock, such as a service manager, may have been faster.
+		if c, other := waitForDaemon(ctx, dir); other == nil {
 			return c, nil
 		}
 		return nil, err
@@ -69,24 +70,24 @@ func ConnectWith(ctx context.Context, dir string, exe func() (string, error)) (*
 	return dial(ctx, dir)
 }
 
-// How long a daemon that has the directory may take until it listens or is gone, and how often that
-// is looked up.
+// How long a daemon that owns the directory may take to listen or to end, and how often waiting
+// functions check.
 const (
-	longestHold = time.Minute
-	holdPause   = 10 * time.Millisecond
+	startTimeout = time.Minute
+	pollInterval = 10 * time.Millisecond
 )
 
-// settle waits for a daemon that is coming or going. The error wraps ErrNoDaemon once nobody has
-// the directory.
-func settle(ctx context.Context, dir string) (*Client, error) {
-	for deadline := time.Now().Add(longestHold); ; {
+// waitForDaemon waits for a daemon that starts or stops. The error wraps ErrNoDaemon when no daemon
+// owns the directory.
+func waitForDaemon(ctx context.Context, dir string) (*Client, error) {
+	for deadline := time.Now().Add(startTimeout); ; {
 		c, err := dial(ctx, dir)
 		if err == nil || !errors.Is(err, ErrNoDaemon) || IsFree(dir) {
 			return c, err
 		}
 		if time.Now().After(deadline) {
 			return nil, fmt.Errorf("a daemon holds %s but neither listens nor leaves after %s",
-				dir, longestHold)
+				dir, startTimeout)
 		}
 		if err := pause(ctx); err != nil {
 			return nil, err
@@ -94,28 +95,28 @@ func settle(ctx context.Context, dir string) (*Client, error) {
 	}
 }
 
-// pause waits a moment, or returns why not to wait.
+// pause waits for pollInterval, or returns the context's error.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(holdPause):
+	case <-time.After(pollInterval):
 		return nil
 	}
 }
 
-// IsFree tells whether no daemon holds the directory.
+// IsFree reports whether no daemon owns the directory.
 func IsFree(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, "daemon.lock"))
 	if err != nil {
-		return true // there is none, or whoever tries to take it is told why not
+		return true // there is no such file, or a daemon that cannot open it reports the error
 	}
 	defer f.Close()
 	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil
 }
 
-// LockStart holds off others that would start a daemon in the directory, or end one because it is
-// idle.
+// LockStart takes start.lock. It keeps others from starting a daemon in the directory, and from
+// stopping one because it is idle.
 func LockStart(dir string) (*os.File, error) { return lockStart(context.Background(), dir) }
 
 func lockStart(ctx context.Context, dir string) (*os.File, error) {
@@ -136,7 +137,7 @@ func lockStart(ctx context.Context, dir string) (*os.File, error) {
 	}
 }
 
-// dial connects to the daemon that runs; ErrNoDaemon when there is none.
+// dial connects to the running daemon. The error wraps ErrNoDaemon if there is none.
 func dial(ctx context.Context, dir string) (*Client, error) {
 	d, err := ReadDaemon(dir)
 	switch {
@@ -155,8 +156,8 @@ func dial(ctx context.Context, dir string) (*Client, error) {
 	return c, err
 }
 
-// spawn starts the program as a daemon of its own session and waits until it listens. One that is
-// not waited for to the end is ended.
+// spawn starts a program as a daemon in its own session and waits until it listens. If the context
+// ends first, it kills the daemon.
 func spawn(ctx context.Context, exe, dir string) error {
 	log, err := os.OpenFile(filepath.Join(dir, logFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -183,31 +184,31 @@ func spawn(ctx context.Context, exe, dir string) error {
 		return ctx.Err()
 	}
 	if err != nil || line != "ok\n" {
-		_ = cmd.Wait() // it has ended; its log says why
+		_ = cmd.Wait() // it has ended; its log contains the reason
 		return fmt.Errorf("%w: it ended at its start; the end of %s:\n%s", ErrNoDaemon, log.Name(),
-			tail(log.Name()))
+			lastLines(log.Name()))
 	}
-	started.Store(cmd.Process.Pid, cmd.Process)
+	startedDaemons.Store(cmd.Process.Pid, cmd.Process)
 	return nil
 }
 
-// started are the daemons, by pid, that this process has started and whose end it has not seen.
-var started sync.Map
+// startedDaemons are the processes of the daemons that this process has started and not yet waited
+// for, by pid.
+var startedDaemons sync.Map
 
-// reap takes note of the end of daemons that this process started, so that none of them stays as a
-// zombie.
-func reap() {
-	started.Range(func(pid, process any) bool {
+// reapDaemons waits for the daemons of startedDaemons that have ended, so that none stays a zombie.
+func reapDaemons() {
+	startedDaemons.Range(func(pid, process any) bool {
 		if got, err := unix.Wait4(pid.(int), nil, unix.WNOHANG, nil); got != 0 || err != nil {
-			started.Delete(pid)
+			startedDaemons.Delete(pid)
 			_ = process.(*os.Process).Release()
 		}
 		return true
 	})
 }
 
-// tail is the last few lines of a file, for a message.
-func tail(path string) string {
+// lastLines returns the last 5 lines of a file, for a message.
+func lastLines(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
@@ -216,8 +217,9 @@ func tail(path string) string {
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
-// Stopped is the daemon of a directory that is about to be told to stop, as far as it is known, or
-// where another one was told so, which answered with its pid, that one's pid alone.
+// Stopped returns the daemon that a request to stop has reached. before is the daemon of the
+// directory before the request, and pid is that of the answer. If another daemon has answered, only
+// its pid is known.
 func Stopped(before wire.Daemon, pid int) wire.Daemon {
 	if before.PID != pid {
 		return wire.Daemon{PID: pid}
@@ -225,9 +227,8 @@ func Stopped(before wire.Daemon, pid int) wire.Daemon {
 	return before
 }
 
-// WaitGone returns once a daemon has left the directory: nobody holds it, or another one already
-// serves. That may have the same pid, as in containers, where each is 1: then it has begun at
-// another time.
+// WaitGone waits until a daemon has left the directory: no daemon owns it, or another one does. In
+// containers, both may have the pid 1, but they have started at different times.
 func WaitGone(ctx context.Context, dir string, gone wire.Daemon) error {
 	for !IsFree(dir) {
 		if d, err := ReadDaemon(dir); err == nil &&
@@ -238,6 +239,6 @@ func WaitGone(ctx context.Context, dir string, gone wire.Daemon) error {
 			return err
 		}
 	}
-	reap()
+	reapDaemons()
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// hold takes the directory as a daemon does.
-func hold(t *testing.T, dir string) *os.File {
+// lockDirectory takes daemon.lock, as a daemon does.
+func lockDirectory(t *testing.T, dir string) *os.File {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "daemon.lock"))
 	if err != nil {
@@ -27,33 +27,33 @@ func hold(t *testing.T, dir string) *os.File {
 	return f
 }
 
-func TestADaemonThatComesIsWaitedFor(t *testing.T) {
+func TestConnectingWaitsForADaemonThatStarts(t *testing.T) {
 	dir := t.TempDir()
-	hold(t, dir)
+	lockDirectory(t, dir)
 	done := make(chan error)
 	go func() {
-		c, err := settle(t.Context(), dir)
+		c, err := waitForDaemon(t.Context(), dir)
 		if err == nil {
 			c.Close()
 		}
 		done <- err
 	}()
-	daemon(t, dir,
+	fakeDaemon(t, dir,
 		func(w http.ResponseWriter,
 			_ *http.Request) {
-			answer(w, 200, wire.Health{Protocol: wire.Protocol})
+			respond(w, 200, wire.Health{Protocol: wire.Protocol})
 		})
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
 }
 
-func TestADaemonThatGoesIsWaitedFor(t *testing.T) {
+func TestConnectingWaitsForADaemonThatStops(t *testing.T) {
 	dir := t.TempDir()
-	f := hold(t, dir)
+	f := lockDirectory(t, dir)
 	done := make(chan error)
 	go func() {
-		_, err := settle(t.Context(), dir)
+		_, err := waitForDaemon(t.Context(), dir)
 		done <- err
 	}()
 	if err := f.Close(); err != nil {
@@ -64,7 +64,7 @@ func TestADaemonThatGoesIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestWhatADeadDaemonSpokeIsNoMatter(t *testing.T) {
+func TestTheProtocolOfADeadDaemonDoesNotMatter(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
@@ -78,14 +78,14 @@ func TestWhatADeadDaemonSpokeIsNoMatter(t *testing.T) {
 	}
 }
 
-// TestWhoStartsOneWithoutTheLockMayBeFirst starts a program that finds the directory taken, as a
-// service manager's daemon does it.
-func TestWhoStartsOneWithoutTheLockMayBeFirst(t *testing.T) {
+// TestAnotherProgramMayStartADaemonFirst starts a program that finds the directory locked, as if a
+// service manager had started a daemon meanwhile.
+func TestAnotherProgramMayStartADaemonFirst(t *testing.T) {
 	dir, served := t.TempDir(), t.TempDir()
-	daemon(t, served,
+	fakeDaemon(t, served,
 		func(w http.ResponseWriter,
 			_ *http.Request) {
-			answer(w, 200, wire.Health{Protocol: wire.Protocol})
+			respond(w, 200, wire.Health{Protocol: wire.Protocol})
 		})
 	slower := filepath.Join(t.TempDir(), "slower")
 	script := fmt.Sprintf("#!/bin/sh\ncp %q %q\nexit 1\n", filepath.Join(served, DaemonFile), dir)
