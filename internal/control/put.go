@@ -23,8 +23,9 @@ func (c *Client) PutArrow(name string, options json.RawMessage, behind bool,
 	}
 	defer conn.Close()
 	request, err := json.Marshal(wire.PutRequest{
-		RequestHeader: wire.RequestHeader{Protocol: wire.Protocol, Client: "tensorcache/" + c.Daemon.Version,
-			Request: "put"}, Dataset: name, Options: options, Format: "arrow", Append: behind,
+		RequestHeader: wire.RequestHeader{Protocol: wire.Protocol,
+			Client: "tensorcache/" + c.Daemon.Version, Request: "put"},
+		Dataset: name, Options: options, Format: "arrow", Append: behind,
 	})
 	if err != nil {
 		return nil, err

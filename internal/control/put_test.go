@@ -63,7 +63,8 @@ func sendFrame(t *testing.T, conn net.Conn, kind uint32, body any) {
 
 func TestARefusedPutReturnsWhileItsStreamBlocks(t *testing.T) {
 	c := fakeReceiver(t, func(conn net.Conn) {
-		sendFrame(t, conn, wire.FrameError, wire.NewProblem(wire.InvalidName, "no such name can be"))
+		sendFrame(t, conn, wire.FrameError,
+			wire.NewProblem(wire.InvalidName, "no such name can be"))
 	})
 	stream, writer := io.Pipe() // blocks forever
 	defer writer.Close()        // ends the copying goroutine

@@ -26,7 +26,6 @@ func TestFramesRoundTrip(t *testing.T) {
 	}
 }
 
-// TestFrameBytesEqualThoseOfTheProtocol holds docs/PROTOCOL.md: clients in other languages are written
 // TestFrameBytesEqualThoseOfTheProtocol compares frames with the bytes in docs/PROTOCOL.md, because
 // clients in other languages rely on that page.
 func TestFrameBytesEqualThoseOfTheProtocol(t *testing.T) {

@@ -15,7 +15,7 @@ type MachineMemory struct {
 	Available int64 `json:"available"` // before the system or a control group ends a process
 	Limit     int64 `json:"limit"`     // of the control groups, else Total
 	Budget    int64 `json:"budget"`    // of the daemon, for datasets and rings together
-	Resident  int64 `json:"resident"`  // of all generations, including removed ones that are still read
+	Resident  int64 `json:"resident"`  // of all generations, also removed ones that are still read
 	Rings     int64 `json:"rings"`
 	Loading   int64 `json:"loading"` // that running loads may need
 	Pinned    int64 `json:"pinned"`
