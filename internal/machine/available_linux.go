@@ -10,51 +10,51 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Total is the machine's memory in bytes.
+// Total returns the memory of the machine, in bytes.
 func Total() int64 {
 	var i unix.Sysinfo_t
 	if err := unix.Sysinfo(&i); err != nil {
-		return fallback
+		return unknownTotal
 	}
 	return int64(i.Totalram) * int64(i.Unit)
 }
 
-// Available is how many bytes this process and those beside it may still take before the system or
-// a control group ends one of them: the least of the kernel's own estimate and what is left to each
-// group that we are in. What does not tell is no bound.
+// Available returns how many bytes processes may still allocate before the system or a control
+// group kills one of them. It is the smaller of the kernel's estimate and what is left in the
+// control groups of this process. A value that the system does not report is no limit.
 func Available() int64 {
-	have := int64(unbounded)
-	if kib, ok := fieldOf("/proc/meminfo", "MemAvailable:"); ok {
+	have := int64(noLimit)
+	if kib, ok := readField("/proc/meminfo", "MemAvailable:"); ok {
 		have = min(have, kib<<10)
 	}
 	for _, g := range groups() {
-		have = min(have, g.left())
+		have = min(have, g.available())
 	}
 	return max(0, have)
 }
 
-// Limit is the memory that this process may take in all: the least limit of the control groups that
-// it is in and of those above them, of either version, else the machine's memory.
+// Limit returns how much memory this process may use: the smallest limit of its control groups, of
+// both versions, and of the groups above them. Without a limit it is the memory of the machine.
 func Limit() int64 {
 	limit := Total()
 	for _, g := range groups() {
-		limit = min(limit, g.least())
+		limit = min(limit, g.limit())
 	}
 	return limit
 }
 
-// group is a control group with a memory controller. In a container the path may be that of the
-// host, of which only the top is there.
+// group is a control group with a memory controller. In a container, path may be the path on the
+// host, of which only the root exists.
 type group struct {
 	root, path string
 	files      groupFiles
 }
 
-// groupFiles are the names of a control group's limit, of what it uses, and, in memory.stat, of the
-// pages that it would give up.
+// groupFiles are the names of the files of a control group with its limit and its usage, and the
+// name in memory.stat of the pages that it can reclaim.
 type groupFiles struct{ limit, usage, reclaimable string }
 
-// groups are those of this process: one by each version that counts memory.
+// groups returns the control groups of this process: one for each version that limits memory.
 func groups() (out []group) {
 	lines, _ := os.ReadFile("/proc/self/cgroup")
 	for line := range strings.Lines(string(lines)) {
@@ -77,8 +77,8 @@ func groups() (out []group) {
 	return out
 }
 
-// above calls do with the directory of the group and of each one above it.
-func (g group) above(do func(dir string)) {
+// eachLevel calls do with the directory of the group and of each group above it.
+func (g group) eachLevel(do func(dir string)) {
 	for at := path.Clean("/" + g.path); ; at = path.Dir(at) {
 		do(path.Join(g.root, at))
 		if at == "/" {
@@ -87,33 +87,33 @@ func (g group) above(do func(dir string)) {
 	}
 }
 
-// left is the least that is left to a group and those above it.
-func (g group) left() int64 {
-	have := int64(unbounded)
-	g.above(func(dir string) {
-		limit, lok := numberIn(path.Join(dir, g.files.limit))
-		usage, uok := numberIn(path.Join(dir, g.files.usage))
+// available returns how many bytes are left in the group and in the groups above it.
+func (g group) available() int64 {
+	have := int64(noLimit)
+	g.eachLevel(func(dir string) {
+		limit, lok := readNumber(path.Join(dir, g.files.limit))
+		usage, uok := readNumber(path.Join(dir, g.files.usage))
 		if lok && uok {
-			spare, _ := fieldOf(path.Join(dir, "memory.stat"), g.files.reclaimable)
+			spare, _ := readField(path.Join(dir, "memory.stat"), g.files.reclaimable)
 			have = min(have, limit-usage+spare)
 		}
 	})
 	return have
 }
 
-// least is the least limit of a group and those above it.
-func (g group) least() int64 {
-	limit := int64(unbounded)
-	g.above(func(dir string) {
-		if n, ok := numberIn(path.Join(dir, g.files.limit)); ok {
+// limit returns the smallest limit of the group and of the groups above it.
+func (g group) limit() int64 {
+	limit := int64(noLimit)
+	g.eachLevel(func(dir string) {
+		if n, ok := readNumber(path.Join(dir, g.files.limit)); ok {
 			limit = min(limit, n)
 		}
 	})
 	return limit
 }
 
-// numberIn reads a file that holds a number; "max" is none.
-func numberIn(file string) (int64, bool) {
+// readNumber reads a file that contains a number. ok is false for "max".
+func readNumber(file string) (int64, bool) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return 0, false
@@ -122,8 +122,8 @@ func numberIn(file string) (int64, bool) {
 	return n, err == nil
 }
 
-// fieldOf reads the number behind a name in a file of such lines.
-func fieldOf(file, name string) (int64, bool) {
+// readField reads the number after a name in a file with a name and a number in each line.
+func readField(file, name string) (int64, bool) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return 0, false
@@ -137,11 +137,11 @@ func fieldOf(file, name string) (int64, bool) {
 	return 0, false
 }
 
-// capIPCLock is the capability by which RLIMIT_MEMLOCK is no bound.
+// capIPCLock is the capability to lock memory beyond RLIMIT_MEMLOCK.
 const capIPCLock = 14
 
-// mayLock tells whether the process may lock memory beyond its limit.
-func mayLock() bool {
+// canLockAll reports whether the process may lock memory beyond RLIMIT_MEMLOCK.
+func canLockAll() bool {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return false
@@ -152,11 +152,11 @@ func mayLock() bool {
 	return ok && err == nil && set>>capIPCLock&1 == 1
 }
 
-// descriptorsDir lists the process's open descriptors.
+// descriptorsDir contains an entry for each open descriptor of the process.
 const descriptorsDir = "/proc/self/fd"
 
-// kindOf names file systems by the number that statfs gives.
-var kindOf = map[int64]Filesystem{
+// filesystems are the known file systems by the type that statfs returns.
+var filesystems = map[int64]Filesystem{
 	unix.NFS_SUPER_MAGIC: {"NFS", Network}, unix.SMB_SUPER_MAGIC: {"SMB", Network},
 	unix.SMB2_SUPER_MAGIC: {"SMB2", Network}, unix.CIFS_SUPER_MAGIC: {"CIFS", Network},
 	unix.V9FS_MAGIC: {"9p", Network}, unix.CEPH_SUPER_MAGIC: {"Ceph", Network},
@@ -168,4 +168,4 @@ var kindOf = map[int64]Filesystem{
 	unix.OVERLAYFS_SUPER_MAGIC: {"overlay", Local}, 0x2FC12FC1: {"zfs", Local},
 }
 
-func filesystem(st *unix.Statfs_t) Filesystem { return kindOf[int64(uint32(st.Type))] }
+func filesystem(st *unix.Statfs_t) Filesystem { return filesystems[int64(uint32(st.Type))] }

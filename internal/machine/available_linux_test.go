@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-func TestWhatIsLeftToAGroupIsTheLeastOfThoseAboveIt(t *testing.T) {
+func TestAvailableMemoryOfAGroupIsTheSmallestOfItsAncestors(t *testing.T) {
 	root := t.TempDir()
 	files := groupFiles{"memory.max", "memory.current", "inactive_file"}
-	make := func(path, limit, usage, stat string) {
+	write := func(path, limit, usage, stat string) {
 		t.Helper()
 		dir := filepath.Join(root, path)
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -22,26 +22,27 @@ func TestWhatIsLeftToAGroupIsTheLeastOfThoseAboveIt(t *testing.T) {
 			}
 		}
 	}
-	make("", "max", "5000", "anon 1")
-	make("a", "1000", "900", "anon 10\ninactive_file 50\nfile 3")
-	make("a/b", "4000", "300", "inactive_file 0")
-	make("a/c", "700", "0", "")
-	for path, want := range map[string]struct{ left, least int64 }{
+	write("", "max", "5000", "anon 1")
+	write("a", "1000", "900", "anon 10\ninactive_file 50\nfile 3")
+	write("a/b", "4000", "300", "inactive_file 0")
+	write("a/c", "700", "0", "")
+	for path, want := range map[string]struct{ available, limit int64 }{
 		"/a/b":         {150, 1000}, // 1000 - 900 + 50 of the group above
-		"/a/b/not/yet": {150, 1000}, // a path of the host, in a container
+		"/a/b/not/yet": {150, 1000}, // in a container: a path on the host
 		"/a/c":         {150, 700},
-		"/elsewhere":   {unbounded, unbounded},
-		"":             {unbounded, unbounded},
+		"/elsewhere":   {noLimit, noLimit},
+		"":             {noLimit, noLimit},
 	} {
 		g := group{root, path, files}
-		if left, least := g.left(), g.least(); left != want.left || least != want.least {
-			t.Errorf("%q: %d bytes of %d are left, want %d of %d", path, left, least,
-				want.left, want.least)
+		if available, limit := g.available(), g.limit(); available != want.available ||
+			limit != want.limit {
+			t.Errorf("%q: %d bytes of %d are left, want %d of %d", path, available, limit,
+				want.available, want.limit)
 		}
 	}
 }
 
-func TestLimitIsNoMoreThanTheMachineHas(t *testing.T) {
+func TestLimitIsAtMostTheMemoryOfTheMachine(t *testing.T) {
 	total, limit, available := Total(), Limit(), Available()
 	if limit <= 0 || limit > total || available <= 0 || available > total || total > 1<<50 {
 		t.Errorf("limit %d and %d available of %d bytes", limit, available, total)

@@ -2,7 +2,7 @@ package machine
 
 import "golang.org/x/sys/unix"
 
-// Kernel is the system's name and version.
+// Kernel returns the system's name and version.
 func Kernel() string {
 	v, err := unix.Sysctl("kern.osproductversion")
 	if err != nil {
@@ -11,11 +11,11 @@ func Kernel() string {
 	return "macOS " + v
 }
 
-// Watches is kqueue, which every macOS has.
+// Watches returns WatchPeer: every macOS has kqueue.
 func Watches() Watch { return WatchPeer }
 
-// InPIDNamespace is false: macOS has none.
+// InPIDNamespace returns false: macOS has no pid namespaces.
 func InPIDNamespace() bool { return false }
 
-// HugePages are none that can be set.
+// HugePages returns empty settings: macOS has none.
 func HugePages() (private, shared string) { return "", "" }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kernel is the system's name and version.
+// Kernel returns the system's name and version.
 func Kernel() string {
 	var u unix.Utsname
 	if err := unix.Uname(&u); err != nil {
@@ -16,7 +16,7 @@ func Kernel() string {
 	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:])
 }
 
-// Watches tries which way the system has.
+// Watches returns the best way that the system supports.
 func Watches() Watch {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err == nil {
@@ -34,17 +34,17 @@ func Watches() Watch {
 	return WatchNothing
 }
 
-// firstNamespace is the name of the pid namespace that the system started with.
-const firstNamespace = "pid:[4026531836]"
+// initialNamespace is the name of the pid namespace that the kernel starts with.
+const initialNamespace = "pid:[4026531836]"
 
-// InPIDNamespace tells whether the process runs in a pid namespace of its own, as containers do.
+// InPIDNamespace reports whether the process runs in a pid namespace of its own, as in a container.
 func InPIDNamespace() bool {
 	name, err := os.Readlink("/proc/self/ns/pid")
-	return err == nil && name != firstNamespace
+	return err == nil && name != initialNamespace
 }
 
-// HugePages are the settings of transparent huge pages: of private memory, and of memory files as
-// rings are; "" where there are none.
+// HugePages returns the settings of transparent huge pages, for private memory and for memory files
+// such as rings. A setting is "" if the system does not report it.
 func HugePages() (private, shared string) {
 	chosen := func(file string) string {
 		b, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/" + file)

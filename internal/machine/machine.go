@@ -1,8 +1,8 @@
-// Package machine says what the machine, or the container that the process is in, has: memory,
-// disk, descriptors.
+// Package machine reports the resources of the machine, or of the container of the process: memory,
+// disk and file descriptors.
 //
-// [Limit] and [Available] see control groups of both versions. What a system does not tell is no
-// bound; each function says so.
+// [Limit] and [Available] take control groups of both versions into account. A value that the
+// system does not report is no limit.
 package machine
 
 import (
@@ -13,39 +13,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fallback is the memory of a machine that does not tell.
-const fallback = 4 << 30
+// unknownTotal is the assumed memory of a machine if the system does not report it.
+const unknownTotal = 4 << 30
 
-// unbounded is what stands for no bound.
-const unbounded = math.MaxInt64 / 2
+// noLimit is the value of a limit that does not exist.
+const noLimit = math.MaxInt64 / 2
 
-// MemlockLimit is how many bytes the process may lock in memory; ok is false where nothing bounds
-// it.
+// MemlockLimit returns how many bytes the process may lock in memory. ok is false if there is no
+// limit.
 func MemlockLimit() (bytes int64, ok bool) {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &r); err != nil ||
-		r.Cur > math.MaxInt64 || mayLock() {
+		r.Cur > math.MaxInt64 || canLockAll() {
 		return 0, false
 	}
 	return int64(r.Cur), true
 }
 
-// Descriptors counts the descriptors that are open, and says how many may be; open is negative
-// where that is not told.
+// Descriptors returns the number of open file descriptors and their limit. open is negative if it
+// is unknown.
 func Descriptors() (open, limit int64) {
 	open = -1
 	if entries, err := os.ReadDir(descriptorsDir); err == nil {
-		open = int64(len(entries)) - 1 // less the one that reads the directory
+		open = int64(len(entries)) - 1 // without the descriptor of the directory itself
 	}
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
-		return open, unbounded
+		return open, noLimit
 	}
-	return open, int64(min(r.Cur, unbounded))
+	return open, int64(min(r.Cur, noLimit))
 }
 
-// Disk says how many bytes of the file system of a directory are free for this user, and how many
-// it has.
+// Disk returns the free bytes for this user and the size of the file system of a directory.
 func Disk(dir string) (free, total int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
@@ -53,30 +52,30 @@ func Disk(dir string) (free, total int64, err error) {
 	}
 	bytes := func(blocks uint64) int64 {
 		return int64(
-			min(float64(blocks)*float64(st.Bsize), unbounded))
+			min(float64(blocks)*float64(st.Bsize), noLimit))
 	}
 	return bytes(st.Bavail), bytes(st.Blocks), nil
 }
 
-// Kind tells where a file system keeps its files.
+// Kind is where a file system stores its files.
 type Kind int
 
-// Kinds of file systems. What is not known is taken for local.
+// Kinds of file systems. An unknown file system counts as local.
 const (
 	Local Kind = iota
-	// Network file systems keep neither maps nor locks as promised.
+	// Network file systems do not guarantee the semantics of maps and locks.
 	Network
-	// Memory is where files are memory: tmpfs.
+	// Memory file systems, such as tmpfs, store files in memory.
 	Memory
 )
 
-// Filesystem is one by its name, "" where that is not known.
+// Filesystem is a file system. Its name is "" if it is unknown.
 type Filesystem struct {
 	Name string
 	Kind Kind
 }
 
-// FilesystemOf tells on which file system a directory is.
+// FilesystemOf returns the file system of a directory.
 func FilesystemOf(dir string) (Filesystem, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

@@ -2,28 +2,28 @@ package machine
 
 import "golang.org/x/sys/unix"
 
-// Total is the machine's memory in bytes.
+// Total returns the memory of the machine, in bytes.
 func Total() int64 {
 	n, err := unix.SysctlUint64("hw.memsize")
 	if err != nil {
-		return fallback
+		return unknownTotal
 	}
 	return int64(n)
 }
 
-// Available is not told by macOS in a way that is for use, and so no bound.
-func Available() int64 { return unbounded }
+// Available returns noLimit: macOS reports no usable estimate.
+func Available() int64 { return noLimit }
 
-// Limit is the machine's memory: macOS has no control groups.
+// Limit returns the memory of the machine: macOS has no control groups.
 func Limit() int64 { return Total() }
 
-// mayLock tells whether the process may lock memory beyond its limit: macOS has no such right.
-func mayLock() bool { return false }
+// canLockAll returns false: macOS has no such capability.
+func canLockAll() bool { return false }
 
-// descriptorsDir lists the process's open descriptors.
+// descriptorsDir contains an entry for each open descriptor of the process.
 const descriptorsDir = "/dev/fd"
 
-// networkNames are the file systems of other machines by the names that statfs gives.
+// networkNames are the names that statfs returns for network file systems.
 var networkNames = map[string]bool{"nfs": true, "smbfs": true, "afpfs": true, "webdav": true}
 
 func filesystem(st *unix.Statfs_t) Filesystem {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestDescriptorsAreCounted(t *testing.T) {
+func TestDescriptorsCountsOpenFiles(t *testing.T) {
 	before, limit := Descriptors()
 	f, err := os.Open(os.DevNull)
 	if err != nil {
@@ -19,7 +19,7 @@ func TestDescriptorsAreCounted(t *testing.T) {
 	}
 }
 
-func TestTheDiskIsThatOfTheDirectory(t *testing.T) {
+func TestDiskAndFilesystemOfADirectory(t *testing.T) {
 	dir := t.TempDir()
 	free, total, err := Disk(dir)
 	if err != nil || free <= 0 || free > total {
@@ -38,7 +38,7 @@ func TestTheDiskIsThatOfTheDirectory(t *testing.T) {
 	}
 }
 
-func TestTheLimitOfLockedMemoryIsTheProcesss(t *testing.T) {
+func TestMemlockLimitEqualsTheLimitOfTheProcess(t *testing.T) {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &r); err != nil {
 		t.Fatal(err)

@@ -1,15 +1,16 @@
 package machine
 
-// Watch is how the end of another process can be learnt.
+// Watch is how a process can detect the end of another process.
 type Watch int
 
-// Ways of watching, best first.
+// Ways of watching, the best one first.
 const (
-	// WatchPeer is of whoever is at the other end of a socket: on Linux in any pid namespace, on
-	// macOS by kqueue.
+	// WatchPeer watches the process at the other end of a socket: on Linux in any pid namespace, on
+	// macOS with kqueue.
 	WatchPeer Watch = iota
-	// WatchPID is of a process by its number, which only holds inside one pid namespace.
+	// WatchPID watches a process by its number, which is valid inside one pid namespace only.
 	WatchPID
-	// WatchNothing leaves the end of file, which a forked child may hold up.
+	// WatchNothing notices only the end of the connection. A child of the process that inherits the
+	// socket delays it.
 	WatchNothing
 )
