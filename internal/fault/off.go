@@ -2,8 +2,8 @@
 
 package fault
 
-// Enabled tells whether this build can fail on purpose.
+// Enabled reports whether this build can inject faults.
 const Enabled = false
 
-// At returns the error planted at a point, which in this build is none.
+// At returns the error of the fault at a point, which is nil in this build.
 func At(string) error { return nil }

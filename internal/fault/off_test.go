@@ -4,7 +4,7 @@ package fault
 
 import "testing"
 
-func TestANormalBuildCannotFailOnPurpose(t *testing.T) {
+func TestANormalBuildInjectsNoFaults(t *testing.T) {
 	t.Setenv("TENSORCACHE_FAULT", "KILL@write")
 	if err := At("write"); err != nil || Enabled {
 		t.Errorf("got %v", err)

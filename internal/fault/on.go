@@ -11,20 +11,20 @@ import (
 	"syscall"
 )
 
-// Enabled tells whether this build can fail on purpose.
+// Enabled reports whether this build can inject faults.
 const Enabled = true
 
 var reached, named atomic.Int64
 
-// At returns the error planted at a point, or ends or holds the process there.
+// At returns the error of the fault at a point. A fault may also kill the process or make it wait.
 func At(point string) error {
 	kind, where, ok := strings.Cut(os.Getenv("TENSORCACHE_FAULT"), "@")
-	if !ok { // what is planted next counts from here
+	if !ok { // the next fault counts from here
 		reached.Store(0)
 		named.Store(0)
 		return nil
 	}
-	if !hit(where, point) {
+	if !matches(where, point) {
 		return nil
 	}
 	switch kind {
@@ -42,8 +42,8 @@ func At(point string) error {
 	panic("TENSORCACHE_FAULT: " + kind + " is none of ENOSPC, EIO, KILL, HOLD")
 }
 
-// hit counts the point and tells whether it is the one that is meant.
-func hit(where, point string) bool {
+// matches counts the point and reports whether the fault is there.
+func matches(where, point string) bool {
 	n := reached.Add(1)
 	if want, err := strconv.ParseInt(where, 10, 64); err == nil {
 		return n == want

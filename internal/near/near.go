@@ -1,4 +1,4 @@
-// Package near finds the names that somebody who mistyped one may have meant.
+// Package near finds names similar to a misspelt name.
 package near
 
 import (
@@ -7,34 +7,36 @@ import (
 	"strings"
 )
 
-// most is how many names a message lists.
-const most = 5
+// maxNames is the largest number of names in a message.
+const maxNames = 5
 
-// Names lists those that differ from the name asked for by few letters or hold it, nearest first.
+// Names returns the names that differ from name in few letters or contain it, the most similar
+// first.
 func Names(name string, names []string) []string {
 	type candidate struct {
 		name     string
 		distance int
 	}
 	var found []candidate
-	asked, few := strings.ToLower(name), max(1, min(2, len(name)-1), len(name)/3)
+	lower, limit := strings.ToLower(name), max(1, min(2, len(name)-1), len(name)/3)
 	for _, n := range names {
-		d := distance(asked, strings.ToLower(n))
-		if d <= few || len(name) > 1 && strings.Contains(strings.ToLower(n), asked) {
+		d := distance(lower, strings.ToLower(n))
+		if d <= limit || len(name) > 1 && strings.Contains(strings.ToLower(n), lower) {
 			found = append(found, candidate{n, d})
 		}
 	}
 	slices.SortFunc(found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), strings.Compare(a.name, b.name))
 	})
-	out := make([]string, 0, most)
-	for _, c := range found[:min(len(found), most)] {
+	out := make([]string, 0, maxNames)
+	for _, c := range found[:min(len(found), maxNames)] {
 		out = append(out, c.name)
 	}
 	return out
 }
 
-// distance is Levenshtein's: the least number of runes to insert, delete or change to make b of a.
+// distance returns the Levenshtein distance of a and b: the least number of runes to insert, delete
+// or change.
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	row := make([]int, len(y)+1)

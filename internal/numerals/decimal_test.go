@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// mantissas draws integers of all lengths, half of them where a float64 is halfway between two.
+// mantissa draws an integer of any length. In half of the cases it is halfway between two float64
+// values, or next to that.
 func mantissa(r *rand.Rand) uint64 {
 	m := r.Uint64() >> r.IntN(64)
 	if r.IntN(2) == 0 {

@@ -1,14 +1,14 @@
-// Package numerals reads the numbers of delimited text, many in a row.
+// Package numerals parses the numbers of delimited text, many in a row.
 //
-// A text is marked first, one bit a byte for what is no digit, so that [Rows.Read] finds the ends
-// of cells by counting zeros in a word and not byte by byte (Langdale and Lemire, "Parsing
-// Gigabytes of JSON per Second", 2019). The digits of a cell, up to 16 without the point between
-// them, are then multiplied out in one vector register, and one division by a power of ten gives
-// the nearest float64 (Clinger, "How to Read Floating Point Numbers Accurately", 1990).
+// It first sets one bit for each byte that is not a digit, so that [Rows.Read] finds the ends of
+// cells by counting zeros in a word and not byte by byte (Langdale and Lemire, "Parsing Gigabytes
+// of JSON per Second", 2019). It then computes the value of up to 16 digits, without the decimal
+// mark, in one vector register, and one division by a power of ten gives the nearest float64
+// (Clinger, "How to Read Floating Point Numbers Accurately", 1990).
 //
 // # Caveats
 //
-// What is not of that kind stops [Rows.Read], and its caller reads that cell by other means: texts,
-// missing values, exponents, quotes, mantissas from 2⁵³ on. Where [Available] is false there is
-// nothing but those other means.
+// [Rows.Read] stops at every other cell, and its caller parses that cell: texts, missing values,
+// exponents, quotes, mantissas of 2⁵³ and more. If [Available] is false, the caller parses all
+// cells.
 package numerals

@@ -2,7 +2,7 @@
 
 package numerals
 
-// Available tells whether this processor has what the package needs.
+// Available reports whether the processor has the instructions that the package needs.
 const Available = false
 
 func mark(*uint64, *byte, int) { panic("numerals: not available") }

@@ -2,17 +2,17 @@ package numerals
 
 import "unsafe"
 
-// Lead is how many bytes of the text come before the first cell that is read, and Pad how many
-// bytes of capacity behind its end.
+// Lead is the number of bytes that must come before the first cell of a text. Pad is the capacity
+// that a text must have after its end, in bytes.
 const (
 	Lead = 24
 	Pad  = 128
 )
 
-// Kind says what the cells of a column are read as.
+// Kind is the type of the values of a column.
 type Kind uint8
 
-// Kinds of columns. Read stops at the cells of Other ones.
+// Kinds of columns. Read stops at the cells of Other columns.
 const (
 	Other Kind = iota
 	Float64
@@ -23,20 +23,20 @@ const (
 type Column struct {
 	kind Kind
 	stop byte
-	step int            // bytes between the numbers of neighbouring rows
-	to   unsafe.Pointer // the number of row 0
+	step int            // bytes between the numbers of consecutive rows
+	to   unsafe.Pointer // where the number of row 0 is written
 }
 
-// Rows reads rows of cells. It is not safe for concurrent use.
+// Rows parses rows of cells. It is not safe for concurrent use.
 type Rows struct {
-	// At is the byte that is read next; the cell in Column of Row begins there, and Row itself at
-	// Start.
+	// At is the offset of the next byte. There begins the cell of the column Column in row Row.
+	// Start is the offset of the row.
 	At, Column, Row, Start int
 
 	text    *byte
 	marks   *uint64
 	columns *Column
-	end     *Column // behind the last
+	end     *Column // after the last column
 	rows    int
 	point   uint64
 
@@ -44,7 +44,7 @@ type Rows struct {
 	width []Column
 }
 
-// Reset turns to other columns, of which the cells end with delim and those of the last with a line
+// Reset sets the number of columns. Cells end with delim, those of the last column with a line
 // feed.
 func (r *Rows) Reset(columns int, delim, point byte) {
 	r.width = make([]Column, columns, columns+1)
@@ -56,8 +56,7 @@ func (r *Rows) Reset(columns int, delim, point byte) {
 	r.point = uint64(point)
 }
 
-// To lets the numbers of a column go to every step-th value of to, of which the first is that of
-// row 0.
+// To makes Read write the number of row i of a column to to[i*step].
 func To[T int64 | float64](r *Rows, column int, to []T, step int) {
 	c := &r.width[column]
 	var zero T
@@ -65,20 +64,20 @@ func To[T int64 | float64](r *Rows, column int, to []T, step int) {
 	if _, ok := any(zero).(float64); ok {
 		c.kind = Float64
 	}
-	_ = to[(r.rows-1)*step] // the assembly checks nothing
+	_ = to[(r.rows-1)*step] // the assembly checks no bounds
 	c.step, c.to = step*8, unsafe.Pointer(unsafe.SliceData(to))
 }
 
-// Leave lets Read stop at the cells of a column.
+// Leave makes Read stop at the cells of a column.
 func (r *Rows) Leave(column int) { r.width[column].kind = Other }
 
-// Reads tells whether Read does anything with the cells of a column.
+// Reads reports whether Read parses the cells of a column, and does not stop at them.
 func (r *Rows) Reads(column int) bool { return r.width[column].kind != Other }
 
-// Begin turns to a text of so many rows that ends with a line feed, and overwrites the padding
-// behind it. What was told by [To] is forgotten.
+// Begin sets the text, which has a number of rows and ends with a line feed. It overwrites Pad
+// bytes after the text and undoes all calls of [To].
 func (r *Rows) Begin(text []byte, rows int) {
-	clear(text[len(text) : len(text)+Pad]) // no digits
+	clear(text[len(text) : len(text)+Pad]) // bytes that are not digits
 	blocks := len(text)/64 + 1
 	if cap(r.words) < blocks+1 {
 		r.words = make([]uint64, blocks+1+blocks/16)
@@ -90,8 +89,8 @@ func (r *Rows) Begin(text []byte, rows int) {
 	}
 }
 
-// Read reads cells until one is no plain number or the last row is read. Row and Column say then
-// which one that is, and At where it begins. At must be Lead at least.
+// Read parses cells until one is not a plain number or the last row is read. Then Row and Column
+// are the place of that cell, and At is its offset. At must be at least Lead.
 func (r *Rows) Read() {
 	read(r)
 }

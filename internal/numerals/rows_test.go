@@ -11,11 +11,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// untouched is what stands where no number has been written.
+// untouched is the value where no number has been written.
 var untouched = math.Float64frombits(0x7ff8deadbeef0000)
 
-// spelled draws a cell: numbers, what is nearly one, and anything.
-var spelled = rapid.Custom(func(r *rapid.T) string {
+// cellText draws a cell: a number, a text that is nearly a number, or any text.
+var cellText = rapid.Custom(func(r *rapid.T) string {
 	switch rapid.IntRange(0, 4).Draw(r, "kind") {
 	case 0:
 		return strconv.FormatFloat(rapid.Float64Range(-1e6, 1e6).Draw(r, "v"), 'f',
@@ -36,7 +36,7 @@ var spelled = rapid.Custom(func(r *rapid.T) string {
 
 var plain = regexp.MustCompile(`^-?[0-9]*(\.[0-9]*)?$`)
 
-// value is what a cell is read as, by strconv. ok tells whether it is plain.
+// value returns the value that strconv parses. ok reports whether the cell is a plain number.
 func value(cell string, kind Kind) (v float64, ok bool) {
 	digits := strings.Trim(strings.Replace(cell, ".", "", 1), "-")
 	if kind == Other || !plain.MatchString(cell) || len(digits) == 0 || len(digits) > 16 {
@@ -51,7 +51,7 @@ func value(cell string, kind Kind) (v float64, ok bool) {
 	return v, err == nil && err2 == nil && mantissa < 1<<53
 }
 
-func TestWhatIsReadEqualsStrconvAndNothingElseIsRead(t *testing.T) {
+func TestReadEqualsStrconvForPlainNumbersAndStopsAtOthers(t *testing.T) {
 	if !Available {
 		t.Skip("the assembly needs AVX2, BMI1 and BMI2 (and no TENSORCACHE_PORTABLE=1)")
 	}
@@ -67,11 +67,11 @@ func TestWhatIsReadEqualsStrconvAndNothingElseIsRead(t *testing.T) {
 			delim = ";"
 		}
 		text := bytes.Repeat([]byte("7"), Lead)
-		var cells, lasts [][]string // and what they hold without the line's end
+		var cells, lasts [][]string // cells, and cells without the end of the line
 		for range rows {
 			row := make([]string, width)
 			for c := range row {
-				row[c] = strings.ReplaceAll(spelled.Draw(r, "cell"), delim, "")
+				row[c] = strings.ReplaceAll(cellText.Draw(r, "cell"), delim, "")
 			}
 			line := strings.Join(row, delim)
 			text = append(text, strings.ReplaceAll(line, ".", string(point))+end...)
@@ -83,7 +83,7 @@ func TestWhatIsReadEqualsStrconvAndNothingElseIsRead(t *testing.T) {
 		}
 		text = append(text, make([]byte, Pad)...)[:len(text)]
 		for i := range Pad {
-			text[len(text) : len(text)+Pad][i] = '1' // what stood there before
+			text[len(text) : len(text)+Pad][i] = '1' // bytes that Begin must overwrite
 		}
 
 		var p Rows
@@ -130,7 +130,7 @@ func TestWhatIsReadEqualsStrconvAndNothingElseIsRead(t *testing.T) {
 				r.Fatalf("stopped at %d of a row from %d, want %d of %d", p.At,
 					p.Start, want, start)
 			}
-			// The cell that it stopped at is somebody else's.
+			// The caller parses the cell at which Read has stopped.
 			p.At += len(cells[p.Row][p.Column]) + 1
 			if p.Column++; p.Column == width {
 				p.At += len(end) - 1

@@ -1,7 +1,7 @@
-// Package portable tells whether the ways that every Unix has are to be used where Linux has better
-// ones. TENSORCACHE_PORTABLE=1 forces them: rings in unlinked files instead of sealed memory files,
-// space reserved by writing, no pidfds, columns interleaved without vector instructions. It exists
-// so that the macOS paths are tested on Linux.
+// Package portable reports whether to use the functions that every Unix has, in place of better
+// ones of Linux. TENSORCACHE_PORTABLE=1 enables this: rings are unlinked files instead of sealed
+// memory files, space is reserved by writing, there are no pidfds, and no vector instructions
+// interleave columns. It exists so that tests on Linux run the code of macOS.
 package portable
 
 import (
@@ -9,5 +9,5 @@ import (
 	"sync"
 )
 
-// Forced tells whether TENSORCACHE_PORTABLE=1 stands in the environment.
+// Forced reports whether the environment contains TENSORCACHE_PORTABLE=1.
 var Forced = sync.OnceValue(func() bool { return os.Getenv("TENSORCACHE_PORTABLE") == "1" })

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestAFaultOfTheResultsMemoryIsAPanic(t *testing.T) {
+func TestAFaultOfTheDestinationIsAPanic(t *testing.T) {
 	if !Available {
 		t.Skip("the assembly needs AVX2, BMI1 and BMI2 (and no TENSORCACHE_PORTABLE=1)")
 	}
