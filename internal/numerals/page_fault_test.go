@@ -24,7 +24,7 @@ func TestAFaultOfTheDestinationIsAPanic(t *testing.T) {
 	var p Rows
 	p.Reset(1, ',', '.')
 	p.Begin(text, 2)
-	To(&p, 0, unsafe.Slice((*int64)(unsafe.Pointer(&page[0])), 2), 1)
+	SetTarget(&p, 0, unsafe.Slice((*int64)(unsafe.Pointer(&page[0])), 2), 1)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if e, ok := recover().(interface{ Addr() uintptr }); !ok ||

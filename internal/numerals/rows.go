@@ -56,8 +56,8 @@ func (r *Rows) Reset(columns int, delim, point byte) {
 	r.point = uint64(point)
 }
 
-// To makes Read write the number of row i of a column to to[i*step].
-func To[T int64 | float64](r *Rows, column int, to []T, step int) {
+// SetTarget makes Read write the number of row i of a column to to[i*step].
+func SetTarget[T int64 | float64](r *Rows, column int, to []T, step int) {
 	c := &r.width[column]
 	var zero T
 	c.kind = Int64
@@ -68,14 +68,14 @@ func To[T int64 | float64](r *Rows, column int, to []T, step int) {
 	c.step, c.to = step*8, unsafe.Pointer(unsafe.SliceData(to))
 }
 
-// Leave makes Read stop at the cells of a column.
-func (r *Rows) Leave(column int) { r.width[column].kind = Other }
+// StopAt makes Read stop at the cells of a column.
+func (r *Rows) StopAt(column int) { r.width[column].kind = Other }
 
 // Reads reports whether Read parses the cells of a column, and does not stop at them.
 func (r *Rows) Reads(column int) bool { return r.width[column].kind != Other }
 
 // Begin sets the text, which has a number of rows and ends with a line feed. It overwrites Pad
-// bytes after the text and undoes all calls of [To].
+// bytes after the text and undoes all calls of [SetTarget].
 func (r *Rows) Begin(text []byte, rows int) {
 	clear(text[len(text) : len(text)+Pad]) // bytes that are not digits
 	blocks := len(text)/64 + 1

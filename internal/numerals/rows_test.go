@@ -99,9 +99,9 @@ func TestReadEqualsStrconvForPlainNumbersAndStopsAtOthers(t *testing.T) {
 			}
 			switch kind {
 			case Float64:
-				To(&p, c, to[c], steps[c])
+				SetTarget(&p, c, to[c], steps[c])
 			case Int64:
-				To(&p, c, ints[c], steps[c])
+				SetTarget(&p, c, ints[c], steps[c])
 			}
 			if p.Reads(c) != (kind != Other) {
 				r.Fatalf("column %d is read: %v", c, p.Reads(c))

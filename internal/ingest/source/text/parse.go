@@ -105,9 +105,9 @@ func (p *csvParser) beginSpan(s source.Span) {
 		col := &p.parsers[i]
 		switch col.op {
 		case opFloat64:
-			numerals.To(&p.plainRows, i, col.f64, 1)
+			numerals.SetTarget(&p.plainRows, i, col.f64, 1)
 		case opInt64:
-			numerals.To(&p.plainRows, i, col.i64, 1)
+			numerals.SetTarget(&p.plainRows, i, col.i64, 1)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (p *csvParser) parseRow(x *splitter, row int64, s source.Span) (next int64,
 					p.file.lineOf(x.start, buf, s.Line0), reason)
 			}
 			if col.op == opCheck && p.usesPlainRows {
-				p.plainRows.Leave(c)
+				p.plainRows.StopAt(c)
 			}
 		}
 		if (buf[end] == '\n') != (c == last) {
