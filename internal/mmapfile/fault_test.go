@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestFullDiskIsAnErrorWhenSpaceIsReserved(t *testing.T) {
+func TestAFullDiskIsAnErrorOfNewWritable(t *testing.T) {
 	for _, point := range []string{"reserve", "map"} {
 		t.Run(point, func(t *testing.T) {
 			t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)

@@ -1,15 +1,15 @@
-// Package mmapfile is the one place that maps files.
+// Package mmapfile maps files into memory. No other package does.
 //
-// A [Map] is a whole file mapped read-only; it is unmapped only after every reader has left. A
-// [Writable] is a file of fixed size whose space is reserved before it is mapped, so that a full
-// disk is an error at creation and never a SIGBUS at a write.
+// A [Map] is a whole file mapped read-only. Close unmaps it after the last reader has released it.
+// A [Writable] is a file of fixed size whose space is reserved before it is mapped, so that a full
+// disk is an error when it is created and never a SIGBUS at a write.
 //
 // # Caveats
 //
-// A slice of a map is valid between [Map.Acquire] and its release, and of a Writable until its
-// Close. A file that another process truncates while it is mapped kills its readers, but those
-// goroutines that take faults as panics (see [Lost]); the cache directory is private to its user
-// for that reason.
+// A slice of a Map is valid between [Map.Acquire] and its release, and a slice of a Writable until
+// its Close. If another process truncates a file while it is mapped, reading it kills this process,
+// except in goroutines in which a fault is a panic (see [Lost]). For that reason only the user can
+// write to the cache directory.
 package mmapfile
 
 import (
@@ -21,30 +21,30 @@ import (
 	mmap "github.com/edsrzf/mmap-go"
 )
 
-// Errors of using a map.
+// Errors of maps.
 var (
-	// ErrClosed is returned by Acquire once Close was called.
+	// ErrClosed is returned by Acquire after Close was called.
 	ErrClosed = errors.New("map is closed")
-	// ErrRange is returned when bytes outside the file are asked for.
+	// ErrRange is returned for bytes outside of the file.
 	ErrRange = errors.New("range is outside the file")
 )
 
 // Map is a file mapped read-only. It is safe for concurrent use.
 type Map struct {
 	path string
-	file *os.File // nil where it was closed once it was mapped
+	file *os.File // nil if the file was closed after it was mapped
 	data mmap.MMap
 
-	mu        sync.Mutex
-	drained   *sync.Cond
-	readers   int
-	scattered int // who asked for Scattered
-	closing   bool
-	closed    bool
-	err       error
+	mu            sync.Mutex
+	drained       *sync.Cond
+	readers       int
+	randomReaders int // calls of Scattered that have not ended
+	closing       bool
+	closed        bool
+	err           error
 }
 
-// Open maps the whole file at path and keeps it open; an empty file is an error.
+// Open maps the whole file at path and keeps it open. An empty file is an error.
 func Open(path string) (*Map, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -62,7 +62,7 @@ func Open(path string) (*Map, error) {
 func newMap(path string, data mmap.MMap) *Map {
 	m := &Map{path: path, data: data}
 	m.drained = sync.NewCond(&m.mu)
-	m.enlist()
+	m.register()
 	return m
 }
 
@@ -77,15 +77,15 @@ func mapWhole(f *os.File) (mmap.MMap, error) {
 	return mmap.Map(f, mmap.RDONLY, 0)
 }
 
-// File is the mapped file, opened for reading only; it has no name any more once it was removed. It
-// is valid between Acquire and release, and nil for a map made with [New].
+// File returns the mapped file, open for reading. It is valid between Acquire and release, and nil
+// for a map made by [New]. The file may have been removed from its directory.
 func (m *Map) File() *os.File { return m.file }
 
-// Len is the file's size in bytes.
+// Len returns the file's size in bytes.
 func (m *Map) Len() int64 { return int64(len(m.data)) }
 
-// Acquire lets a reader in, unless the map is closing: then the error is ErrClosed. Close waits for
-// release, which may be called more than once.
+// Acquire keeps the file mapped until release. If Close was called before, the error is ErrClosed.
+// release may be called repeatedly.
 func (m *Map) Acquire() (release func(), err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -103,15 +103,15 @@ func (m *Map) Acquire() (release func(), err error) {
 	}), nil
 }
 
-// Readers counts those that Close would wait for.
+// Readers returns the number of calls of Acquire that were not released.
 func (m *Map) Readers() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.readers
 }
 
-// Bytes returns n bytes from offset on; ErrRange when they are not all in the file. The caller
-// holds an Acquire for as long as it uses them.
+// Bytes returns n bytes at an offset. The error is ErrRange if they are not all inside the file.
+// The caller holds an Acquire as long as it uses them.
 func (m *Map) Bytes(offset, n int64) ([]byte, error) {
 	if offset < 0 || n < 0 || offset > m.Len()-n {
 		return nil, fmt.Errorf("%s: %w: bytes %d to %d of %d", m.path, ErrRange, offset,
@@ -120,8 +120,8 @@ func (m *Map) Bytes(offset, n int64) ([]byte, error) {
 	return m.data[offset : offset+n : offset+n], nil
 }
 
-// Close refuses new readers, waits for those inside and unmaps. Further calls wait for the first
-// and return its error.
+// Close refuses new readers, waits until all have released the file, and unmaps it. Further calls
+// wait for the first and return its error.
 func (m *Map) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,7 +131,7 @@ func (m *Map) Close() error {
 	}
 	if !m.closed {
 		m.closed = true
-		m.delist()
+		m.unregister()
 		m.err = m.data.Unmap()
 		if m.file != nil {
 			m.err = errors.Join(m.err, m.file.Close())

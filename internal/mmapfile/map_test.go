@@ -35,7 +35,7 @@ func TestBytesOutsideTheFileAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileCannotBeMapped(t *testing.T) {
+func TestMissingAndEmptyFilesCannotBeMapped(t *testing.T) {
 	if _, err := Open(file(t, nil).Name()); !errors.Is(err, ErrRange) {
 		t.Errorf("an empty file: got %v, want ErrRange", err)
 	}
@@ -75,7 +75,7 @@ func TestCloseWaitsForReadersAndRefusesNewOnes(t *testing.T) {
 	default:
 	}
 	release()
-	release() // is one release
+	release() // has no effect
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}
@@ -103,7 +103,7 @@ func TestCloseIsIdempotentAndConcurrent(t *testing.T) {
 	}
 }
 
-func TestAMapOutlivesItsFilesName(t *testing.T) {
+func TestAMapStaysValidAfterItsFileIsRemoved(t *testing.T) {
 	f := file(t, []byte("still here"))
 	m, err := Open(f.Name())
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// New maps the whole of a file that was opened elsewhere, such as one that came over a socket, and
-// closes it: the map needs no descriptor.
+// New maps the whole of an open file, such as one received over a socket, and closes it: the map
+// needs no descriptor.
 func New(f *os.File) (*Map, error) {
 	data, err := mapWhole(f)
 	if err != nil {
@@ -19,9 +19,9 @@ func New(f *os.File) (*Map, error) {
 	return newMap(f.Name(), data), nil
 }
 
-// NewShared maps the first size bytes of a file whose space another process has reserved, for
-// reading and writing. It takes the file over: Close closes it, and so does an error here. A file
-// that is shorter is refused with ErrRange, before anything is mapped.
+// NewShared maps the first size bytes of an open file, for reading and writing. Another process has
+// reserved their space. It takes ownership of the file: Close closes it, and so does an error here.
+// If the file is shorter, the error is ErrRange and nothing is mapped.
 func NewShared(f *os.File, size int64) (*Writable, error) {
 	st, err := f.Stat()
 	if err == nil && (size < 1 || st.Size() < size) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func opened(t *testing.T, content string) *os.File {
+func openFile(t *testing.T, content string) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -20,8 +20,8 @@ func opened(t *testing.T, content string) *os.File {
 	return f
 }
 
-func TestAMapOfAnOpenFileNeedsNoDescriptor(t *testing.T) {
-	f := opened(t, "hello")
+func TestNewClosesTheFile(t *testing.T) {
+	f := openFile(t, "hello")
 	m, err := New(f)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestAMapOfAnOpenFileNeedsNoDescriptor(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	empty := opened(t, "")
+	empty := openFile(t, "")
 	if _, err := New(empty); !errors.Is(err, ErrRange) {
 		t.Error(err)
 	}
@@ -46,8 +46,8 @@ func TestAMapOfAnOpenFileNeedsNoDescriptor(t *testing.T) {
 	}
 }
 
-func TestASharedFileIsSeenByAllAndNeverLongerThanItIs(t *testing.T) {
-	f := opened(t, "hello")
+func TestNewSharedWritesToTheFileAndRefusesShorterFiles(t *testing.T) {
+	f := openFile(t, "hello")
 	path := f.Name()
 	w, err := NewShared(f, 5)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestASharedFileIsSeenByAllAndNeverLongerThanItIs(t *testing.T) {
 		t.Error(err)
 	}
 	for _, size := range []int64{6, 0, -1} {
-		f := opened(t, "hello")
+		f := openFile(t, "hello")
 		if _, err := NewShared(f, size); !errors.Is(err, ErrRange) {
 			t.Errorf("%d bytes: %v", size, err)
 		}

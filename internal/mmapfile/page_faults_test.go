@@ -9,17 +9,17 @@ import (
 	"unsafe"
 )
 
-// read reads a byte of memory, and returns what it panics with.
+// read reads a byte of memory, and returns the panic of the read.
 func read(p *byte) (recovered any) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { recovered = recover() }()
-	if *p == 0xff { // what is mapped is zeros
+	if *p == 0xff { // all mapped bytes are zero
 		return "read"
 	}
 	return nil
 }
 
-func TestAFaultNamesTheFileThatWasCutOff(t *testing.T) {
+func TestAFaultNamesTheTruncatedFile(t *testing.T) {
 	one, other := mapped(t, make([]byte, 3*pageSize)), mapped(t, make([]byte, 3*pageSize))
 	if err := os.Truncate(one.path, pageSize); err != nil {
 		t.Fatal(err)

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Placeholder is address space that stands for bytes which are not there yet: it can be sliced and
-// compared, costs no memory, and reads as zeros.
+// Placeholder is address space in place of bytes that do not exist yet. It uses no memory and reads
+// as zeros.
 type Placeholder struct{ data []byte }
 
-// NewPlaceholder takes size bytes of address space.
+// NewPlaceholder reserves size bytes of address space.
 func NewPlaceholder(size int64) (*Placeholder, error) {
 	data, err := unix.Mmap(-1, 0, int(max(size, 1)), unix.PROT_READ,
 		unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
@@ -20,10 +20,10 @@ func NewPlaceholder(size int64) (*Placeholder, error) {
 	return &Placeholder{data}, nil
 }
 
-// Bytes is the whole of it, valid until Close.
+// Bytes returns the whole address space, valid until Close.
 func (p *Placeholder) Bytes() []byte { return p.data }
 
-// Close gives the address space back. Further calls do nothing.
+// Close releases the address space. Further calls do nothing.
 func (p *Placeholder) Close() error {
 	if p.data == nil {
 		return nil

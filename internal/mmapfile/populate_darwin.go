@@ -1,5 +1,4 @@
 package mmapfile
 
-// Populate makes bytes ready to be written through the mapping where the system has a call for it;
-// macOS has none.
+// Populate does nothing: macOS has no call for it.
 func (w *Writable) Populate(_, _ int64) (ok bool) { return false }

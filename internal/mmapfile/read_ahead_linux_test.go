@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cold maps a file of so many pages that is not in memory; whether it could be dropped is for the
-// file system to say.
+// cold maps a file of a number of pages, and evicts it from memory if the file system can.
 func cold(t *testing.T, pages int) *Map {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
@@ -40,7 +39,7 @@ func cold(t *testing.T, pages int) *Map {
 	return m
 }
 
-func TestPagesComeWhenTheyAreAskedFor(t *testing.T) {
+func TestPopulateReadsPagesIntoMemory(t *testing.T) {
 	const pages = 64
 	m := cold(t, pages)
 	for _, outside := range [][2]int64{{-1, 5}, {m.Len(), 1}, {1 << 62, 1 << 62}, {0, 0}, {5, -9}} {
@@ -58,13 +57,13 @@ func TestPagesComeWhenTheyAreAskedFor(t *testing.T) {
 		}
 		return true
 	}
-	m.Populate(3*pageSize-1, pageSize+2) // a byte of the page before, and one of the page after
+	m.Populate(3*pageSize-1, pageSize+2) // also the last byte of page 2 and the first one of page 4
 	if !portable.Forced() && !all(2, 4) {
 		t.Error("pages that were waited for are not in memory")
 	}
 }
 
-func TestPagesThatWereAskedForAreNotReadWhenTheyAreTouched(t *testing.T) {
+func TestWillNeedPreventsMajorFaults(t *testing.T) {
 	const pages = 64
 	m := cold(t, pages)
 	m.WillNeed(0, 1<<62)
@@ -79,7 +78,7 @@ func TestPagesThatWereAskedForAreNotReadWhenTheyAreTouched(t *testing.T) {
 	}
 }
 
-// majorFaults counts the pages of which a reading began because do touched them.
+// majorFaults returns the number of pages that do had to wait for.
 func majorFaults(t *testing.T, do func()) int64 {
 	t.Helper()
 	runtime.LockOSThread()
@@ -93,9 +92,8 @@ func majorFaults(t *testing.T, do func()) int64 {
 	return after.Majflt - before.Majflt
 }
 
-// TestOnlyWhatIsTouchedIsReadWhileAnybodyIsScattered looks at the advice that the kernel has for
-// the map: rr is for random reads.
-func TestOnlyWhatIsTouchedIsReadWhileAnybodyIsScattered(t *testing.T) {
+// TestReadAheadIsOffUntilTheLastReaderEnds reads the kernel's flags of the map: rr is MADV_RANDOM.
+func TestReadAheadIsOffUntilTheLastReaderEnds(t *testing.T) {
 	m := cold(t, 4)
 	advised := func() bool {
 		maps, err := os.ReadFile("/proc/self/smaps")

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/portable"
 )
 
-// reserve makes the file at least at + n bytes long, and these n have blocks.
+// reserve allocates blocks for n bytes at an offset, and extends the file to them if it is shorter.
 func reserve(f *os.File, at, n int64) error {
 	if portable.Forced() {
 		return fillHoles(f, at, n)

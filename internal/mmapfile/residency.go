@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// InMemory counts the bytes of a file that are in memory, or on their way there, whoever asked for
-// them: exact to a page. Linux 6.5 counts them itself, in 60 µs for a GiB; elsewhere each page is
-// looked up by mincore(2), in 13 ms. It is an error where neither is there.
+// InMemory returns how many bytes of a file are in memory or are being read into it, in whole
+// pages. Linux 6.5 counts them itself, in 60 µs for a GiB. Otherwise mincore(2) returns the state
+// of each page, in 13 ms. It is an error if the system has neither.
 func InMemory(f *os.File) (int64, error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -23,62 +23,60 @@ func InMemory(f *os.File) (int64, error) {
 	}
 	pages, ok := cachedPages(f)
 	if !ok {
-		if pages, err = lookUp(f); err != nil {
+		if pages, err = countByMincore(f); err != nil {
 			return 0, fmt.Errorf("find out what of %s is in memory: %w", f.Name(), err)
 		}
 	}
 	return min(pages*pageSize, st.Size()), nil
 }
 
-// lookPages is how many pages are looked up at once.
-const lookPages = 1 << 16
+// mincorePages is the number of pages in one call of mincore.
+const mincorePages = 1 << 16
 
-// lookUp counts pages by mincore, over a map of its own.
-func lookUp(f *os.File) (pages int64, err error) {
+// countByMincore counts the pages of a file in memory with mincore, in a map of its own.
+func countByMincore(f *os.File) (pages int64, err error) {
 	data, err := mapWhole(f)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, data.Unmap()) }()
-	there := make([]byte, lookPages)
-	for at := int64(0); at < int64(len(data)); at += lookPages * pageSize {
-		part := data[at:min(at+lookPages*pageSize, int64(len(data)))]
-		if err := mincore(part, there); err != nil {
+	inMemory := make([]byte, mincorePages)
+	for at := int64(0); at < int64(len(data)); at += mincorePages * pageSize {
+		part := data[at:min(at+mincorePages*pageSize, int64(len(data)))]
+		if err := mincore(part, inMemory); err != nil {
 			return 0, err
 		}
-		for _, p := range there[:(int64(len(part))+pageSize-1)/pageSize] {
+		for _, p := range inMemory[:(int64(len(part))+pageSize-1)/pageSize] {
 			pages += int64(p & 1)
 		}
 	}
 	return pages, nil
 }
 
-// mincore tells of each page of b whether it is in memory, in the lowest bit of a byte. Go has no
-// wrapper of it for macOS.
-func mincore(b, there []byte) error {
+// mincore sets the lowest bit of a byte for each page of b that is in memory. Package unix has no
+// such function for macOS.
+func mincore(b, inMemory []byte) error {
 	_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(b))),
-		uintptr(len(b)), uintptr(unsafe.Pointer(unsafe.SliceData(there))))
+		uintptr(len(b)), uintptr(unsafe.Pointer(unsafe.SliceData(inMemory))))
 	if failed != 0 {
 		return failed
 	}
 	return nil
 }
 
-// Uncache asks the system to give up the pages of a file, which must be on the disk: those that are
-// changed, locked or mapped by anybody stay. macOS has no call for it and gives them up when it
-// needs the memory.
+// Uncache asks the system to evict the pages of a file from memory. Pages that are not on the disk
+// yet, locked, or mapped by a process stay. macOS has no call for it.
 func Uncache(f *os.File) error {
-	if err := uncache(f); err != nil {
+	if err := evictFile(f); err != nil {
 		return fmt.Errorf("give up the pages of %s: %w", f.Name(), err)
 	}
 	return nil
 }
 
-// Unmapped takes the file's pages out of this map, where they are found again when they are read,
-// and asks the system to give them up as [Uncache] does. The caller holds an Acquire; others may be
-// reading.
+// Unmapped removes the file's pages from this map, and asks the system to evict them as [Uncache]
+// does. Reading the map brings them back. The caller holds an Acquire; others may be reading.
 func (m *Map) Unmapped() error {
-	// locked pages stay, which is no error of the caller's
+	// An error means that pages are locked: they stay in memory.
 	_ = unix.Madvise(m.data, unix.MADV_DONTNEED)
 	if m.file == nil {
 		return nil
@@ -86,8 +84,8 @@ func (m *Map) Unmapped() error {
 	return Uncache(m.file)
 }
 
-// Read brings n bytes from offset on into memory and waits for them. What cannot be read is an
-// error, and never a SIGBUS. The caller holds an Acquire.
+// Read waits until n bytes at an offset are in memory. If they cannot be read, it returns an error,
+// and there is no SIGBUS. The caller holds an Acquire.
 func (m *Map) Read(offset, n int64) error {
 	b := m.pagesOf(offset, n)
 	if b == nil {
@@ -96,7 +94,7 @@ func (m *Map) Read(offset, n int64) error {
 	if err := populate(b); err == nil || m.file == nil {
 		return err
 	}
-	// The system has no such call, or the reason is one that read(2) says better.
+	// The system has no such call, or could not read. read(2) returns the reason.
 	buf := make([]byte, 1<<20)
 	for end := min(offset+n, m.Len()); offset < end; offset += int64(len(buf)) {
 		n, err := m.file.ReadAt(buf[:min(int64(len(buf)), end-offset)], offset)
@@ -110,12 +108,12 @@ func (m *Map) Read(offset, n int64) error {
 	return nil
 }
 
-// lockBytes is how much is locked at once.
+// lockBytes is the number of bytes that one call locks.
 const lockBytes = 64 << 20
 
-// Lock brings the file into memory and locks it there until Unlock or Close, as much of it as the
-// process may lock: it says how many bytes are locked, and why not all. Every 64 MiB it asks stop,
-// whose error ends it. The caller holds an Acquire.
+// Lock reads the file into memory and locks it there until Unlock or Close. It returns how many
+// bytes are locked, and an error if the process may not lock all. It calls stop every 64 MiB, and
+// ends if stop returns an error. The caller holds an Acquire.
 func (m *Map) Lock(stop func() error) (locked int64, err error) {
 	for n := int64(lockBytes); locked < m.Len(); {
 		if err := stop(); err != nil {
@@ -126,7 +124,8 @@ func (m *Map) Lock(stop func() error) (locked int64, err error) {
 		switch {
 		case err == nil:
 			locked += n
-		case (err == unix.ENOMEM || err == unix.EAGAIN) && n > pageSize: // less may be allowed
+		// a smaller part may be allowed
+		case (err == unix.ENOMEM || err == unix.EAGAIN) && n > pageSize:
 			n = max(n/2/pageSize, 1) * pageSize
 		default:
 			return locked, fmt.Errorf("lock %s in memory: %w", m.path, err)
@@ -135,7 +134,7 @@ func (m *Map) Lock(stop func() error) (locked int64, err error) {
 	return locked, nil
 }
 
-// Unlock ends a Lock. The caller holds an Acquire.
+// Unlock undoes Lock. The caller holds an Acquire.
 func (m *Map) Unlock() error {
 	if err := unix.Munlock(m.data); err != nil {
 		return fmt.Errorf("unlock %s: %w", m.path, err)

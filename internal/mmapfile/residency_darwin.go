@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// resident does not look, since a feed asks for each of its batches: what is missing is read when
-// it is touched.
+// resident returns true without a system call, because feeds call it for every burst. Missing pages
+// are read when they are used.
 func resident([]byte) bool { return true }
 
 func cachedPages(*os.File) (int64, bool) { return 0, false }
 
-func uncache(*os.File) error { return nil }
+func evictFile(*os.File) error { return nil }
 
 func populate([]byte) error { return unix.ENOSYS }

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/portable"
 )
 
-// resident asks mincore(2) for the page that begins with b. It answers for files that the caller
-// could write, which the cache's are; of others it says that all is there.
+// resident returns whether mincore(2) reports the first page of b as in memory. The kernel reports
+// it only for files that the process may write, such as those of the cache. For others it is true.
 func resident(b []byte) bool {
 	if portable.Forced() {
 		return true
@@ -18,8 +18,7 @@ func resident(b []byte) bool {
 	return mincore(b[:1], page[:]) != nil || page[0]&1 != 0
 }
 
-// cachedPages asks the kernel for the number of a file's pages in memory, which Linux tells from
-// 6.5 on.
+// cachedPages returns the number of a file's pages in memory. ok is false before Linux 6.5.
 func cachedPages(f *os.File) (int64, bool) {
 	if portable.Forced() {
 		return 0, false
@@ -32,13 +31,12 @@ func cachedPages(f *os.File) (int64, bool) {
 	return int64(stat.Cache), true
 }
 
-func uncache(f *os.File) error { return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
+func evictFile(f *os.File) error { return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
 
-func populate(b []byte) error { return touchPages(b, unix.MADV_POPULATE_READ) }
+func populate(b []byte) error { return mapPages(b, unix.MADV_POPULATE_READ) }
 
-// touchPages has all pages of b faulted in at once, by one of the advices that Linux knows from
-// 5.14 on.
-func touchPages(b []byte, advice int) error {
+// mapPages maps all pages of b at once, with an advice that Linux knows since 5.14.
+func mapPages(b []byte, advice int) error {
 	if portable.Forced() {
 		return unix.ENOSYS
 	}

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inMemory counts by both ways, which must agree.
+// inMemory compares InMemory with the result of mincore, and returns it.
 func inMemory(t *testing.T, m *Map) int64 {
 	t.Helper()
 	n, err := InMemory(m.File())
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := lookUp(m.File())
+	pages, err := countByMincore(m.File())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func inMemory(t *testing.T, m *Map) int64 {
 	return n
 }
 
-// smaps is a figure of the kernel's about the map, in bytes.
+// smaps returns a value of /proc/self/smaps about the map, in bytes.
 func smaps(t *testing.T, m *Map, name string) (sum int64) {
 	t.Helper()
 	b, err := os.ReadFile("/proc/self/smaps")
@@ -54,14 +54,14 @@ func smaps(t *testing.T, m *Map, name string) (sum int64) {
 	return sum
 }
 
-func TestWhatIsInMemoryIsCountedAsTheKernelDoes(t *testing.T) {
+func TestInMemoryEqualsTheCountOfTheKernel(t *testing.T) {
 	const pages = 1000
 	m := cold(t, pages)
 	cold := inMemory(t, m)
 	if cold == m.Len() {
 		t.Skip("the file system keeps its files in memory")
 	}
-	end := m.Scattered() // no more than is asked for
+	end := m.Scattered() // do not read ahead
 	if err := m.Read(100*pageSize+1, 50*pageSize); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestWhatIsInMemoryIsCountedAsTheKernelDoes(t *testing.T) {
 	}
 }
 
-func TestPagesThatSomebodyElseMapsStay(t *testing.T) {
+func TestPagesOfAnotherMapAreNotEvicted(t *testing.T) {
 	m := cold(t, 100)
 	other, err := Open(m.path)
 	if err != nil {
@@ -115,11 +115,11 @@ func TestPagesThatSomebodyElseMapsStay(t *testing.T) {
 	}
 }
 
-func onAndOn() error { return nil }
+func neverStop() error { return nil }
 
 func TestALockedFileStaysInMemory(t *testing.T) {
 	m := cold(t, 300)
-	locked, err := m.Lock(onAndOn)
+	locked, err := m.Lock(neverStop)
 	if err != nil || locked != m.Len() {
 		t.Fatalf("%d of %d bytes are locked, %v", locked, m.Len(), err)
 	}
@@ -140,8 +140,8 @@ func TestALockedFileStaysInMemory(t *testing.T) {
 	}
 }
 
-// TestAsMuchIsLockedAsTheLimitAllows runs itself without the right to lock more.
-func TestAsMuchIsLockedAsTheLimitAllows(t *testing.T) {
+// TestMemoryIsLockedUpToTheLimit runs itself in a process without the right to lock more.
+func TestMemoryIsLockedUpToTheLimit(t *testing.T) {
 	const variable = "TENSORCACHE_TEST_MEMLOCK"
 	if os.Getenv(variable) == "" {
 		if os.Getuid() != 0 {
@@ -156,7 +156,7 @@ func TestAsMuchIsLockedAsTheLimitAllows(t *testing.T) {
 		return
 	}
 	m := cold(t, 300)
-	runtime.LockOSThread() // never unlocked: the thread ends with the test
+	runtime.LockOSThread() // without unlock, so that the thread ends with the test
 	const limit = 100 << 10
 	if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK,
 		&unix.Rlimit{Cur: limit, Max: limit}); err != nil {
@@ -164,16 +164,16 @@ func TestAsMuchIsLockedAsTheLimitAllows(t *testing.T) {
 	}
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
-	if err := unix.Capset(&head, &none[0]); err != nil { // of this thread alone
+	if err := unix.Capset(&head, &none[0]); err != nil { // of this thread only
 		t.Fatal(err)
 	}
-	locked, err := m.Lock(onAndOn)
+	locked, err := m.Lock(neverStop)
 	if !errors.Is(err, unix.ENOMEM) || locked > limit || locked < limit*3/4 {
 		t.Errorf("%d bytes are locked of %d allowed, %v", locked, limit, err)
 	}
 }
 
-func TestLockingEndsWhenItIsTold(t *testing.T) {
+func TestLockStopsOnAnError(t *testing.T) {
 	enough := errors.New("enough")
 	if locked, err := cold(t, 3).Lock(func() error { return enough }); err != enough ||
 		locked != 0 {
@@ -181,7 +181,7 @@ func TestLockingEndsWhenItIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsAnError(t *testing.T) {
+func TestReadingATruncatedFileIsAnError(t *testing.T) {
 	f := file(t, bytes.Repeat([]byte("x"), 3*int(pageSize)))
 	m, err := Open(f.Name())
 	if err != nil {

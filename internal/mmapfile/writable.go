@@ -8,18 +8,19 @@ import (
 
 	mmap "github.com/edsrzf/mmap-go"
 
+	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/fault"
-	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
-// Writable is a file mapped for reading and writing, shared, of a size that does not change.
+// Writable is a file of fixed size, mapped shared for reading and writing.
 type Writable struct {
 	file *os.File
 	data mmap.MMap
 }
 
-// NewWritable reserves size bytes of the file's space and maps them. It takes the file over: Close
-// closes it, and so does an error here. A full disk is one that wraps ENOSPC.
+// NewWritable reserves size bytes of disk space for the file and maps them. It takes ownership of
+// the file: Close closes it, and so does an error here. If the disk is full, the error wraps
+// ENOSPC.
 func NewWritable(f *os.File, size int64) (*Writable, error) {
 	w := &Writable{file: f}
 	if err := w.Reserve(0, size); err != nil {
@@ -28,9 +29,9 @@ func NewWritable(f *os.File, size int64) (*Writable, error) {
 	return w.mapped(size)
 }
 
-// NewSparse maps size bytes of a file of which nothing is reserved yet: a write where
-// [Writable.Reserve] was not before may kill the process. It takes the file over: Close closes it,
-// and so does an error here.
+// NewSparse maps size bytes of a file without reserving space. If the disk is full, a write to
+// bytes that [Writable.Reserve] has not reserved may kill the process. It takes ownership of the
+// file: Close closes it, and so does an error here.
 func NewSparse(f *os.File, size int64) (*Writable, error) {
 	if err := f.Truncate(size); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -49,8 +50,8 @@ func (w *Writable) mapped(size int64) (*Writable, error) {
 	return w, nil
 }
 
-// Reserve reserves the space of n bytes from at on, and keeps what is there. Full memory or a full
-// disk is an error that wraps ENOMEM or ENOSPC.
+// Reserve reserves space for n bytes at an offset, and does not change their values. If memory or
+// disk space is used up, the error wraps ENOMEM or ENOSPC.
 func (w *Writable) Reserve(at, n int64) error {
 	err := fault.At("reserve")
 	if err == nil {
@@ -62,22 +63,21 @@ func (w *Writable) Reserve(at, n int64) error {
 	return nil
 }
 
-// Bytes is the whole mapping, valid until Close.
+// Bytes returns the whole mapping, valid until Close.
 func (w *Writable) Bytes() []byte { return w.data }
 
-// WriteAt writes to the file and not through the mapping, which shows the bytes at once. During the
-// system call the goroutine does not release its P, as package pagecache explains: call WriteAt
-// only in a process that serves no requests.
+// WriteAt writes to the file with a system call. The mapping shows the bytes at once. The goroutine
+// keeps its processor meanwhile (see [cached]).
 func (w *Writable) WriteAt(b []byte, at int64) error {
-	_, err := pagecache.File{File: w.file}.WriteAt(b, at)
+	_, err := cached.File{File: w.file}.WriteAt(b, at)
 	return err
 }
 
-// File is the mapped file, valid until Close.
+// File returns the mapped file, valid until Close.
 func (w *Writable) File() *os.File { return w.file }
 
-// Close unmaps and closes the file. The bytes written are in the page cache, not on the disk yet.
-// Further calls do nothing.
+// Close unmaps and closes the file. The written bytes are in the page cache, and may not be on the
+// disk yet. Further calls do nothing.
 func (w *Writable) Close() error {
 	if w.data == nil {
 		return nil
@@ -90,8 +90,8 @@ func (w *Writable) Close() error {
 	return err
 }
 
-// Leave closes the file and leaves the mapping to the end of the process. After it, and after
-// Close, it does nothing.
+// Leave closes the file and keeps the mapping until the process ends. After it, and after Close, it
+// does nothing.
 func (w *Writable) Leave() error {
 	if w.data == nil {
 		return nil
@@ -100,8 +100,8 @@ func (w *Writable) Leave() error {
 	return w.file.Close()
 }
 
-// fillHoles reserves space where the system has no call for it: every block is read and written
-// back, so that what is there stays and a hole becomes zeros on real blocks.
+// fillHoles reserves space on systems without a call for it. It reads every block and writes it
+// back, so that values stay and a hole becomes allocated zeros.
 func fillHoles(f *os.File, at, n int64) error {
 	buf := make([]byte, min(1<<20, n))
 	for end := at + n; at < end; at += int64(len(buf)) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// allocated is how many bytes of a file have blocks.
+// allocated returns how many bytes of a file have disk blocks.
 func allocated(t *testing.T, f *os.File) int64 {
 	t.Helper()
 	st, err := f.Stat()
@@ -17,13 +17,13 @@ func allocated(t *testing.T, f *os.File) int64 {
 	return st.Sys().(*syscall.Stat_t).Blocks * 512
 }
 
-func TestReservedSpaceHasBlocksAndKeepsWhatWasThere(t *testing.T) {
+func TestReservedSpaceHasBlocksAndKeepsValues(t *testing.T) {
 	const size = 3<<20 + 5
 	for name, reserve := range map[string]func(*os.File, int64, int64) error{"reserve": reserve,
 		"fillHoles": fillHoles} {
 		t.Run(name, func(t *testing.T) {
 			f := file(t, []byte("head"))
-			// over the border of two blocks
+			// across the border of two blocks of fillHoles
 			if _, err := f.WriteAt([]byte("middle"), 1<<20-3); err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func TestReservedSpaceHasBlocksAndKeepsWhatWasThere(t *testing.T) {
 	}
 }
 
-func TestReservingLessThanAFileHasKeepsIt(t *testing.T) {
+func TestReservingLessThanTheFileKeepsIt(t *testing.T) {
 	f := file(t, []byte("0123456789"))
 	if err := fillHoles(f, 0, 4); err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestReservingLessThanAFileHasKeepsIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenToAMapIsInItsFile(t *testing.T) {
+func TestWritesToAMapAreInItsFile(t *testing.T) {
 	f := file(t, nil)
 	w, err := NewWritable(f, 100)
 	if err != nil {
@@ -79,7 +79,7 @@ func TestWhatIsWrittenToAMapIsInItsFile(t *testing.T) {
 	}
 }
 
-func TestPopulatingChangesNothing(t *testing.T) {
+func TestPopulateKeepsValues(t *testing.T) {
 	f := file(t, []byte("head"))
 	w, err := NewWritable(f, 100_000)
 	if err != nil {
@@ -101,7 +101,7 @@ func TestPopulatingChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeWrittenCannotBeReserved(t *testing.T) {
+func TestAReadOnlyFileIsRefused(t *testing.T) {
 	f, err := os.Open(file(t, nil).Name())
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestAFileThatCannotBeWrittenCannotBeReserved(t *testing.T) {
 }
 
 func TestAPlaceholderReadsAsZeros(t *testing.T) {
-	p, err := NewPlaceholder(1 << 40) // more than any machine's memory
+	p, err := NewPlaceholder(1 << 40) // more than the memory of any machine
 	if err != nil {
 		t.Skip("this machine gives no terabyte of address space:", err)
 	}
