@@ -42,7 +42,7 @@ func newGatherer[T Value](w *Windows, o FeedOptions) (*gatherer[T], error) {
 		release()
 		return nil, err
 	}
-	end := w.data.data.Map().Scattered()
+	end := w.data.data.Map().DisableReadAhead()
 	g.release = func() {
 		end()
 		release()

@@ -17,13 +17,13 @@ import (
 )
 
 // slow is a file of which nothing is in memory. It counts what is done with its pages.
-type slow struct{ looks, asked, waits, scattered int }
+type slow struct{ looks, asked, waits, disabled int }
 
-func (s *slow) Resident(int64) bool   { s.looks++; return false }
-func (s *slow) WillNeed(_, _ int64)   { s.asked++ }
-func (s *slow) Populate(int64, int64) { s.waits++ }
-func (s *slow) Scattered() func()     { s.scattered++; return func() { s.scattered-- } }
-func (s *slow) IsScattered() bool     { return s.scattered > 0 }
+func (s *slow) Resident(int64) bool      { s.looks++; return false }
+func (s *slow) WillNeed(_, _ int64)      { s.asked++ }
+func (s *slow) Populate(int64, int64)    { s.waits++ }
+func (s *slow) DisableReadAhead() func() { s.disabled++; return func() { s.disabled-- } }
+func (s *slow) IsReadAheadOff() bool     { return s.disabled > 0 }
 
 // told is a trainer's end that writes down how many pages had been waited for when it was told of
 // batches.
@@ -111,7 +111,7 @@ func TestAFeedOfPlacesAloneAsksForNoPage(t *testing.T) {
 		options("order", "shuffle", "batch_size", 60)))
 	defer detach()
 	file, _ := serveCold(t, st)
-	if file.looks+file.asked+file.waits+file.scattered > 0 {
+	if file.looks+file.asked+file.waits+file.disabled > 0 {
 		t.Errorf("%d looks at pages, %d asked for, %d waited for; want none", file.looks,
 			file.asked, file.waits)
 	}

@@ -35,13 +35,13 @@ type Map struct {
 	file *os.File // nil if the file was closed after it was mapped
 	data mmap.MMap
 
-	mu            sync.Mutex
-	drained       *sync.Cond
-	readers       int
-	randomReaders int // calls of Scattered that have not ended
-	closing       bool
-	closed        bool
-	err           error
+	mu           sync.Mutex
+	drained      *sync.Cond
+	readers      int
+	readAheadOff int // calls of DisableReadAhead that have not ended
+	closing      bool
+	closed       bool
+	err          error
 }
 
 // Open maps the whole file at path and keeps it open. An empty file is an error.

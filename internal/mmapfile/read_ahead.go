@@ -26,29 +26,29 @@ func (m *Map) Populate(offset, n int64) {
 	}
 }
 
-// Scattered turns off the system's reading ahead until end, which may be called repeatedly.
+// DisableReadAhead turns off the system's reading ahead until end, which may be called repeatedly.
 // Otherwise the system also reads up to MiBs of neighbours of a missing page, which random reads do
 // not need. The caller holds an Acquire until then.
-func (m *Map) Scattered() (end func()) {
-	m.changeRandomReaders(1)
-	return sync.OnceFunc(func() { m.changeRandomReaders(-1) })
+func (m *Map) DisableReadAhead() (end func()) {
+	m.addReadAheadOff(1)
+	return sync.OnceFunc(func() { m.addReadAheadOff(-1) })
 }
 
-// IsScattered reports whether reading ahead is turned off.
-func (m *Map) IsScattered() bool {
+// IsReadAheadOff reports whether reading ahead is turned off.
+func (m *Map) IsReadAheadOff() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.randomReaders > 0
+	return m.readAheadOff > 0
 }
 
-func (m *Map) changeRandomReaders(by int) {
+func (m *Map) addReadAheadOff(by int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	before := m.randomReaders
-	switch m.randomReaders += by; {
+	before := m.readAheadOff
+	switch m.readAheadOff += by; {
 	case before == 0:
 		_ = unix.Madvise(m.data, unix.MADV_RANDOM)
-	case m.randomReaders == 0:
+	case m.readAheadOff == 0:
 		_ = unix.Madvise(m.data, unix.MADV_NORMAL)
 	}
 }

@@ -108,13 +108,13 @@ func TestReadAheadIsOffUntilTheLastReaderEnds(t *testing.T) {
 		}
 		return strings.Contains(flags, " rr")
 	}
-	one, two := m.Scattered(), m.Scattered()
+	one, two := m.DisableReadAhead(), m.DisableReadAhead()
 	one()
 	one()
-	if !advised() || !m.IsScattered() {
+	if !advised() || !m.IsReadAheadOff() {
 		t.Error("the advice ended with the first of two")
 	}
-	if two(); advised() || m.IsScattered() {
+	if two(); advised() || m.IsReadAheadOff() {
 		t.Error("the advice did not end with the last")
 	}
 }

@@ -61,7 +61,7 @@ func TestInMemoryEqualsTheCountOfTheKernel(t *testing.T) {
 	if cold == m.Len() {
 		t.Skip("the file system keeps its files in memory")
 	}
-	end := m.Scattered() // do not read ahead
+	end := m.DisableReadAhead() // do not read ahead
 	if err := m.Read(100*pageSize+1, 50*pageSize); err != nil {
 		t.Fatal(err)
 	}

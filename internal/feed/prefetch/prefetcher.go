@@ -43,8 +43,8 @@ type Pages interface {
 	WillNeed(offset, n int64)
 	Populate(offset, n int64)
 	Resident(offset int64) bool
-	Scattered() (end func())
-	IsScattered() bool
+	DisableReadAhead() (end func())
+	IsReadAheadOff() bool
 }
 
 // Prefetcher asks for the pages of one feed's coming batches. It belongs to the goroutine of the
@@ -60,14 +60,14 @@ type Prefetcher struct {
 	// so are those of all batches, without gaps: the system reads ahead by itself
 	sequential bool
 
-	cold     bool
-	end      func()           // ends reading no more than is asked for
-	sampler  *sampler.Sampler // of its own: a sampler knows one epoch's order at a time
-	epoch    uint64           // what is asked for next
-	consumed int64
-	ahead    int64 // batches that were asked for and are not made yet
-	resident int   // pages in a row that were in memory
-	batch    sampler.Batch
+	cold            bool
+	enableReadAhead func()           // undoes DisableReadAhead
+	sampler         *sampler.Sampler // of its own: a sampler knows one epoch's order at a time
+	epoch           uint64           // what is asked for next
+	consumed        int64
+	ahead           int64 // batches that were asked for and are not made yet
+	resident        int   // pages in a row that were in memory
+	batch           sampler.Batch
 }
 
 // New returns a prefetcher of windows in an order. It asks for nothing unless readsRows says that
@@ -112,8 +112,8 @@ func (p *Prefetcher) Check(first *sampler.Batch, epoch uint64, consumed int64) (
 		}
 	}
 	p.cold, p.resident, p.ahead, p.epoch, p.consumed = true, 0, 0, epoch, consumed
-	if p.end = func() {}; !p.sequential {
-		p.end = p.pages.Scattered()
+	if p.enableReadAhead = func() {}; !p.sequential {
+		p.enableReadAhead = p.pages.DisableReadAhead()
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (p *Prefetcher) Await(b *sampler.Batch) error {
 	if !p.cold {
 		return nil
 	}
-	ask := !p.sequential || p.pages.IsScattered()
+	ask := !p.sequential || p.pages.IsReadAheadOff()
 	for empty := 0; p.ahead < p.maxAhead && empty < 2; {
 		left := p.sampler.Steps(p.epoch, p.consumed)
 		if left > 0 {
@@ -169,7 +169,7 @@ func (p *Prefetcher) BurstSize(n int) int {
 func (p *Prefetcher) Stop() {
 	if p.cold {
 		p.cold = false
-		p.end()
+		p.enableReadAhead()
 	}
 }
 

@@ -16,11 +16,11 @@ import (
 
 // shelf is a file whose pages come into memory when they are asked for.
 type shelf struct {
-	all       bool // all pages are in memory
-	looks     int
-	asked     [][2]int64 // offset and size, of WillNeed
-	waited    map[int64]bool
-	scattered int
+	all      bool // all pages are in memory
+	looks    int
+	asked    [][2]int64 // offset and size, of WillNeed
+	waited   map[int64]bool
+	disabled int
 }
 
 func (s *shelf) Resident(int64) bool { s.looks++; return s.all }
@@ -33,9 +33,9 @@ func (s *shelf) Populate(offset, n int64) {
 	}
 }
 
-func (s *shelf) Scattered() func() { s.scattered++; return func() { s.scattered-- } }
+func (s *shelf) DisableReadAhead() func() { s.disabled++; return func() { s.disabled-- } }
 
-func (s *shelf) IsScattered() bool { return s.scattered > 0 }
+func (s *shelf) IsReadAheadOff() bool { return s.disabled > 0 }
 
 // publish publishes the datasets of the tests: "patchwork" of two items with a float64 column b
 // among float32 columns a, c and d; "packed" of float32 columns a, b and c; "padded" of two items;
@@ -170,7 +170,7 @@ func TestColdBatchesArePrefetchedAndAwaited(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, file := open(t, s, test.dataset, test.spec, test.options)
 			if name == "known" { // another feed, whose windows are scattered
-				file.scattered++
+				file.disabled++
 			}
 			// the system reads ahead
 			sequential := slices.Contains(
@@ -214,15 +214,15 @@ func TestColdBatchesArePrefetchedAndAwaited(t *testing.T) {
 					epoch, consumed = epoch+1, 0
 				}
 			}
-			if file.IsScattered() == sequential {
+			if file.IsReadAheadOff() == sequential {
 				t.Errorf("the system may read ahead: %t, want %t",
-					!file.IsScattered(), sequential)
+					!file.IsReadAheadOff(), sequential)
 			}
 			if name == "known" {
-				file.scattered--
+				file.disabled--
 			}
 			p.Stop()
-			if p.Stop(); file.scattered != 0 || p.cold {
+			if p.Stop(); file.disabled != 0 || p.cold {
 				t.Error("prefetching does not end")
 			}
 		})
@@ -264,7 +264,7 @@ func TestDataInMemoryCostsOneLookABurst(t *testing.T) {
 			2*(p.maxAhead+15))
 	}
 	play(warmPages/16 + 1)
-	if p.cold || file.scattered != 0 {
+	if p.cold || file.disabled != 0 {
 		t.Error("prefetching goes on although all is in memory")
 	}
 }
