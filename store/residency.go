@@ -104,9 +104,9 @@ func (g *generation) evict() (int64, error) {
 	}
 	err := g.eachFile(func(f *os.File, m *mmapfile.Map) error {
 		if m != nil {
-			return m.Unmapped()
+			return m.Evict()
 		}
-		return mmapfile.Uncache(f)
+		return mmapfile.EvictFile(f)
 	})
 	after, _ := g.inMemory(0)
 	return before - after, err

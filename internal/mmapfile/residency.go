@@ -64,24 +64,24 @@ func mincore(b, inMemory []byte) error {
 	return nil
 }
 
-// Uncache asks the system to evict the pages of a file from memory. Pages that are not on the disk
+// EvictFile asks the system to evict the pages of a file from memory. Pages that are not on the disk
 // yet, locked, or mapped by a process stay. macOS has no call for it.
-func Uncache(f *os.File) error {
-	if err := evictFile(f); err != nil {
+func EvictFile(f *os.File) error {
+	if err := evictPages(f); err != nil {
 		return fmt.Errorf("give up the pages of %s: %w", f.Name(), err)
 	}
 	return nil
 }
 
-// Unmapped removes the file's pages from this map, and asks the system to evict them as [Uncache]
+// Evict removes the file's pages from this map, and asks the system to evict them as [EvictFile]
 // does. Reading the map brings them back. The caller holds an Acquire; others may be reading.
-func (m *Map) Unmapped() error {
+func (m *Map) Evict() error {
 	// An error means that pages are locked: they stay in memory.
 	_ = unix.Madvise(m.data, unix.MADV_DONTNEED)
 	if m.file == nil {
 		return nil
 	}
-	return Uncache(m.file)
+	return EvictFile(m.file)
 }
 
 // Read waits until n bytes at an offset are in memory. If they cannot be read, it returns an error,

@@ -12,6 +12,6 @@ func resident([]byte) bool { return true }
 
 func cachedPages(*os.File) (int64, bool) { return 0, false }
 
-func evictFile(*os.File) error { return nil }
+func evictPages(*os.File) error { return nil }
 
 func populate([]byte) error { return unix.ENOSYS }

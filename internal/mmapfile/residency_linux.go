@@ -31,7 +31,7 @@ func cachedPages(f *os.File) (int64, bool) {
 	return int64(stat.Cache), true
 }
 
-func evictFile(f *os.File) error { return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
+func evictPages(f *os.File) error { return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
 
 func populate(b []byte) error { return mapPages(b, unix.MADV_POPULATE_READ) }
 

@@ -81,7 +81,7 @@ func TestInMemoryEqualsTheCountOfTheKernel(t *testing.T) {
 			t.Errorf("fincore says %s bytes, want those of %d pages", got, pages)
 		}
 	}
-	if err := m.Unmapped(); err != nil {
+	if err := m.Evict(); err != nil {
 		t.Fatal(err)
 	}
 	if n, rss := inMemory(t, m), smaps(t, m, "Rss"); n != 0 || rss != 0 {
@@ -107,7 +107,7 @@ func TestPagesOfAnotherMapAreNotEvicted(t *testing.T) {
 		sum += other.data[i*pageSize]
 	}
 	runtime.KeepAlive(sum)
-	if err := m.Unmapped(); err != nil {
+	if err := m.Evict(); err != nil {
 		t.Fatal(err)
 	}
 	if n := inMemory(t, m); n < 10*pageSize {
@@ -126,7 +126,7 @@ func TestALockedFileStaysInMemory(t *testing.T) {
 	if kernel := smaps(t, m, "Locked"); kernel-locked < 0 || kernel-locked >= pageSize {
 		t.Errorf("%d bytes are locked by the kernel's count, %d by ours", kernel, locked)
 	}
-	if err := m.Unmapped(); err != nil {
+	if err := m.Evict(); err != nil {
 		t.Fatal(err)
 	}
 	if n := inMemory(t, m); n != m.Len() {
