@@ -76,7 +76,7 @@ func (w *Writer) Finish(f Final) (*Manifest, error) {
 	if w.leaveMapped {
 		data := w.data
 		w.data = nil
-		return m, data.Leave()
+		return m, data.CloseFile()
 	}
 	return m, w.Abort()
 }

@@ -164,7 +164,7 @@ func (s *Server) reportEnd(conn errorWriter, err error) {
 func (s *Server) serve(conn *net.UnixConn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			if err = mmapfile.Lost(p); err != nil {
+			if err = mmapfile.FaultError(p); err != nil {
 				return
 			}
 			s.Log.Error("panic", "in", "connection", "value", p)

@@ -8,8 +8,8 @@
 //
 // A slice of a Map is valid between [Map.Acquire] and its release, and a slice of a Writable until
 // its Close. If another process truncates a file while it is mapped, reading it kills this process,
-// except in goroutines in which a fault is a panic (see [Lost]). For that reason only the user can
-// write to the cache directory.
+// except in goroutines in which a fault is a panic (see [FaultError]). For that reason only the
+// user can write to the cache directory.
 package mmapfile
 
 import (

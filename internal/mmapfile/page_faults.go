@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// ErrLost is wrapped by the errors of [Lost].
+// ErrLost is wrapped by the errors of [FaultError].
 var ErrLost = errors.New("the file was cut off while it was mapped, or its disk failed")
 
 // openMaps contains the maps that are open, because a fault has only an address.
@@ -28,11 +28,11 @@ func (m *Map) unregister() {
 	delete(openMaps.maps, m)
 }
 
-// Lost returns an error that wraps ErrLost and names the file and the byte, if a recovered panic is
-// the fault of a page of a [Map]. It returns nil for any other panic. A fault is a panic only in
-// goroutines that have called [runtime/debug.SetPanicOnFault], also in assembly. In others it ends
-// the process.
-func Lost(recovered any) error {
+// FaultError returns an error that wraps ErrLost and names the file and the byte, if a recovered
+// panic is the fault of a page of a [Map]. It returns nil for any other panic. A fault is a panic
+// only in goroutines that have called [runtime/debug.SetPanicOnFault], also in assembly. In others
+// it ends the process.
+func FaultError(recovered any) error {
 	fault, ok := recovered.(interface{ Addr() uintptr })
 	if !ok {
 		return nil
@@ -48,10 +48,10 @@ func Lost(recovered any) error {
 	return nil
 }
 
-// PanicError returns the error of a recovered panic: that of Lost, or else one that says what the
-// program was doing.
+// PanicError returns the error of a recovered panic: that of FaultError, or else one that says what
+// the program was doing.
 func PanicError(doing string, recovered any) error {
-	if err := Lost(recovered); err != nil {
+	if err := FaultError(recovered); err != nil {
 		return err
 	}
 	return fmt.Errorf("%s: %v", doing, recovered)

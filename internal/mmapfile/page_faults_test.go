@@ -28,7 +28,7 @@ func TestAFaultNamesTheTruncatedFile(t *testing.T) {
 		t.Errorf("what is there panics: %v", p)
 	}
 	p := read(&one.data[2*pageSize+5])
-	if err := Lost(p); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), one.path) ||
+	if err := FaultError(p); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), one.path) ||
 		strings.Contains(err.Error(), other.path) {
 		t.Errorf("got %v of %v", err, p)
 	}
@@ -36,7 +36,7 @@ func TestAFaultNamesTheTruncatedFile(t *testing.T) {
 		t.Errorf("the other file panics: %v", p)
 	}
 	for _, p := range []any{nil, "a text", errors.New("an error"), read(nil)} {
-		if err := Lost(p); err != nil {
+		if err := FaultError(p); err != nil {
 			t.Errorf("%v is %v", p, err)
 		}
 	}
@@ -45,7 +45,7 @@ func TestAFaultNamesTheTruncatedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = read((*byte)(at))
-	if err := Lost(p); p == nil || err != nil {
+	if err := FaultError(p); p == nil || err != nil {
 		t.Errorf("a file that is not mapped any more: %v of %v", err, p)
 	}
 }

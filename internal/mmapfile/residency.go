@@ -64,8 +64,8 @@ func mincore(b, inMemory []byte) error {
 	return nil
 }
 
-// EvictFile asks the system to evict the pages of a file from memory. Pages that are not on the disk
-// yet, locked, or mapped by a process stay. macOS has no call for it.
+// EvictFile asks the system to evict the pages of a file from memory. Pages that are not on the
+// disk yet, locked, or mapped by a process stay. macOS has no call for it.
 func EvictFile(f *os.File) error {
 	if err := evictPages(f); err != nil {
 		return fmt.Errorf("give up the pages of %s: %w", f.Name(), err)

@@ -90,9 +90,9 @@ func (w *Writable) Close() error {
 	return err
 }
 
-// Leave closes the file and keeps the mapping until the process ends. After it, and after Close, it
-// does nothing.
-func (w *Writable) Leave() error {
+// CloseFile closes the file and keeps the mapping until the process ends. After it, and after
+// Close, it does nothing.
+func (w *Writable) CloseFile() error {
 	if w.data == nil {
 		return nil
 	}

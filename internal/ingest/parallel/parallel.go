@@ -77,7 +77,7 @@ func Guard(path string, f func() error) (err error) {
 		if p == nil {
 			return
 		}
-		if err = mmapfile.Lost(p); err != nil {
+		if err = mmapfile.FaultError(p); err != nil {
 			return
 		}
 		if e, ok := p.(interface {
