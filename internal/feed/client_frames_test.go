@@ -10,19 +10,19 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// chatty is the end of a client that sends frames faster than they are read.
-type chatty struct {
+// floodingSocket is the socket of a client that sends frames faster than the daemon reads them.
+type floodingSocket struct {
 	transport.Socket
 	frame []byte
 	sent  int
 	reads int
 }
 
-func (c *chatty) SetReadDeadline(time.Time) error  { return nil }
-func (c *chatty) SetWriteDeadline(time.Time) error { return nil }
-func (c *chatty) Write(b []byte) (int, error)      { return len(b), nil }
+func (c *floodingSocket) SetReadDeadline(time.Time) error  { return nil }
+func (c *floodingSocket) SetWriteDeadline(time.Time) error { return nil }
+func (c *floodingSocket) Write(b []byte) (int, error)      { return len(b), nil }
 
-func (c *chatty) TryRead(b []byte) (int, error) {
+func (c *floodingSocket) TryRead(b []byte) (int, error) {
 	if c.reads++; c.reads > 100 {
 		return 0, io.EOF
 	}
@@ -33,15 +33,15 @@ func (c *chatty) TryRead(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestAClientThatNeverStopsSendingHoldsNothingUp: its feed goes on, and can be closed.
-func TestAClientThatNeverStopsSendingHoldsNothingUp(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	st, detach := w.stream(t, request("d"))
+// TestAClientThatSendsForeverDoesNotBlockItsFeed: the feed continues, and can be closed.
+func TestAClientThatSendsForeverDoesNotBlockItsFeed(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	st, detach := env.attachStream(t, request("d"))
 	defer detach()
 	frame := make([]byte, wire.HeaderSize+wire.MeterSize)
 	wire.PutHeader(frame, wire.FrameMeter, wire.MeterSize)
-	c := &chatty{frame: frame}
+	c := &floodingSocket{frame: frame}
 	st.connect(transport.New(c, nil, st.slots, st, &st.pool.Busy))
 	why := wire.NewProblem(wire.FeedClosed, "enough")
 	st.close(why)
@@ -50,12 +50,11 @@ func TestAClientThatNeverStopsSendingHoldsNothingUp(t *testing.T) {
 	}
 }
 
-// TestAllSlotsComeBackInOneFrame: a client that holds all of the most slots gives them back at
-// once.
-func TestAllSlotsComeBackInOneFrame(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	tr := w.attach(t, request("d", with("slots", maxSlots), with("delivery", batch.Starts),
+// TestAllSlotsFitIntoOneCreditFrame returns the largest number of slots in one frame.
+func TestAllSlotsFitIntoOneCreditFrame(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	tr := env.attach(t, request("d", with("slots", maxSlots), with("delivery", batch.Starts),
 		options("batch_size", 1)))
 	defer tr.close()
 	var slots []uint32

@@ -9,13 +9,13 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// TestTheTrainerOfAClosedFeedIsTold closes feeds whose trainer waits, works, has not read anything
-// yet.
-func TestTheTrainerOfAClosedFeedIsTold(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	for name, until := range map[string]func(tr *trainer) error{
-		"waits": func(tr *trainer) error { // it holds every slot
+// TestClosingAFeedTellsItsTrainerWhy closes feeds while the trainer waits for a batch, while it
+// works, and before it has read anything.
+func TestClosingAFeedTellsItsTrainerWhy(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	for name, await := range map[string]func(tr *trainer) error{
+		"waits": func(tr *trainer) error { // the trainer has all slots
 			return tr.ended()
 		},
 		"works": func(tr *trainer) error {
@@ -27,22 +27,22 @@ func TestTheTrainerOfAClosedFeedIsTold(t *testing.T) {
 				if d.Slot == wire.NoSlot {
 					continue
 				}
-				if err := tr.send(wire.FrameCredit, le(d.Slot)); err != nil {
-					return tr.ended() // the reason is there already
+				if err := tr.send(wire.FrameCredit, uint32Bytes(d.Slot)); err != nil {
+					return tr.ended() // the reason is already in the socket
 				}
 			}
 		},
 	} {
-		for range 20 { // at other moments
-			tr := w.attach(t, request("d", with("slots", 3)))
-			if one, err := w.server.Feed(tr.Feed); err != nil || one.Feed != tr.Feed {
+		for range 20 { // at different moments
+			tr := env.attach(t, request("d", with("slots", 3)))
+			if one, err := env.server.Feed(tr.Feed); err != nil || one.Feed != tr.Feed {
 				t.Fatalf("%+v, %v", one, err)
 			}
 			ended := make(chan error, 1)
-			go func() { ended <- until(tr) }()
-			said, err := w.server.CloseFeed(tr.Feed)
-			if err != nil || said.Feed != tr.Feed {
-				t.Fatalf("%+v, %v", said, err)
+			go func() { ended <- await(tr) }()
+			closed, err := env.server.CloseFeed(tr.Feed)
+			if err != nil || closed.Feed != tr.Feed {
+				t.Fatalf("%+v, %v", closed, err)
 			}
 			if p := problemIn(t, <-ended); p.Type != wire.FeedClosed ||
 				!strings.Contains(p.Detail, "feed "+tr.Feed+" was closed") || p.Hint == "" {
@@ -51,16 +51,16 @@ func TestTheTrainerOfAClosedFeedIsTold(t *testing.T) {
 			tr.close()
 		}
 	}
-	if _, err := w.server.CloseFeed("f1"); problemIn(t, err).Type != wire.FeedNotFound {
+	if _, err := env.server.CloseFeed("f1"); problemIn(t, err).Type != wire.FeedNotFound {
 		t.Error(err)
 	}
 }
 
-// TestClosingAFeedDoesNotWaitForATrainerThatReadsNothing: its socket is full.
+// TestClosingAFeedDoesNotWaitForATrainerThatReadsNothing fills the trainer's socket first.
 func TestClosingAFeedDoesNotWaitForATrainerThatReadsNothing(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 100_000)
-	lazy := w.attach(t, request("d", with("slots", 3)))
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 100_000)
+	lazy := env.attach(t, request("d", with("slots", 3)))
 	defer lazy.close()
 	for i := range 40_000 { // each is answered without a slot
 		lazy.stream++
@@ -69,33 +69,34 @@ func TestClosingAFeedDoesNotWaitForATrainerThatReadsNothing(t *testing.T) {
 			break
 		}
 	}
-	// it may have failed by itself
-	if _, err := w.server.CloseFeed(lazy.Feed); err != nil && !errors.As(err, new(*wire.Problem)) {
+	// The feed may already have failed because its socket is full.
+	if _, err := env.server.CloseFeed(lazy.Feed); err != nil &&
+		!errors.As(err, new(*wire.Problem)) {
 		t.Fatal(err)
 	}
-	until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+	waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 }
 
-func TestAFeedThatWasClosedIsNotExchanged(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	tr := w.attach(t, request("d", with("slots", 3)))
+func TestAClosedFeedCannotBeReplaced(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	tr := env.attach(t, request("d", with("slots", 3)))
 	defer tr.close()
-	heir := w.attach(t, request("d", with("instead", tr.Feed)))
-	defer heir.close()
-	if _, err := w.server.CloseFeed(tr.Feed); err != nil {
+	successor := env.attach(t, request("d", with("instead", tr.Feed)))
+	defer successor.close()
+	if _, err := env.server.CloseFeed(tr.Feed); err != nil {
 		t.Fatal(err)
 	}
-	// whose client has not let the other go yet
-	if p := problemIn(t, heir.ended()); p.Type != wire.FeedClosed {
+	// The client has not ended the other feed yet.
+	if p := problemIn(t, successor.ended()); p.Type != wire.FeedClosed {
 		t.Errorf("the feed in its place was told %+v", p)
 	}
-	// it is about to end, then it has
+	// First the feed is about to end, then it has ended.
 	for _, typ := range []string{wire.FeedClosed, wire.FeedNotFound} {
 		if typ == wire.FeedNotFound {
-			until(t, "ended", func() bool { return len(w.server.Feeds()) == 0 })
+			waitUntil(t, "ended", func() bool { return len(env.server.Feeds()) == 0 })
 		}
-		if p := w.refuse(t, request("d", with("instead", tr.Feed))); p.Type != typ &&
+		if p := env.refuse(t, request("d", with("instead", tr.Feed))); p.Type != typ &&
 			p.Type != wire.FeedNotFound {
 			t.Errorf("%+v, want %s", p, typ)
 		}

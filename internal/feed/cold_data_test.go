@@ -16,35 +16,35 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// slow is a file of which nothing is in memory. It counts what is done with its pages.
-type slow struct{ looks, asked, waits, disabled int }
+// coldFile is a file that is not in memory. It counts the calls of its methods.
+type coldFile struct{ looks, asked, waits, disabled int }
 
-func (s *slow) Resident(int64) bool      { s.looks++; return false }
-func (s *slow) WillNeed(_, _ int64)      { s.asked++ }
-func (s *slow) Populate(int64, int64)    { s.waits++ }
-func (s *slow) DisableReadAhead() func() { s.disabled++; return func() { s.disabled-- } }
-func (s *slow) IsReadAheadOff() bool     { return s.disabled > 0 }
+func (s *coldFile) Resident(int64) bool      { s.looks++; return false }
+func (s *coldFile) WillNeed(_, _ int64)      { s.asked++ }
+func (s *coldFile) Populate(int64, int64)    { s.waits++ }
+func (s *coldFile) DisableReadAhead() func() { s.disabled++; return func() { s.disabled-- } }
+func (s *coldFile) IsReadAheadOff() bool     { return s.disabled > 0 }
 
-// told is a trainer's end that writes down how many pages had been waited for when it was told of
-// batches.
-type told struct {
+// recordingSocket is the socket of a trainer. For each message with batches, it records how many
+// pages the feed had waited for.
+type recordingSocket struct {
 	net.Conn
-	file    *slow
+	file    *coldFile
 	batches int
-	most    int // waits for pages that were not of a batch it was told of
+	most    int // most pages that were waited for beyond those of the announced batches
 }
 
-func (c *told) SetReadDeadline(time.Time) error  { return nil }
-func (c *told) SetWriteDeadline(time.Time) error { return nil }
-func (c *told) TryRead([]byte) (int, error)      { return 0, nil }
+func (c *recordingSocket) SetReadDeadline(time.Time) error  { return nil }
+func (c *recordingSocket) SetWriteDeadline(time.Time) error { return nil }
+func (c *recordingSocket) TryRead([]byte) (int, error)      { return 0, nil }
 
-// ReadFor is not called without a queue.
-func (c *told) ReadFor([]byte, time.Duration) (int, error) { return 0, io.EOF }
+// ReadFor is never called, because the feed has no queue.
+func (c *recordingSocket) ReadFor([]byte, time.Duration) (int, error) { return 0, io.EOF }
 
-// Read is called once all slots are full: the trainer has heard enough, and goes.
-func (c *told) Read([]byte) (int, error) { return 0, io.EOF }
+// Read is called when all slots are full. The trainer then ends the feed.
+func (c *recordingSocket) Read([]byte) (int, error) { return 0, io.EOF }
 
-func (c *told) Write(b []byte) (int, error) {
+func (c *recordingSocket) Write(b []byte) (int, error) {
 	c.most = max(c.most, c.file.waits-c.batches)
 	c.batches += int(binary.LittleEndian.Uint32(b)) / wire.DescriptorSize
 	return len(b), nil
@@ -52,11 +52,11 @@ func (c *told) Write(b []byte) (int, error) {
 
 const coldSlots = 32
 
-// serveCold serves coldSlots batches of a feed of whose file nothing is in memory.
-func serveCold(t *testing.T, st *stream) (*slow, *told) {
+// serveCold serves coldSlots batches of a feed whose file is not in memory.
+func serveCold(t *testing.T, st *stream) (*coldFile, *recordingSocket) {
 	t.Helper()
-	file := &slow{}
-	c := &told{file: file}
+	file := &coldFile{}
+	c := &recordingSocket{file: file}
 	st.prefetcher = prefetch.New(file, st.windows, st.sampler.Options(),
 		st.delivery != batch.Starts)
 	st.connect(transport.New(c, nil, st.slots, st, &st.pool.Busy))
@@ -69,7 +69,7 @@ func serveCold(t *testing.T, st *stream) (*slow, *told) {
 // coldBurst returns how many batches of a feed are announced at once if nothing is in memory.
 func coldBurst(t *testing.T, st *stream) int {
 	t.Helper()
-	p := prefetch.New(&slow{}, st.windows, st.sampler.Options(), true)
+	p := prefetch.New(&coldFile{}, st.windows, st.sampler.Options(), true)
 	var b sampler.Batch
 	if err := errors.Join(st.sampler.Batch(&b, 0, 0), p.Check(&b, 0, 0)); err != nil ||
 		!p.IsCold() {
@@ -78,14 +78,14 @@ func coldBurst(t *testing.T, st *stream) int {
 	return p.BurstSize(math.MaxInt)
 }
 
-// TestAColdBatchIsAnnouncedBeforeManyOthersAreRead counts pages, one a batch, that were waited for
-// before a batch was announced.
+// TestAColdBatchIsAnnouncedBeforeManyOthersAreRead counts the pages, one for each batch, that were
+// waited for before a batch was announced.
 func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 	for _, delivery := range []string{batch.Slot, batch.Local} {
 		t.Run(delivery, func(t *testing.T) {
-			w := newWorld(t, roomy)
-			w.series(t, "d", 1_000_000)
-			st, detach := w.stream(t,
+			env := newTestEnv(t, largeBudget)
+			env.publishSeries(t, "d", 1_000_000)
+			st, detach := env.attachStream(t,
 				request("d", with("slots", coldSlots), with("delivery", delivery),
 					spec("columns", []string{"a"}),
 					options("order", "random_start", "batch_size", 60_000)))
@@ -102,12 +102,13 @@ func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 	}
 }
 
-// TestAFeedOfPlacesAloneAsksForNoPage has nothing in memory: one page of a billion rows that was
-// not took such a feed a system call a window, for a thousand batches.
-func TestAFeedOfPlacesAloneAsksForNoPage(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 100_000)
-	st, detach := w.stream(t, request("d", with("slots", coldSlots), with("delivery", batch.Starts),
+// TestAFeedOfPlacesReadsNoPages checks that such a feed ignores pages that are not in memory. One
+// missing page of a billion rows once cost it a system call for each window of a thousand batches.
+func TestAFeedOfPlacesReadsNoPages(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 100_000)
+	st, detach := env.attachStream(t, request("d", with("slots", coldSlots),
+		with("delivery", batch.Starts),
 		options("order", "shuffle", "batch_size", 60)))
 	defer detach()
 	file, _ := serveCold(t, st)

@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-func le(values ...uint32) (b []byte) {
+func uint32Bytes(values ...uint32) (b []byte) {
 	for _, v := range values {
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
@@ -28,9 +28,9 @@ func (t *trainer) take(test tb, n int) (out []wire.Descriptor) {
 }
 
 func TestASlotIsUsedAgainOnlyAfterItsCredit(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	tr := w.attach(t, request("d", with("slots", 5)))
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	tr := env.attach(t, request("d", with("slots", 5)))
 	defer tr.close()
 	first := tr.take(t, 5)
 	slots := make([]uint32, 0, 5)
@@ -40,7 +40,7 @@ func TestASlotIsUsedAgainOnlyAfterItsCredit(t *testing.T) {
 	if slices.Sort(slots); !slices.Equal(slots, []uint32{0, 1, 2, 3, 4}) {
 		t.Fatalf("the first batches stand in slots %v", slots)
 	}
-	for range 50 { // only one is free, so the next must stand there
+	for range 50 { // only one slot is free, so the next batch must be there
 		tr.credit(t, first[2].Slot)
 		d := tr.batch(t)
 		if d.Slot != first[2].Slot {
@@ -52,9 +52,9 @@ func TestASlotIsUsedAgainOnlyAfterItsCredit(t *testing.T) {
 	}
 }
 
-func TestFramesThatAFeedDoesNotAllowEndItAndSayWhy(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
+func TestInvalidFramesEndTheFeedWithAReason(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
 	for name, test := range map[string]struct {
 		send func(t *testing.T, tr *trainer)
 		says string
@@ -68,23 +68,25 @@ func TestFramesThatAFeedDoesNotAllowEndItAndSayWhy(t *testing.T) {
 			"credit for slot 64"},
 		"credit for no slot": {func(t *testing.T, tr *trainer) { tr.credit(t, wire.NoSlot) },
 			"credit for slot 4294967295"},
-		"credit of odd length": {sends(wire.FrameCredit, make([]byte, 6)), "credit of 6 bytes"},
-		"seek of odd length":   {sends(wire.FrameSeek, make([]byte, 23)), "seek of 23 bytes"},
-		"seek before the start": {sends(wire.FrameSeek,
+		"credit of odd length": {sendsFrame(wire.FrameCredit, make([]byte, 6)),
+			"credit of 6 bytes"},
+		"seek of odd length": {sendsFrame(wire.FrameSeek, make([]byte, 23)), "seek of 23 bytes"},
+		"seek before the start": {sendsFrame(wire.FrameSeek,
 			wire.Seek{Stream: 1, Consumed: -1}.Append(nil)), "consumed -1"},
-		"seek to half a stream": {sends(wire.FrameSeek, append(le(1, 1), make([]byte, 16)...)),
+		"seek to half a stream": {sendsFrame(wire.FrameSeek,
+			append(uint32Bytes(1, 1), make([]byte, 16)...)),
 			"a seek to stream"},
-		"a second request": {sends(wire.FrameRequest, []byte("{}")), "kind 1 in a feed"},
-		"a frame of the daemon's": {sends(wire.FrameBatches, make([]byte, 32)),
+		"a second request": {sendsFrame(wire.FrameRequest, []byte("{}")), "kind 1 in a feed"},
+		"a frame of the daemon's": {sendsFrame(wire.FrameBatches, make([]byte, 32)),
 			"kind 102 in a feed"},
 		"a frame that is too long": {func(t *testing.T, tr *trainer) {
-			if _, err := tr.conn.Write(le(wire.MaxFrame+1, wire.FrameCredit)); err != nil {
+			if _, err := tr.conn.Write(uint32Bytes(wire.MaxFrame+1, wire.FrameCredit)); err != nil {
 				t.Error(err)
 			}
 		}, "says 65537 bytes, at most 65536"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := w.attach(t, request("d", with("slots", 8)))
+			tr := env.attach(t, request("d", with("slots", 8)))
 			defer tr.close()
 			test.send(t, tr)
 			p := problemIn(t, tr.ended())
@@ -92,12 +94,12 @@ func TestFramesThatAFeedDoesNotAllowEndItAndSayWhy(t *testing.T) {
 				!strings.Contains(p.Detail, test.says) {
 				t.Errorf("got %s: %s\nwant protocol_error with %q", p.Type, p.Detail, test.says)
 			}
-			until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+			waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 		})
 	}
 }
 
-func sends(kind uint32, payload []byte) func(*testing.T, *trainer) {
+func sendsFrame(kind uint32, payload []byte) func(*testing.T, *trainer) {
 	return func(t *testing.T, tr *trainer) {
 		if err := tr.send(kind, payload); err != nil {
 			t.Error(err)
@@ -105,10 +107,10 @@ func sends(kind uint32, payload []byte) func(*testing.T, *trainer) {
 	}
 }
 
-func TestDoneEndsAFeedWithoutAWord(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	tr := w.attach(t, request("d"))
+func TestDoneEndsAFeedWithoutAnError(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	tr := env.attach(t, request("d"))
 	defer tr.close()
 	tr.batch(t)
 	if err := tr.send(wire.FrameDone, nil); err != nil {
@@ -117,13 +119,13 @@ func TestDoneEndsAFeedWithoutAWord(t *testing.T) {
 	if err := tr.ended(); !errors.Is(err, io.EOF) {
 		t.Errorf("got %v, want the end", err)
 	}
-	until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+	waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 }
 
-func TestASeekGoesOnWhereItSays(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 105) // 100 windows: 12 batches of 8, one of 4
-	tr := w.attach(t, request("d", with("slots", 16)))
+func TestASeekContinuesAtItsCursor(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 105) // 100 windows: 12 batches of 8, one of 4
+	tr := env.attach(t, request("d", with("slots", 16)))
 	defer tr.close()
 	tr.take(t, 2)
 	tr.seek(t, 5, 40)
@@ -153,10 +155,10 @@ func TestASeekGoesOnWhereItSays(t *testing.T) {
 	}
 }
 
-func TestManySeeksAtOnceEndAtTheLast(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1005)
-	tr := w.attach(t, request("d", with("slots", 4)))
+func TestTheLastOfManySeeksCounts(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1005)
+	tr := env.attach(t, request("d", with("slots", 4)))
 	defer tr.close()
 	for i := range 500 {
 		tr.seek(t, uint64(i), int64(8*(i%100)))
@@ -166,13 +168,13 @@ func TestManySeeksAtOnceEndAtTheLast(t *testing.T) {
 	}
 }
 
-func TestTheNextEpochIsPrefetchedBehindTheLastBatch(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 21) // 16 windows: 2 batches
-	tr := w.attach(t, request("d", with("slots", 5)))
+func TestTheNextEpochFollowsTheLastBatch(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 21) // 16 windows: 2 batches
+	tr := env.attach(t, request("d", with("slots", 5)))
 	defer tr.close()
 	var got []wire.Descriptor
-	for _, d := range tr.take(t, 5) { // with no credit at all
+	for _, d := range tr.take(t, 5) { // without a credit
 		d.Slot = 0
 		got = append(got, d)
 	}
@@ -186,10 +188,10 @@ func TestTheNextEpochIsPrefetchedBehindTheLastBatch(t *testing.T) {
 	}
 }
 
-func TestARankWithoutWindowsIsToldAndWaitsToBeAsked(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 7) // 2 windows for 3 ranks
-	tr := w.attach(t,
+func TestARankWithoutBatchesWaitsForASeek(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 7) // 2 windows for 3 ranks
+	tr := env.attach(t,
 		request("d",
 			with("options", map[string]any{"batch_size": 1, "num_replicas": 3, "rank": 2,
 				"tail": "short"})))
@@ -215,15 +217,15 @@ func TestARankWithoutWindowsIsToldAndWaitsToBeAsked(t *testing.T) {
 	}
 }
 
-func TestTwoFeedsServeEachItsOwn(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 505)
-	w.series(t, "e", 305)
-	one, two := w.attach(t, request("d")),
-		w.attach(t, request("e", with("options", map[string]any{"batch_size": 10})))
+func TestTwoFeedsAreIndependent(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 505)
+	env.publishSeries(t, "e", 305)
+	one, two := env.attach(t, request("d")),
+		env.attach(t, request("e", with("options", map[string]any{"batch_size": 10})))
 	defer one.close()
 	defer two.close()
-	if f := w.server.Feeds(); len(f) != 2 || f[0].Dataset != "d" || f[1].Dataset != "e" ||
+	if f := env.server.Feeds(); len(f) != 2 || f[0].Dataset != "d" || f[1].Dataset != "e" ||
 		f[0].Feed == f[1].Feed {
 		t.Errorf("feeds %+v", f)
 	}

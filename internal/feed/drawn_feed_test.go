@@ -13,24 +13,25 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// made is a drawn dataset with its values beside it, as float64, which holds all of them exactly.
-type made struct {
+// drawnDataset is a random dataset. Its values are also stored as float64, which represents all of
+// them exactly.
+type drawnDataset struct {
 	layout  string
 	columns []layout.Column // value columns only
 	values  map[string][][]float64
 	rows    []int64  // of each item
-	names   []string // of the items; none where there is one without a name
+	names   []string // of the items; empty if the only item has no name
 }
 
-func (m *made) offset(item int64) (at int64) {
-	for _, n := range m.rows[:item] {
+func (data *drawnDataset) offset(item int64) (at int64) {
+	for _, n := range data.rows[:item] {
 		at += n
 	}
 	return at
 }
 
-func (m *made) column(name string) layout.Column {
-	for _, c := range m.columns {
+func (data *drawnDataset) column(name string) layout.Column {
+	for _, c := range data.columns {
 		if c.Name == name {
 			return c
 		}
@@ -38,21 +39,21 @@ func (m *made) column(name string) layout.Column {
 	panic(name)
 }
 
-// Names of the column that is constant per item, and of items as hard as JSON has them.
+// constant is the name of a column that is constant in each item. itemNames need escapes in JSON.
 const constant = "constant"
 
 var itemNames = []string{"MSFT", `quo"ted`, "<b>&amp;</b>", "Zürich"}
 
-func drawDataset(t *rapid.T) *made {
-	m := &made{
+func drawDataset(t *rapid.T) *drawnDataset {
+	data := &drawnDataset{
 		layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(t, "layout"),
 		values: map[string][][]float64{},
 	}
-	alike := rapid.Bool().Draw(t, "columns are alike") // so that several are moved at once
+	alike := rapid.Bool().Draw(t, "columns are alike") // so that several columns are moved at once
 	for i := range rapid.SampledFrom([]int{1, 2, 3, 7, 8, 8, 9, 15, 17}).Draw(t, "columns") {
 		c := layout.Column{Name: fmt.Sprintf("c%d", i), Role: layout.RoleValue}
 		if alike && i > 0 {
-			c.DType, c.Width = m.columns[0].DType, m.columns[0].Width
+			c.DType, c.Width = data.columns[0].DType, data.columns[0].Width
 		} else {
 			c.DType, c.Width = drawDType(t),
 				rapid.SampledFrom([]int64{0, 0, 0, 0, 1, 3}).Draw(t, "width")
@@ -60,24 +61,25 @@ func drawDataset(t *rapid.T) *made {
 		if c.DType == layout.Duration {
 			c.Unit = "ms"
 		}
-		m.columns = append(m.columns, c)
+		data.columns = append(data.columns, c)
 	}
-	c := layout.Column{Name: constant, Role: layout.RoleValue, DType: m.columns[0].DType}
+	c := layout.Column{Name: constant, Role: layout.RoleValue, DType: data.columns[0].DType}
 	if !alike || !c.DType.IsNumeric() {
-		c.DType = layout.Float32 // at least one column stands in windows that name none
+		c.DType = layout.Float32 // so that windows without column names have a column
 	}
-	m.columns = append(m.columns, c)
+	data.columns = append(data.columns, c)
 	items := rapid.IntRange(1, len(itemNames)).Draw(t, "items")
 	for range items {
-		m.rows = append(m.rows, rapid.SampledFrom([]int64{0, 7, 20, 26, 31, 40}).Draw(t, "rows"))
+		data.rows = append(data.rows,
+			rapid.SampledFrom([]int64{0, 7, 20, 26, 31, 40}).Draw(t, "rows"))
 	}
 	if items > 1 {
-		m.names = itemNames[:items]
+		data.names = itemNames[:items]
 	}
 	nan := rapid.SampledFrom([]int{0, 0, 0, 5, 40}).Draw(t, "NaNs in a hundred")
 	random := rapid.Uint64().Draw(t, "values")
-	for _, c := range m.columns {
-		for item, n := range m.rows {
+	for _, c := range data.columns {
+		for item, n := range data.rows {
 			for range n {
 				row := make([]float64, max(c.Width, 1))
 				for j := range row {
@@ -98,15 +100,15 @@ func drawDataset(t *rapid.T) *made {
 					case c.DType == layout.Uint32 || c.DType == layout.Uint64:
 						row[j] = float64(random >> 40)
 					default:
-						// a whole number that float32 holds
+						// An integer that is exact in a float32.
 						row[j] = float64(int64(random>>40) - 1<<23)
 					}
 				}
-				m.values[c.Name] = append(m.values[c.Name], row)
+				data.values[c.Name] = append(data.values[c.Name], row)
 			}
 		}
 	}
-	return m
+	return data
 }
 
 func drawDType(t *rapid.T) layout.DType {
@@ -117,26 +119,27 @@ func drawDType(t *rapid.T) layout.DType {
 	}).Draw(t, "dtype")
 }
 
-// publish writes the dataset into a world.
-func (m *made) publish(t tb, w *world, name string) {
+// publish writes the dataset into the store.
+func (data *drawnDataset) publish(t tb, env *testEnv, name string) {
 	t.Helper()
-	table := layout.Table{Layout: m.layout, Rows: m.offset(int64(len(m.rows))), Columns: m.columns}
+	table := layout.Table{Layout: data.layout, Rows: data.offset(int64(len(data.rows))),
+		Columns: data.columns}
 	final := layout.Final{Items: layout.Items{}}
-	for i := range len(m.rows) + 1 {
-		final.Items.Offsets = append(final.Items.Offsets, m.offset(int64(i)))
+	for i := range len(data.rows) + 1 {
+		final.Items.Offsets = append(final.Items.Offsets, data.offset(int64(i)))
 	}
-	if m.names != nil {
+	if data.names != nil {
 		final.ItemID = []string{"id"}
-		final.Vocab = map[string][]string{"id": m.names}
-		final.Items.Values = []layout.ItemValues{{Name: "id", Texts: m.names}}
+		final.Vocab = map[string][]string{"id": data.names}
+		final.Items.Values = []layout.ItemValues{{Name: "id", Texts: data.names}}
 		table.Columns = append(
 			[]layout.Column{{Name: "id", Role: layout.RoleItemID, DType: layout.Text}},
-			m.columns...)
+			data.columns...)
 	}
-	storetest.Publish(t, w.store, name, table, final, func(w *layout.Writer) {
+	storetest.Publish(t, env.store, name, table, final, func(w *layout.Writer) {
 		for i, c := range table.Columns {
 			if c.Role != layout.RoleItemID {
-				storeColumn(w.Column(i, layout.Random), m.values[c.Name])
+				storeColumn(w.Column(i, layout.Random), data.values[c.Name])
 			}
 		}
 	})
@@ -179,17 +182,18 @@ func storeAs[T layout.Native](to layout.Strided[T], values [][]float64, of func(
 	}
 }
 
-// wish is a drawn feed: what is asked for and, in the words of the design, what that means.
-type wish struct {
+// drawnFeed is a random request of a feed. Its fields have the meaning of the fields of the spec
+// and of the request.
+type drawnFeed struct {
 	c, p, gap, overlap, stride, dilation, least int64 // least is min_context
 	share                                       float64
 	anyMissing                                  bool
 	context, target, known, static              []string
-	dtype                                       string // "" is as stored
+	dtype                                       string // "" keeps the stored dtype
 	replace                                     *float64
 	first, mask                                 bool    // channels_first
-	rows                                        []int64 // a cut by rows; nil is none
-	items                                       []int64 // a cut by items; nil is none
+	rows                                        []int64 // a cut by rows; nil if there is none
+	items                                       []int64 // a cut by items; nil if there is none
 	options                                     sampler.Options
 	slots                                       int
 	spec                                        map[string]any
@@ -197,11 +201,11 @@ type wish struct {
 	queue                                       bool
 }
 
-// places tells whether the ring holds no values.
-func (w *wish) places() bool { return w.delivery != batch.Slot }
+// hasPlacesOnly reports whether slots contain places and no values.
+func (f *drawnFeed) hasPlacesOnly() bool { return f.delivery != batch.Slot }
 
-func drawWish(t *rapid.T, m *made) *wish {
-	w := &wish{
+func drawFeed(t *rapid.T, data *drawnDataset) *drawnFeed {
+	f := &drawnFeed{
 		c:        rapid.Int64Range(1, 6).Draw(t, "context_length"),
 		p:        rapid.Int64Range(0, 4).Draw(t, "prediction_length"),
 		stride:   rapid.Int64Range(1, 4).Draw(t, "stride"),
@@ -209,38 +213,38 @@ func drawWish(t *rapid.T, m *made) *wish {
 		first:    rapid.Bool().Draw(t, "channels_first"), mask: rapid.Bool().Draw(t, "mask"),
 		slots: rapid.SampledFrom([]int{0, 3, 4, 9}).Draw(t, "slots"),
 	}
-	if w.p > 0 {
-		w.gap = rapid.SampledFrom([]int64{0, 0, 1, 3}).Draw(t, "gap")
-		w.overlap = rapid.Int64Range(0, w.c+w.gap).Draw(t, "overlap")
+	if f.p > 0 {
+		f.gap = rapid.SampledFrom([]int64{0, 0, 1, 3}).Draw(t, "gap")
+		f.overlap = rapid.Int64Range(0, f.c+f.gap).Draw(t, "overlap")
 	}
-	w.least = rapid.SampledFrom([]int64{w.c, w.c, 0, w.c / 2}).Draw(t, "min_context")
-	w.spec = map[string]any{"context_length": w.c, "prediction_length": w.p, "gap": w.gap,
-		"overlap": w.overlap, "stride": w.stride, "dilation": w.dilation, "min_context": w.least}
+	f.least = rapid.SampledFrom([]int64{f.c, f.c, 0, f.c / 2}).Draw(t, "min_context")
+	f.spec = map[string]any{"context_length": f.c, "prediction_length": f.p, "gap": f.gap,
+		"overlap": f.overlap, "stride": f.stride, "dilation": f.dilation, "min_context": f.least}
 	switch rapid.IntRange(0, 3).Draw(t, "missing") {
 	case 0:
-		w.share = rapid.SampledFrom([]float64{0.1, 0.3, 0.5}).Draw(t, "max_missing")
-		w.spec["max_missing"] = w.share
+		f.share = rapid.SampledFrom([]float64{0.1, 0.3, 0.5}).Draw(t, "max_missing")
+		f.spec["max_missing"] = f.share
 	case 1, 2:
-		w.anyMissing = true
-		w.spec["max_missing"] = nil
+		f.anyMissing = true
+		f.spec["max_missing"] = nil
 	}
 	if rapid.Bool().Draw(t, "replaces") {
-		w.replace = new(float64)
-		*w.replace = -7
-		w.spec["missing_value"] = -7
+		f.replace = new(float64)
+		*f.replace = -7
+		f.spec["missing_value"] = -7
 	}
-	w.drawColumns(t, m)
-	w.drawDType(t, m)
-	w.drawCuts(t, m)
-	w.drawOptions(t)
-	return w
+	f.drawColumns(t, data)
+	f.drawDType(t, data)
+	f.drawCuts(t, data)
+	f.drawOptions(t)
+	return f
 }
 
-// drawColumns chooses columns in any order, or leaves them to their defaults. Roles that exclude
-// each other share none.
-func (w *wish) drawColumns(t *rapid.T, m *made) {
+// drawColumns draws columns in any order, or leaves them to their defaults. Roles that exclude each
+// other have no common column.
+func (f *drawnFeed) drawColumns(t *rapid.T, data *drawnDataset) {
 	var all []string
-	for _, c := range m.columns {
+	for _, c := range data.columns {
 		all = append(all, c.Name)
 	}
 	choose := func(name string, from []string, most int) []string {
@@ -248,61 +252,61 @@ func (w *wish) drawColumns(t *rapid.T, m *made) {
 			name)[:rapid.IntRange(1, most).Draw(t, "chosen "+name)]
 	}
 	if rapid.Bool().Draw(t, "static") {
-		w.static = []string{constant}
-		w.spec["static_columns"] = w.static
-		all = without(all, w.static)
+		f.static = []string{constant}
+		f.spec["static_columns"] = f.static
+		all = without(all, f.static)
 	}
 	if len(all) > 1 && rapid.IntRange(0, 2).Draw(t, "has known") == 0 {
-		w.known = choose("known_columns", all, len(all)-1)
-		w.spec["known_columns"] = w.known
+		f.known = choose("known_columns", all, len(all)-1)
+		f.spec["known_columns"] = f.known
 	}
-	open := without(all, w.known)
+	open := without(all, f.known)
 	switch rapid.IntRange(0, 2).Draw(t, "columns by") {
-	case 0: // defaults: all numbers; static columns leave both, known ones the target
-		w.context = slices.DeleteFunc(slices.Clone(all),
-			func(name string) bool { return !m.column(name).DType.IsNumeric() })
-		w.target = without(w.context, w.known)
-		if len(w.context) == 0 {
-			w.context = all
-			w.spec["context_columns"] = all
+	case 0: // defaults: all numbers; without static columns, and the target also without known ones
+		f.context = slices.DeleteFunc(slices.Clone(all),
+			func(name string) bool { return !data.column(name).DType.IsNumeric() })
+		f.target = without(f.context, f.known)
+		if len(f.context) == 0 {
+			f.context = all
+			f.spec["context_columns"] = all
 		}
-		if len(w.target) == 0 && w.p > 0 {
-			w.target = choose("target_columns", open, len(open))
-			w.spec["target_columns"] = w.target
+		if len(f.target) == 0 && f.p > 0 {
+			f.target = choose("target_columns", open, len(open))
+			f.spec["target_columns"] = f.target
 		}
 	case 1:
-		w.context = choose("columns", all, len(all))
+		f.context = choose("columns", all, len(all))
 		if rapid.Bool().Draw(t, "in order") {
-			w.context = all[:len(w.context)]
+			f.context = all[:len(f.context)]
 		}
-		w.target = w.context
-		w.spec["columns"] = w.context
+		f.target = f.context
+		f.spec["columns"] = f.context
 	case 2:
-		w.context = choose("context_columns", all, len(all))
-		w.spec["context_columns"] = w.context
-		if w.p > 0 {
-			w.target = choose("target_columns", open, len(open))
-			w.spec["target_columns"] = w.target
+		f.context = choose("context_columns", all, len(all))
+		f.spec["context_columns"] = f.context
+		if f.p > 0 {
+			f.target = choose("target_columns", open, len(open))
+			f.spec["target_columns"] = f.target
 		}
 	}
-	if w.p == 0 {
-		w.target = nil
+	if f.p == 0 {
+		f.target = nil
 	}
 }
 
-// drawDType chooses among the dtypes that the columns fit.
-func (w *wish) drawDType(t *rapid.T, m *made) {
+// drawDType draws a dtype to which all columns can be converted.
+func (f *drawnFeed) drawDType(t *rapid.T, data *drawnDataset) {
 	fit, stored := []string{"float32", "float64"}, true
 	whole := map[layout.DType]bool{layout.Int32: true, layout.Int64: true}
 	var first layout.DType
-	same := true // one dtype in all parts
-	for _, part := range [][]string{w.context, w.target, w.known, w.static} {
+	same := true // all parts have the same dtype
+	for _, part := range [][]string{f.context, f.target, f.known, f.static} {
 		for _, name := range part {
-			d := m.column(name).DType.Plain()
+			d := data.column(name).DType.Plain()
 			for to := range whole {
 				whole[to] = whole[to] && to.Holds(d)
 			}
-			stored = stored && d == m.column(part[0]).DType.Plain()
+			stored = stored && d == data.column(part[0]).DType.Plain()
 			if first == "" {
 				first = d
 			}
@@ -320,29 +324,29 @@ func (w *wish) drawDType(t *rapid.T, m *made) {
 	if same {
 		fit = append(fit, string(first))
 	}
-	w.dtype = rapid.SampledFrom(fit).Draw(t, "dtype")
-	w.spec["dtype"] = w.dtype
-	if w.dtype == "" {
-		w.spec["dtype"] = nil
+	f.dtype = rapid.SampledFrom(fit).Draw(t, "dtype")
+	f.spec["dtype"] = f.dtype
+	if f.dtype == "" {
+		f.spec["dtype"] = nil
 	}
 }
 
-func (w *wish) drawCuts(t *rapid.T, m *made) {
+func (f *drawnFeed) drawCuts(t *rapid.T, data *drawnDataset) {
 	if rapid.IntRange(0, 3).Draw(t, "cut by rows") == 0 {
 		a := rapid.Int64Range(0, 10).Draw(t, "from")
-		w.rows = []int64{a, a + rapid.Int64Range(5, 30).Draw(t, "rows")}
+		f.rows = []int64{a, a + rapid.Int64Range(5, 30).Draw(t, "rows")}
 	}
-	if m.names != nil && rapid.IntRange(0, 3).Draw(t, "cut by items") == 0 {
-		w.items = []int64{}
-		for i := range m.names {
+	if data.names != nil && rapid.IntRange(0, 3).Draw(t, "cut by items") == 0 {
+		f.items = []int64{}
+		for i := range data.names {
 			if rapid.IntRange(0, 2).Draw(t, "item") > 0 {
-				w.items = append(w.items, int64(i))
+				f.items = append(f.items, int64(i))
 			}
 		}
 	}
 }
 
-func (w *wish) drawOptions(t *rapid.T) {
+func (f *drawnFeed) drawOptions(t *rapid.T) {
 	o := sampler.Options{
 		Order: rapid.SampledFrom([]string{"", "shuffle", "shuffle", "bootstrap", "random_start",
 			"lanes"}).Draw(t, "order"), Seed: rapid.Uint64Range(0, 9).Draw(t, "seed"),
@@ -352,12 +356,12 @@ func (w *wish) drawOptions(t *rapid.T) {
 	}
 	o.Rank = rapid.Int64Range(0, o.NumReplicas-1).Draw(t, "rank")
 	if o.Order == sampler.Lanes {
-		w.stride = w.c * w.dilation
-		w.spec["stride"] = w.stride
+		f.stride = f.c * f.dilation
+		f.spec["stride"] = f.stride
 	}
-	w.options = o
-	w.delivery = rapid.SampledFrom([]string{batch.Slot, batch.Slot, batch.Slot, batch.View,
+	f.options = o
+	f.delivery = rapid.SampledFrom([]string{batch.Slot, batch.Slot, batch.Slot, batch.View,
 		batch.View, batch.Local, batch.Starts}).
 		Draw(t, "delivery")
-	w.queue = rapid.Bool().Draw(t, "queue")
+	f.queue = rapid.Bool().Draw(t, "queue")
 }

@@ -18,95 +18,95 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// world is a store and a server on a real socket; when the test ends nothing of them may be left.
-type world struct {
+// testEnv is a store and a server on a socket. At the end of the test it checks that they leave
+// nothing behind.
+type testEnv struct {
 	dir    string
 	path   string // of the socket
 	store  *store.Store
 	server *Server
 	stop   func()
-	log    *logged
+	log    *logBuffer
 }
 
-// logged is a log that a test can look into.
-type logged struct {
+// logBuffer is a log that a test can read.
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (l *logged) Write(p []byte) (int, error) {
+func (l *logBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
 }
 
-func (l *logged) String() string {
+func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.String()
 }
 
-// panics is a dataset that cannot be put.
-const panics = "panics"
+// panickingDataset is the name of a dataset whose put panics.
+const panickingDataset = "panics"
 
-// roomy is a budget that no test's rings exceed.
-const roomy = 1 << 40
+// largeBudget is more memory than the rings of any test need.
+const largeBudget = 1 << 40
 
-func newWorld(t testing.TB, budget int64) *world {
+func newTestEnv(t testing.TB, budget int64) *testEnv {
 	t.Helper()
-	w := &world{dir: t.TempDir(), log: &logged{}}
-	log := slog.New(slog.NewTextHandler(w.log, nil))
-	w.store = must(store.Open(w.dir, log))(t)
-	w.store.Budget.Set(budget)
+	env := &testEnv{dir: t.TempDir(), log: &logBuffer{}}
+	log := slog.New(slog.NewTextHandler(env.log, nil))
+	env.store = must(store.Open(env.dir, log))(t)
+	env.store.Budget.Set(budget)
 	short := must(os.MkdirTemp("", "feed"))(t) // t.TempDir may be too long for a socket
-	w.path = filepath.Join(short, "feed.sock")
-	listener := must(net.ListenUnix("unix", &net.UnixAddr{Name: w.path, Net: "unix"}))(t)
-	w.server = NewServer(Config{Store: w.store, Log: log, Version: "test",
+	env.path = filepath.Join(short, "feed.sock")
+	listener := must(net.ListenUnix("unix", &net.UnixAddr{Name: env.path, Net: "unix"}))(t)
+	env.server = NewServer(Config{Store: env.store, Log: log, Version: "test",
 		Put: func(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
 			defer conn.Close()
-			if r.Dataset == panics {
+			if r.Dataset == panickingDataset {
 				panic("as asked")
 			}
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}})
 	served := make(chan error, 1)
-	go func() { served <- w.server.Serve(listener) }()
-	w.stop = sync.OnceFunc(func() {
+	go func() { served <- env.server.Serve(listener) }()
+	env.stop = sync.OnceFunc(func() {
 		listener.Close()
-		w.server.Close()
+		env.server.Close()
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
-		if err := w.store.Close(); err != nil {
+		if err := env.store.Close(); err != nil {
 			t.Error(err)
 		}
-		w.checkEmpty(t)
+		env.checkEmpty(t)
 		os.RemoveAll(short)
 	})
-	t.Cleanup(w.stop)
-	return w
+	t.Cleanup(env.stop)
+	return env
 }
 
-// checkEmpty fails when anything of feeds is left.
-func (w *world) checkEmpty(t testing.TB) {
+// checkEmpty fails the test if resources of feeds are left.
+func (env *testEnv) checkEmpty(t testing.TB) {
 	t.Helper()
-	if n := w.server.Connections(); n != 0 {
+	if n := env.server.Connections(); n != 0 {
 		t.Errorf("%d connections are left", n)
 	}
-	if f, rings := w.server.Feeds(), w.store.Budget.Usage().Rings; len(f) != 0 || rings != 0 {
+	if f, rings := env.server.Feeds(), env.store.Budget.Usage().Rings; len(f) != 0 || rings != 0 {
 		t.Errorf("%d feeds and %d bytes of rings are left", len(f), rings)
 	}
-	if left := must(os.ReadDir(filepath.Join(w.dir, "tmp")))(t); len(left) != 0 {
+	if left := must(os.ReadDir(filepath.Join(env.dir, "tmp")))(t); len(left) != 0 {
 		t.Errorf("%v is left in tmp", left)
 	}
 }
 
-// series publishes a dataset of one item with float64 columns a and b, a counting rows and b their
-// negatives.
-func (w *world) series(t tb, name string, rows int64) {
+// publishSeries publishes a dataset of one item. Its float64 column a counts the rows, and b is −a.
+func (env *testEnv) publishSeries(t tb, name string, rows int64) {
 	t.Helper()
-	storetest.Publish(t, w.store, name, layout.Table{Rows: rows, Columns: []layout.Column{
+	storetest.Publish(t, env.store, name, layout.Table{Rows: rows, Columns: []layout.Column{
 		{Name: "a", Role: layout.RoleValue, DType: layout.Float64},
 		{Name: "b", Role: layout.RoleValue, DType: layout.Float64},
 	}}, layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}}, func(w *layout.Writer) {
@@ -118,7 +118,7 @@ func (w *world) series(t tb, name string, rows int64) {
 	})
 }
 
-// request is a feed of windows of 4 + 2 rows.
+// request returns a request of windows of 4 + 2 rows.
 func request(dataset string, change ...func(map[string]any)) map[string]any {
 	r := map[string]any{
 		"protocol": wire.Protocol, "client": "test/1", "request": "feed", "dataset": dataset,
@@ -135,21 +135,21 @@ func with(key string, value any) func(map[string]any) {
 	return func(r map[string]any) { r[key] = value }
 }
 
-// stream is an attached stream without a connection, and what detaches it.
-func (w *world) stream(t *testing.T, request map[string]any) (st *stream, detach func()) {
+// attachStream attaches a stream without a connection.
+func (env *testEnv) attachStream(t *testing.T, request map[string]any) (st *stream, detach func()) {
 	t.Helper()
 	var r wire.FeedRequest
 	if err := json.Unmarshal(asJSON(request), &r); err != nil {
 		t.Fatal(err)
 	}
-	h := must(w.store.Acquire(r.Dataset, 0))(t)
-	st, _, err := w.server.attach(peer.Process{PID: os.Getpid()}, h, r)
+	h := must(env.store.Acquire(r.Dataset, 0))(t)
+	st, _, err := env.server.attach(peer.Process{PID: os.Getpid()}, h, r)
 	if err != nil {
 		h.Release()
 		t.Fatal(err)
 	}
 	return st, func() {
-		w.server.detach(st)
+		env.server.detach(st)
 		h.Release()
 	}
 }

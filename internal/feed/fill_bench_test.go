@@ -12,16 +12,16 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// The measured case of the delivery issue: 4 M rows of 8 float32, context 96, prediction 24,
-// batches of 256.
+// The dataset of the benchmarks of the deliveries: 4 M rows of 8 float32, context 96, prediction
+// 24, batches of 256.
 const (
 	timedRows     = 4_000_000
 	timedFeatures = 8
 	timedBatch    = 256
 )
 
-// timed publishes the case in both layouts.
-func timed(b *testing.B, s *store.Store) {
+// publishTimed publishes the dataset in both layouts.
+func publishTimed(b *testing.B, s *store.Store) {
 	for _, kind := range []string{layout.Columns, layout.Packed} {
 		table := layout.Table{Layout: kind, Rows: timedRows}
 		for i := range timedFeatures {
@@ -41,12 +41,12 @@ func timed(b *testing.B, s *store.Store) {
 	}
 }
 
-// BenchmarkFill is one worker's gather into a ring slot, beside a plain copy of the same bytes from
-// one place.
+// BenchmarkFill gathers into a slot with one worker, and compares that with one copy of as many
+// bytes.
 func BenchmarkFill(b *testing.B) {
-	w := newWorld(b, roomy)
-	timed(b, w.store)
-	memory, err := newRing(w.dir+"/tmp", 16, timedBatch*(120*timedFeatures*4+16), 0)
+	env := newTestEnv(b, largeBudget)
+	publishTimed(b, env.store)
+	memory, err := newRing(env.dir+"/tmp", 16, timedBatch*(120*timedFeatures*4+16), 0)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func BenchmarkFill(b *testing.B) {
 	for _, kind := range []string{layout.Columns, layout.Packed} {
 		for _, order := range []string{sampler.Shuffle, sampler.Sequential} {
 			b.Run(kind+" "+order, func(b *testing.B) {
-				h := must(w.store.Acquire(kind, 0))(b)
+				h := must(env.store.Acquire(kind, 0))(b)
 				defer h.Release()
 				windows := must(
 					plan.New(h,
@@ -82,7 +82,7 @@ func BenchmarkFill(b *testing.B) {
 		}
 	}
 	b.Run("memcpy", func(b *testing.B) {
-		h := must(w.store.Acquire(layout.Packed, 0))(b)
+		h := must(env.store.Acquire(layout.Packed, 0))(b)
 		defer h.Release()
 		all, _, err := layout.Block[float32](h.Data, selectAll(h))
 		if err != nil {

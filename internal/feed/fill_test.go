@@ -8,9 +8,9 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-func TestABatchInSteadyStateAllocatesNothing(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 100_000) // more than a thousand batches
+func TestFillAllocatesNothing(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 100_000) // more than a thousand batches
 	for name, change := range map[string]func(map[string]any){
 		"lanes":   spec(),
 		"float64": spec("dtype", "float64"),
@@ -28,7 +28,7 @@ func TestABatchInSteadyStateAllocatesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := request("d", change)
-			h := must(w.store.Acquire("d", 0))(t)
+			h := must(env.store.Acquire("d", 0))(t)
 			defer h.Release()
 			windows := must(plan.New(h, asJSON(r["spec"]), nil))(t)
 			order := must(

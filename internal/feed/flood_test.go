@@ -13,11 +13,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-func TestManyConnectionsThatSayLittleCostLittle(t *testing.T) {
+func TestIncompleteRequestsUseLittleMemory(t *testing.T) {
 	const many = 200
-	w := newWorld(t, roomy)
-	w.series(t, "d", 100_000)
-	busy := w.attach(t, request("d"))
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 100_000)
+	busy := env.attach(t, request("d"))
 	defer busy.close()
 	before := heap()
 	var idle []client
@@ -27,14 +27,15 @@ func TestManyConnectionsThatSayLittleCostLittle(t *testing.T) {
 		}
 	}()
 	for range many {
-		c := must(dial(w.path))(t)
+		c := must(dial(env.path))(t)
 		idle = append(idle, c)
 		if _, err := c.conn.Write(
-			append(le(wire.MaxRequest, wire.FrameRequest), `{"protocol": 1, `...)); err != nil {
+			append(uint32Bytes(wire.MaxRequest, wire.FrameRequest),
+				`{"protocol": 1, `...)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	until(t, "accepted", func() bool { return w.server.Connections() == many+1 })
+	waitUntil(t, "accepted", func() bool { return env.server.Connections() == many+1 })
 	for range 200 {
 		busy.credit(t, busy.batch(t).Slot)
 	}
@@ -44,37 +45,37 @@ func TestManyConnectionsThatSayLittleCostLittle(t *testing.T) {
 	}
 }
 
-func TestAFeedThatNobodyReadsStandsStill(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 100_000)
-	lazy := w.attach(t, request("d", with("slots", 5)))
+func TestAFeedWithoutCreditsFillsItsRingAndStops(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 100_000)
+	lazy := env.attach(t, request("d", with("slots", 5)))
 	defer lazy.close()
-	busy := w.attach(t, request("d"))
+	busy := env.attach(t, request("d"))
 	defer busy.close()
 	bytes := lazy.SlotBytes*5 + busy.SlotBytes*int64(busy.Slots)
 	for range 1000 {
 		busy.credit(t, busy.batch(t).Slot)
 	}
-	until(t, "full", func() bool { return w.server.Feeds()[0].Batches >= 5 })
+	waitUntil(t, "full", func() bool { return env.server.Feeds()[0].Batches >= 5 })
 	for range 1000 {
 		busy.credit(t, busy.batch(t).Slot)
 	}
-	until(t, "waiting for its trainer",
-		func() bool { return w.server.Feeds()[0].WaitTrainerShare >= 0.5 })
-	if f := w.server.Feeds()[0]; f.Batches != 5 {
+	waitUntil(t, "waiting for its trainer",
+		func() bool { return env.server.Feeds()[0].WaitTrainerShare >= 0.5 })
+	if f := env.server.Feeds()[0]; f.Batches != 5 {
 		t.Errorf("got %+v, want a feed of 5 batches", f)
 	}
-	if rings := w.store.Budget.Usage().Rings; rings != bytes {
+	if rings := env.store.Budget.Usage().Rings; rings != bytes {
 		t.Errorf("rings take %d bytes, want %d", rings, bytes)
 	}
 }
 
-func TestACreditForASlotThatWasNeverHandedOutEndsTheFeed(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 7) // 2 windows for 3 ranks: the last one's slots are never handed out
+func TestACreditForASlotThatWasNeverSentEndsTheFeed(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 7) // 2 windows for 3 ranks: the last rank gets no slot
 	for _, slot := range []uint32{0, 4, 1 << 31, 1<<32 - 2} {
 		t.Run(fmt.Sprint(slot), func(t *testing.T) {
-			tr := w.attach(t,
+			tr := env.attach(t,
 				request("d", with("slots", 5), options("batch_size", 1, "num_replicas", 3, "rank",
 					2, "tail", "short")))
 			defer tr.close()
@@ -84,24 +85,24 @@ func TestACreditForASlotThatWasNeverHandedOutEndsTheFeed(t *testing.T) {
 				!strings.Contains(p.Detail, fmt.Sprintf("credit for slot %d, which", slot)) {
 				t.Errorf("got %s: %s", p.Type, p.Detail)
 			}
-			until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+			waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 		})
 	}
 }
 
-func TestWhatComesBehindTheEndIsNotRead(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	tr := w.attach(t, request("d"))
+func TestFramesAfterDoneAreNotRead(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	tr := env.attach(t, request("d"))
 	defer tr.close()
 	tr.batch(t)
 	if _, err := tr.conn.Write(
-		slices.Concat(frames(wire.FrameDone, []byte{}, wire.FrameCredit, le(0, 0, 77)),
+		slices.Concat(frames(wire.FrameDone, []byte{}, wire.FrameCredit, uint32Bytes(0, 0, 77)),
 			make([]byte, 1000))); err != nil {
 		t.Fatal(err)
 	}
 	if err := tr.ended(); !errors.Is(err, io.EOF) && !errors.Is(err, unix.ECONNRESET) {
 		t.Errorf("got %v, want the end", err)
 	}
-	until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+	waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 }

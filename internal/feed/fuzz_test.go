@@ -14,29 +14,30 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// frames are frames one after the other.
+// frames returns the bytes of frames, given as kinds, each followed by its payload.
 func frames(parts ...any) (out []byte) {
 	for i := 0; i < len(parts); i += 2 {
 		payload, ok := parts[i+1].([]byte)
 		if !ok {
 			payload = asJSON(parts[i+1])
 		}
-		out = append(append(out, le(uint32(len(payload)), parts[i].(uint32))...), payload...)
+		out = append(out, uint32Bytes(uint32(len(payload)), parts[i].(uint32))...)
+		out = append(out, payload...)
 	}
 	return out
 }
 
-// FuzzConnection sends any bytes at all: whatever they are, the server neither hangs nor crashes,
-// nor keeps anything.
+// FuzzConnection sends arbitrary bytes. The server must not hang, crash or leak.
 func FuzzConnection(f *testing.F) {
-	w := newWorld(f, 1<<20)
-	w.twoItems(f)
+	env := newTestEnv(f, 1<<20)
+	env.publishTwoItems(f)
 	seek := wire.Seek{Stream: 1, Epoch: 2, Consumed: 8}.Append(nil)
 	for _, seed := range [][]byte{
 		nil,
 		[]byte("GET / HTTP/1.1\r\n\r\n"),
 		frames(wire.FrameRequest, request("named")),
-		frames(wire.FrameRequest, request("named"), wire.FrameCredit, le(0, 1), wire.FrameSeek,
+		frames(wire.FrameRequest, request("named"), wire.FrameCredit, uint32Bytes(0, 1),
+			wire.FrameSeek,
 			seek, wire.FrameDone, []byte{}),
 		frames(wire.FrameRequest,
 			request("named", spec("min_context", 0, "max_missing", nil, "static_columns",
@@ -52,21 +53,22 @@ func FuzzConnection(f *testing.F) {
 						"part": 1}}))),
 		frames(wire.FrameRequest,
 			request("plain", with("delivery", "view"), options("order", "random_start")),
-			wire.FrameMeter, make([]byte, wire.MeterSize), wire.FrameCredit, le(wire.NoSlot)),
+			wire.FrameMeter, make([]byte, wire.MeterSize),
+			wire.FrameCredit, uint32Bytes(wire.NoSlot)),
 		frames(wire.FrameRequest, request("plain", with("delivery", "local")), wire.FrameSeek,
 			wire.Seek{Stream: 1, Epoch: 1 << 63, Consumed: 1 << 62}.Append(nil)),
 		frames(wire.FrameRequest, request("plain", with("slots", 3)), wire.FrameDone, []byte{},
-			wire.FrameCredit, le(0, 0, 1<<31)),
+			wire.FrameCredit, uint32Bytes(0, 0, 1<<31)),
 		frames(wire.FrameRequest, map[string]any{"protocol": 2, "request": "feed"}),
-		le(0xFFFFFFFF, 1), le(wire.MaxRequest, 1), le(100, 1),
+		uint32Bytes(0xFFFFFFFF, 1), uint32Bytes(wire.MaxRequest, 1), uint32Bytes(100, 1),
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := must(dial(w.path))(t)
+		c := must(dial(env.path))(t)
 		defer c.conn.Close()
 		go func() {
-			_, _ = c.conn.Write(data) // fails where the server has ended the connection
+			_, _ = c.conn.Write(data) // fails if the server has ended the connection
 			_ = c.conn.CloseWrite()
 		}()
 		for {
@@ -80,25 +82,24 @@ func FuzzConnection(f *testing.F) {
 				t.Fatalf("batches of %d bytes", len(payload))
 			}
 		}
-		until(t, "gone", func() bool { return w.server.Connections() == 0 })
+		waitUntil(t, "gone", func() bool { return env.server.Connections() == 0 })
 	})
 }
 
-// FuzzQueue writes anything at all into the memory that the daemon reads, a word at a time, each
-// with a frame behind it or none: that feed goes on or ends by a problem, and another one is served
-// as before.
+// FuzzQueue writes arbitrary words into the memory that the daemon reads, each followed by a frame
+// or by none. The feed continues or ends with a problem, and another feed is served as before.
 func FuzzQueue(f *testing.F) {
 	if !transport.HasQueues() {
 		f.Skip("no queues here")
 	}
-	w := newWorld(f, roomy)
-	w.series(f, "d", 1000)
+	env := newTestEnv(f, largeBudget)
+	env.publishSeries(f, "d", 1000)
 	asked := request("d", with("queue", true), with("slots", 8))
-	other := w.attach(f, asked)
+	other := env.attach(f, asked)
 	f.Cleanup(other.close)
 	const silent, credit, wait = 0, 1, 2
 	word := func(kind byte, at uint16, value uint64) []byte {
-		return append([]byte{kind, byte(at), byte(at >> 8)}, le64(value)...)
+		return append([]byte{kind, byte(at), byte(at >> 8)}, uint64Bytes(value)...)
 	}
 	first := wire.QueueFirst + uint16(transport.QueueCapacity(8))*descriptorWords // of the credits
 	f.Add(word(credit, wire.QueueGiven, 8))
@@ -108,23 +109,24 @@ func FuzzQueue(f *testing.F) {
 	f.Add(append(word(silent, first, 1<<32), word(credit, wire.QueueGiven, 1)...))
 	f.Add(word(wait, wire.QueueGiven, 1<<64-1))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tr := w.attach(t, asked)
+		tr := env.attach(t, asked)
 		defer tr.close()
-		until(t, "filled", func() bool { return atomic.LoadUint64(&tr.words[wire.QueueSent]) == 8 })
+		waitUntil(t, "filled",
+			func() bool { return atomic.LoadUint64(&tr.words[wire.QueueSent]) == 8 })
 		for ; len(data) >= 11; data = data[11:] {
 			at, value := int(binary.LittleEndian.Uint16(data[1:]))%len(tr.words),
 				binary.LittleEndian.Uint64(data[3:])
 			atomic.StoreUint64(&tr.words[at], value)
-			switch data[0] % 3 { // what is sent fails where the feed has ended
+			switch data[0] % 3 { // an error means that the feed has ended
 			case credit:
 				_ = tr.send(wire.FrameCredit, nil)
 			case wait:
-				_ = tr.send(wire.FrameWait, le64(value))
+				_ = tr.send(wire.FrameWait, uint64Bytes(value))
 			}
 		}
-		_ = tr.send(wire.FrameMeter, said(time.Second, 0))
-		until(t, "looked at the queue after it has heard this", func() bool {
-			for _, one := range w.server.Feeds() {
+		_ = tr.send(wire.FrameMeter, meterFrame(time.Second, 0))
+		waitUntil(t, "looked at the queue after it has heard this", func() bool {
+			for _, one := range env.server.Feeds() {
 				if one.Feed == tr.Feed {
 					return one.PassS > 0
 				}
@@ -142,7 +144,7 @@ func FuzzQueue(f *testing.F) {
 	})
 }
 
-// checkEnd fails where a connection ended by neither a problem nor its end.
+// checkEnd fails the test unless a connection has ended with a problem or without an error.
 func checkEnd(t *testing.T, err error) {
 	t.Helper()
 	var p *wire.Problem

@@ -10,10 +10,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// resources are what attaching must give back.
+// resources are the resources of this process that a feed uses.
 type resources struct{ descriptors, maps, goroutines int }
 
-func have(t *testing.T) resources {
+func measureResources(t *testing.T) resources {
 	t.Helper()
 	maps := must(os.ReadFile("/proc/self/maps"))(t)
 	return resources{len(must(os.ReadDir("/proc/self/fd"))(t)),
@@ -21,35 +21,35 @@ func have(t *testing.T) resources {
 		runtime.NumGoroutine()}
 }
 
-func TestAttachingAndLeavingLeavesNothing(t *testing.T) {
+func TestAttachingAndDetachingLeaksNothing(t *testing.T) {
 	const rounds = 1000
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
 	leave := []func(tr *trainer){
 		func(*trainer) {},
 		func(tr *trainer) { tr.batch(t) },
-		func(tr *trainer) { sends(wire.FrameDone, nil)(t, tr) },
+		func(tr *trainer) { sendsFrame(wire.FrameDone, nil)(t, tr) },
 		func(tr *trainer) { tr.credit(t, 9999) },
 	}
-	gone := func() bool { return w.server.Connections() == 0 }
+	gone := func() bool { return env.server.Connections() == 0 }
 	round := func(i int) {
-		tr := w.attach(t, request("d", with("slots", 3)))
+		tr := env.attach(t, request("d", with("slots", 3)))
 		leave[i%len(leave)](tr)
 		tr.close()
 	}
-	for i := range 20 { // the runtime keeps some of what it once needed
+	for i := range 20 { // the runtime keeps some resources after their first use
 		round(i)
-		until(t, "gone", gone)
+		waitUntil(t, "gone", gone)
 	}
-	before, memory := have(t), heap()
+	before, memory := measureResources(t), heap()
 	for i := range rounds {
 		round(i)
 	}
-	until(t, "gone", gone)
+	waitUntil(t, "gone", gone)
 	var after resources
-	// what was published is being written to the disk meanwhile
-	until(t, fmt.Sprintf("given back: %+v before", before), func() bool {
-		after = have(t)
+	// The system may still write the published dataset to the disk.
+	waitUntil(t, fmt.Sprintf("given back: %+v before", before), func() bool {
+		after = measureResources(t)
 		return after.goroutines <= before.goroutines && after.descriptors <= before.descriptors &&
 			after.maps == 0
 	})

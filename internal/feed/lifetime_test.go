@@ -16,36 +16,36 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-func TestAKilledTrainersFeedEndsThoughItsChildHoldsTheSocket(t *testing.T) {
+func TestAKilledTrainersFeedEndsAlthoughItsChildHasTheSocket(t *testing.T) {
 	if portable.Forced() {
 		t.Skip("without a pidfd only end-of-file tells of death")
 	}
 	for _, what := range []string{"feed", "open", "put"} {
 		t.Run(what, func(t *testing.T) {
-			w := newWorld(t, roomy)
-			w.series(t, "d", 1000)
-			p := startTrainer(t, w.path, what)
+			env := newTestEnv(t, largeBudget)
+			env.publishSeries(t, "d", 1000)
+			p := startTrainer(t, env.path, what)
 			defer p.child.Close()
-			until(t, "served", func() bool { return w.server.Connections() == 1 })
+			waitUntil(t, "served", func() bool { return env.server.Connections() == 1 })
 			if what == "feed" {
-				if f := w.server.Feeds(); len(f) != 1 || f[0].PID != p.Process.Pid {
+				if f := env.server.Feeds(); len(f) != 1 || f[0].PID != p.Process.Pid {
 					t.Fatalf("feeds %+v, want one of process %d", f, p.Process.Pid)
 				}
 			}
 			p.kill(t)
-			// nothing else would: the child stays
-			until(t, "freed", func() bool { return w.server.Connections() == 0 })
-			w.checkEmpty(t)
+			// Only the watch of the process can end the feed: the child still has the socket.
+			waitUntil(t, "freed", func() bool { return env.server.Connections() == 0 })
+			env.checkEmpty(t)
 		})
 	}
 }
 
-func TestATrainerThatReadsNothingHurtsNobodyElse(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 100_000)
-	lazy := w.attach(t, request("d", with("slots", 3)))
+func TestATrainerThatReadsNothingDoesNotDelayOthers(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 100_000)
+	lazy := env.attach(t, request("d", with("slots", 3)))
 	defer lazy.close()
-	// Every seek to the end of an epoch is answered without a slot, so its answers fill the socket.
+	// Every seek to the end of an epoch is answered without a slot, so the answers fill the socket.
 	for i := range 40_000 {
 		lazy.stream++
 		if err := lazy.sendWithin(20*time.Millisecond, wire.FrameSeek,
@@ -53,26 +53,26 @@ func TestATrainerThatReadsNothingHurtsNobodyElse(t *testing.T) {
 			break
 		}
 	}
-	busy := w.attach(t, request("d"))
+	busy := env.attach(t, request("d"))
 	for range 1000 {
 		busy.credit(t, busy.batch(t).Slot)
 	}
 	busy.close()
-	lazy.conn.CloseWrite() // it ends its feed but still reads nothing
-	until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+	lazy.conn.CloseWrite() // ends its feed, but still reads nothing
+	waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 }
 
-func TestHalfARequestAndSilenceHoldUpNoClose(t *testing.T) {
-	w := newWorld(t, roomy)
-	silent := must(dial(w.path))(t)
+func TestIncompleteRequestsDoNotDelayClose(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	silent := must(dial(env.path))(t)
 	defer silent.conn.Close()
-	half := must(dial(w.path))(t)
+	half := must(dial(env.path))(t)
 	defer half.conn.Close()
-	if _, err := half.conn.Write(append(le(100, wire.FrameRequest), "{"...)); err != nil {
+	if _, err := half.conn.Write(append(uint32Bytes(100, wire.FrameRequest), "{"...)); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "accepted", func() bool { return w.server.Connections() == 2 })
-	w.stop()
+	waitUntil(t, "accepted", func() bool { return env.server.Connections() == 2 })
+	env.stop()
 	for _, c := range []client{silent, half} {
 		if _, _, _, err := c.receive(); !errors.Is(err, io.EOF) &&
 			!errors.Is(err, unix.ECONNRESET) {
@@ -82,18 +82,18 @@ func TestHalfARequestAndSilenceHoldUpNoClose(t *testing.T) {
 }
 
 func TestCloseUnderLoadEndsEveryFeed(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 10_000)
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 10_000)
 	var all sync.WaitGroup
 	for range 4 {
-		tr := w.attach(t,
+		tr := env.attach(t,
 			request("d", with("options", map[string]any{"batch_size": 64, "order": "shuffle"})))
 		all.Go(func() {
 			defer tr.close()
 			for {
 				d, err := tr.next()
 				if err == nil {
-					err = tr.send(wire.FrameCredit, le(d.Slot))
+					err = tr.send(wire.FrameCredit, uint32Bytes(d.Slot))
 				}
 				if err != nil {
 					return
@@ -101,19 +101,19 @@ func TestCloseUnderLoadEndsEveryFeed(t *testing.T) {
 			}
 		})
 	}
-	until(t, "under load", func() bool {
-		for _, f := range w.server.Feeds() {
+	waitUntil(t, "under load", func() bool {
+		for _, f := range env.server.Feeds() {
 			if f.Batches < 50 {
 				return false
 			}
 		}
 		return true
 	})
-	w.stop()
+	env.stop()
 	all.Wait()
 }
 
-// heap is the bytes of live objects.
+// heap returns the bytes of live objects.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -122,27 +122,27 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-func TestAFeedGoesOnWhenItsDatasetIsRemovedOrReplaced(t *testing.T) {
-	for name, change := range map[string]func(t *testing.T, w *world){
-		"removed": func(t *testing.T, w *world) {
-			if _, err := w.store.Remove("d"); err != nil {
+func TestAFeedContinuesWhenItsDatasetIsRemovedOrReplaced(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, env *testEnv){
+		"removed": func(t *testing.T, env *testEnv) {
+			if _, err := env.store.Remove("d"); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"replaced": func(t *testing.T, w *world) { w.series(t, "d", 50) },
-		"replaced and removed": func(t *testing.T, w *world) {
-			w.series(t, "d", 50)
+		"replaced": func(t *testing.T, env *testEnv) { env.publishSeries(t, "d", 50) },
+		"replaced and removed": func(t *testing.T, env *testEnv) {
+			env.publishSeries(t, "d", 50)
 			must(
-				w.store.Remove("d"))(t)
+				env.store.Remove("d"))(t)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, roomy)
-			w.series(t, "d", 1005)
-			tr := w.attach(t, request("d", with("slots", 3)))
+			env := newTestEnv(t, largeBudget)
+			env.publishSeries(t, "d", 1005)
+			tr := env.attach(t, request("d", with("slots", 3)))
 			defer tr.close()
 			tr.credit(t, tr.batch(t).Slot)
-			change(t, w)
+			change(t, env)
 			for i := range 300 {
 				d := tr.batch(t)
 				start := tr.starts(d)[0]
@@ -153,26 +153,26 @@ func TestAFeedGoesOnWhenItsDatasetIsRemovedOrReplaced(t *testing.T) {
 				tr.credit(t, d.Slot)
 			}
 			tr.close()
-			until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+			waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 		})
 	}
 }
 
-func TestAPanicIsOneConnectionsErrorAndNobodyElses(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	p := w.refuse(t, map[string]any{"protocol": 1, "request": "put", "dataset": panics})
+func TestAPanicEndsOneConnectionOnly(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	p := env.refuse(t, map[string]any{"protocol": 1, "request": "put", "dataset": panickingDataset})
 	if p.Type != wire.Internal || p.Status != 500 ||
 		!strings.Contains(p.Detail, "the daemon failed") {
 		t.Errorf("got %+v, want an internal problem", p)
 	}
 	var group workers.Group
-	w.server.pool.Gather(&group, nil, nil, nil)
-	if err := w.server.pool.Await(&group); err == nil ||
+	env.server.pool.Gather(&group, nil, nil, nil)
+	if err := env.server.pool.Await(&group); err == nil ||
 		!strings.Contains(err.Error(), "gather a batch") {
 		t.Errorf("got %v, want the panic", err)
 	}
-	tr := w.attach(t, request("d"))
+	tr := env.attach(t, request("d"))
 	defer tr.close()
 	for range 100 {
 		tr.credit(t, tr.batch(t).Slot)

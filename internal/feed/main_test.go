@@ -14,12 +14,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// roleVariable makes the test binary another process of a test: see roles.
+// roleVariable makes the test binary run one of roles in place of the tests.
 const roleVariable = "TENSORCACHE_FEED_TEST_ROLE"
 
 var roles = map[string]func() error{
-	"trainer": playTrainer,
-	"holder":  playHolder,
+	"trainer": runTrainer,
+	"holder":  runSocketHolder,
 }
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// tb is what tests and properties have in common.
+// tb is implemented by *testing.T and *rapid.T.
 type tb interface {
 	Helper()
 	Fatal(...any)
@@ -44,16 +44,16 @@ type tb interface {
 	Errorf(string, ...any)
 }
 
-// patience is how long a test waits for what must happen.
-const patience = time.Minute
+// waitTimeout is how long a test waits for an event.
+const waitTimeout = time.Minute
 
-// until waits for something that has no event of its own.
-func until(t tb, what string, is func() bool) {
+// waitUntil polls a condition that has no event.
+func waitUntil(t tb, what string, is func() bool) {
 	t.Helper()
-	end := time.Now().Add(patience)
+	end := time.Now().Add(waitTimeout)
 	for tick := time.NewTicker(time.Millisecond); !is(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("after %s: not %s", patience, what)
+			t.Fatalf("after %s: not %s", waitTimeout, what)
 		}
 	}
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// place is a window: its item and first context row.
+// place is the place of a window: its item and first context row.
 type place struct{ item, start int64 }
 
-// row of sample i.
-func (w *wish) row(at place, i int64) int64 { return at.start + i*w.dilation }
+// row returns the row of sample i of a window.
+func (f *drawnFeed) row(at place, i int64) int64 { return at.start + i*f.dilation }
 
-// windows lists those that exist, by looking at every position.
-func (w *wish) windows(m *made) (out []place) {
-	for item, n := range m.rows {
-		for s := -n - w.c*w.dilation*w.stride; s < n; s++ {
-			if s%w.stride == 0 && w.exists(m, place{int64(item), s}) {
+// windows returns the windows that exist, by checking every position.
+func (f *drawnFeed) windows(data *drawnDataset) (out []place) {
+	for item, n := range data.rows {
+		for s := -n - f.c*f.dilation*f.stride; s < n; s++ {
+			if s%f.stride == 0 && f.exists(data, place{int64(item), s}) {
 				out = append(out, place{int64(item), s})
 			}
 		}
@@ -27,19 +27,19 @@ func (w *wish) windows(m *made) (out []place) {
 	return out
 }
 
-func (w *wish) exists(m *made, at place) bool {
-	if w.row(at, w.c+w.gap+w.p-1) >= m.rows[at.item] {
+func (f *drawnFeed) exists(data *drawnDataset, at place) bool {
+	if f.row(at, f.c+f.gap+f.p-1) >= data.rows[at.item] {
 		return false
 	}
-	if w.row(at, 0) < -(w.c-w.least)*w.dilation || w.row(at, w.c) < 0 || w.p == 0 &&
-		w.row(at, w.c-1) < 0 {
+	if f.row(at, 0) < -(f.c-f.least)*f.dilation || f.row(at, f.c) < 0 || f.p == 0 &&
+		f.row(at, f.c-1) < 0 {
 		return false
 	}
-	return w.enough(m, at) && w.inPart(at)
+	return f.hasFewMissing(data, at) && f.inPart(at)
 }
 
-// enough tells whether the share of missing cells in context and target together is admitted.
-func (w *wish) enough(m *made, at place) bool {
+// hasFewMissing reports whether the share of missing cells in context and target is allowed.
+func (f *drawnFeed) hasFewMissing(data *drawnDataset, at place) bool {
 	type cell struct {
 		row    int64
 		column string
@@ -48,39 +48,40 @@ func (w *wish) enough(m *made, at place) bool {
 	look := func(from, to int64, columns []string) {
 		for i := from; i < to; i++ {
 			for _, c := range columns {
-				if r := w.row(at, i); r >= 0 {
+				if r := f.row(at, i); r >= 0 {
 					asked[cell{r, c}] = true
 				}
 			}
 		}
 	}
-	look(0, w.c, w.context)
-	look(w.c+w.gap-w.overlap, w.c+w.gap+w.p, w.target)
+	look(0, f.c, f.context)
+	look(f.c+f.gap-f.overlap, f.c+f.gap+f.p, f.target)
 	missing, cells := 0, 0
 	for k := range asked {
-		for _, v := range m.values[k.column][m.offset(at.item)+k.row] {
+		for _, v := range data.values[k.column][data.offset(at.item)+k.row] {
 			cells++
 			if math.IsNaN(v) {
 				missing++
 			}
 		}
 	}
-	return w.anyMissing || missing == 0 || float64(missing)/float64(cells) <= w.share
+	return f.anyMissing || missing == 0 || float64(missing)/float64(cells) <= f.share
 }
 
-// inPart tells whether all prediction rows, or else the last context row, lie in the cuts.
-func (w *wish) inPart(at place) bool {
-	first, last := w.row(at, w.c+w.gap), w.row(at, w.c+w.gap+w.p-1)
-	if w.p == 0 {
+// inPart reports whether all prediction rows are inside the cuts; without any, the last context
+// row.
+func (f *drawnFeed) inPart(at place) bool {
+	first, last := f.row(at, f.c+f.gap), f.row(at, f.c+f.gap+f.p-1)
+	if f.p == 0 {
 		first = last
 	}
-	if w.rows != nil && (first < w.rows[0] || last >= w.rows[1]) {
+	if f.rows != nil && (first < f.rows[0] || last >= f.rows[1]) {
 		return false
 	}
-	if w.items == nil {
+	if f.items == nil {
 		return true
 	}
-	for _, item := range w.items {
+	for _, item := range f.items {
 		if item == at.item {
 			return true
 		}
@@ -88,19 +89,19 @@ func (w *wish) inPart(at place) bool {
 	return false
 }
 
-// request is the wish as a client writes it.
-func (w *wish) request(dataset string, m *made) map[string]any {
-	r := request(dataset, with("spec", w.spec), with("options", w.options),
-		with("channels_first", w.first), with("mask", w.mask), with("slots", w.slots),
-		with("delivery", w.delivery), with("queue", w.queue))
+// request returns the request of the feed.
+func (f *drawnFeed) request(dataset string, data *drawnDataset) map[string]any {
+	r := request(dataset, with("spec", f.spec), with("options", f.options),
+		with("channels_first", f.first), with("mask", f.mask), with("slots", f.slots),
+		with("delivery", f.delivery), with("queue", f.queue))
 	cuts := []any{}
-	if w.rows != nil {
-		cuts = append(cuts, map[string]any{"where": map[string]any{"rows": w.rows}})
+	if f.rows != nil {
+		cuts = append(cuts, map[string]any{"where": map[string]any{"rows": f.rows}})
 	}
-	if w.items != nil {
+	if f.items != nil {
 		names := []string{}
-		for _, i := range w.items {
-			names = append(names, m.names[i])
+		for _, i := range f.items {
+			names = append(names, data.names[i])
 		}
 		cuts = append(cuts, map[string]any{"where": map[string]any{"items": names}})
 	}
@@ -108,26 +109,26 @@ func (w *wish) request(dataset string, m *made) map[string]any {
 	return r
 }
 
-// block is what a part of one window holds, feature by feature, in the order asked for.
-func (w *wish) block(m *made, at place, columns []string, from, to int64,
+// block returns the values of a part of one window, in the order of the request.
+func (f *drawnFeed) block(data *drawnDataset, at place, columns []string, from, to int64,
 	cell func(v float64, real bool) float64) (out []float64) {
 	var samples [][]float64
 	for i := from; i < to; i++ {
 		var features []float64
 		for _, name := range columns {
-			row := w.row(at, i)
-			for j := range max(m.column(name).Width, 1) {
+			row := f.row(at, i)
+			for j := range max(data.column(name).Width, 1) {
 				if row < 0 {
 					features = append(features, cell(0, false))
 				} else {
 					features = append(features,
-						cell(m.values[name][m.offset(at.item)+row][j], true))
+						cell(data.values[name][data.offset(at.item)+row][j], true))
 				}
 			}
 		}
 		samples = append(samples, features)
 	}
-	if !w.first || len(samples) == 0 {
+	if !f.first || len(samples) == 0 {
 		for _, s := range samples {
 			out = append(out, s...)
 		}
@@ -141,9 +142,9 @@ func (w *wish) block(m *made, at place, columns []string, from, to int64,
 	return out
 }
 
-func (w *wish) value(v float64, _ bool) float64 {
-	if math.IsNaN(v) && w.replace != nil {
-		return *w.replace
+func (f *drawnFeed) value(v float64, _ bool) float64 {
+	if math.IsNaN(v) && f.replace != nil {
+		return *f.replace
 	}
 	return v
 }
@@ -157,52 +158,52 @@ func flag01(b bool) float64 {
 	return 0
 }
 
-// parts are those that a batch of the wish must have, with one window's values.
-func (w *wish) parts(m *made, at place) map[string][]float64 {
-	target, end := w.c+w.gap-w.overlap, w.c+w.gap+w.p
+// parts returns the values of one window, for each part that batches must have.
+func (f *drawnFeed) parts(data *drawnDataset, at place) map[string][]float64 {
+	target, end := f.c+f.gap-f.overlap, f.c+f.gap+f.p
 	out := map[string][]float64{
-		"context": w.block(m, at, w.context, 0, w.c, w.value),
+		"context": f.block(data, at, f.context, 0, f.c, f.value),
 		"item":    {float64(at.item)}, "start": {float64(at.start)},
 	}
-	if w.places() {
+	if f.hasPlacesOnly() {
 		out = map[string][]float64{"item": out["item"], "start": out["start"],
-			"row": {float64(m.offset(at.item) + at.start)}}
-		if w.delivery != batch.View && (w.mask || w.least < w.c) {
-			out["mask"] = w.real(at)
+			"row": {float64(data.offset(at.item) + at.start)}}
+		if f.delivery != batch.View && (f.mask || f.least < f.c) {
+			out["mask"] = f.realRows(at)
 		}
 		return out
 	}
-	masked := w.mask || w.share > 0 || w.anyMissing
+	masked := f.mask || f.share > 0 || f.anyMissing
 	if masked {
-		out["context_missing"] = w.block(m, at, w.context, 0, w.c, isMissing)
+		out["context_missing"] = f.block(data, at, f.context, 0, f.c, isMissing)
 	}
-	if w.p > 0 {
-		out["target"] = w.block(m, at, w.target, target, end, w.value)
+	if f.p > 0 {
+		out["target"] = f.block(data, at, f.target, target, end, f.value)
 		if masked {
-			out["target_missing"] = w.block(m, at, w.target, target, end, isMissing)
+			out["target_missing"] = f.block(data, at, f.target, target, end, isMissing)
 		}
 	}
-	if w.known != nil {
-		out["known"] = w.block(m, at, w.known, 0, end, w.value)
+	if f.known != nil {
+		out["known"] = f.block(data, at, f.known, 0, end, f.value)
 	}
-	if w.static != nil {
+	if f.static != nil {
 		out["static"] = []float64{float64(at.item % 2)}
 	}
-	if w.mask || w.least < w.c {
-		out["mask"] = w.real(at)
+	if f.mask || f.least < f.c {
+		out["mask"] = f.realRows(at)
 	}
 	return out
 }
 
-// real tells which context rows are no padding.
-func (w *wish) real(at place) (out []float64) {
-	for i := range w.c {
-		out = append(out, flag01(w.row(at, i) >= 0))
+// realRows returns 1 for each context row that is not padding, else 0.
+func (f *drawnFeed) realRows(at place) (out []float64) {
+	for i := range f.c {
+		out = append(out, flag01(f.row(at, i) >= 0))
 	}
 	return out
 }
 
-// read gives the values of one window's part of a batch as float64.
+// read returns the values of a part of one window of a batch as float64.
 func (t *trainer) read(slot uint32, p wire.Part, window int64) (out []float64) {
 	n := int64(1)
 	for _, s := range p.Shape[1:] {

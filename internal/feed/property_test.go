@@ -14,53 +14,53 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// TestEveryBatchIsTheSliceThatTheDesignSays draws datasets, specs, orders and ranks, and holds
-// every part of every batch against a slice that is cut by the definitions, one cell after the
-// other.
-func TestEveryBatchIsTheSliceThatTheDesignSays(t *testing.T) {
-	w := newWorld(t, roomy)
+// TestEveryBatchEqualsTheOracle draws datasets, specs, orders and ranks, and compares every part of
+// every batch with an oracle that reads one cell at a time.
+func TestEveryBatchEqualsTheOracle(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
 	n := 0
 	served := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		name := fmt.Sprintf("d%d", n)
 		data := drawDataset(t)
-		data.publish(t, w, name)
+		data.publish(t, env, name)
 		defer func() {
-			if _, err := w.store.Remove(name); err != nil {
+			if _, err := env.store.Remove(name); err != nil {
 				t.Fatal(err)
 			}
 		}()
-		served += holdAgainstSlices(t, w, name, data, drawWish(t, data))
+		served += compareWithOracle(t, env, name, data, drawFeed(t, data))
 	})
 	if served < 200 {
 		t.Errorf("only %d batches were served: the draws are too narrow", served)
 	}
 }
 
-// holdAgainstSlices serves a wish and returns how many batches it compared.
-func holdAgainstSlices(t *rapid.T, w *world, name string, data *made, wish *wish) int {
-	exist := wish.windows(data)
-	r := wish.request(name, data)
-	order, err := samplerOf(w, r, name)
+// compareWithOracle attaches a feed and returns how many batches it compared.
+func compareWithOracle(t *rapid.T, env *testEnv, name string, data *drawnDataset,
+	drawn *drawnFeed) int {
+	exist := drawn.windows(data)
+	r := drawn.request(name, data)
+	order, err := samplerOf(env, r, name)
 	if err != nil {
-		if p := w.refuse(t, r); len(exist) > 0 && p.Type != wire.NoWindows {
+		if p := env.refuse(t, r); len(exist) > 0 && p.Type != wire.NoWindows {
 			t.Fatalf("refused: %v; the sampler said %v", p, err)
 		}
 		return 0
 	}
-	tr := w.attachAsWished(t, r, wish)
+	tr := env.attachDrawn(t, r, drawn)
 	if tr == nil {
 		return 0
 	}
 	defer tr.close()
-	return holdFeed(t, tr, order, wish, data, exist)
+	return compareFeed(t, tr, order, drawn, data, exist)
 }
 
-// attachAsWished attaches, or sees views refused for a reason and returns nil.
-func (w *world) attachAsWished(t *rapid.T, r map[string]any, wish *wish) *trainer {
-	tr, err := attachTo(w.path, r)
-	if err != nil && wish.delivery == batch.View {
+// attachDrawn attaches a feed. It returns nil if views are refused with a reason.
+func (env *testEnv) attachDrawn(t *rapid.T, r map[string]any, drawn *drawnFeed) *trainer {
+	tr, err := attachTo(env.path, r)
+	if err != nil && drawn.delivery == batch.View {
 		if p := problemIn(t, err); p.Field != "delivery" ||
 			!strings.Contains(p.Detail, "no view is possible: ") {
 			t.Fatal(p)
@@ -70,18 +70,18 @@ func (w *world) attachAsWished(t *rapid.T, r map[string]any, wish *wish) *traine
 	return must(tr, err)(t)
 }
 
-func holdFeed(t *rapid.T, tr *trainer, order *sampler.Sampler, wish *wish, data *made,
-	exist []place) int {
+func compareFeed(t *rapid.T, tr *trainer, order *sampler.Sampler, drawn *drawnFeed,
+	data *drawnDataset, exist []place) int {
 	if tr.Windows != int64(len(exist)) {
 		t.Fatalf("%d windows, want %d: %v", tr.Windows, len(exist), exist)
 	}
-	check := &checker{T: t, trainer: tr, wish: wish, data: data, exist: exist}
-	check.shapes()
+	check := &checker{T: t, trainer: tr, drawn: drawn, data: data, exist: exist}
+	check.checkParts()
 	epoch, consumed := tr.Cursor.Epoch, tr.Cursor.Consumed
 	for range 25 {
 		if rapid.IntRange(0, 9).Draw(t, "seeks") == 0 {
 			epoch = rapid.Uint64Range(0, 3).Draw(t, "epoch")
-			consumed = aStep(t, order, epoch)
+			consumed = drawStep(t, order, epoch)
 			tr.seek(t, epoch, consumed)
 		}
 		d := tr.batch(t)
@@ -93,7 +93,7 @@ func holdFeed(t *rapid.T, tr *trainer, order *sampler.Sampler, wish *wish, data 
 			}
 			epoch, consumed = epoch+1, 0
 			if order.Steps(epoch, 0) == 0 {
-				break // and the daemon waits to be asked
+				break // the daemon waits for a seek
 			}
 			continue
 		}
@@ -101,7 +101,7 @@ func holdFeed(t *rapid.T, tr *trainer, order *sampler.Sampler, wish *wish, data 
 			t.Fatal(err)
 		}
 		check.descriptor(d, epoch, left == 1, order, want)
-		check.hold(d, want)
+		check.keep(d, want)
 		consumed = d.Consumed
 		if left == 1 {
 			epoch, consumed = epoch+1, 0
@@ -111,9 +111,9 @@ func holdFeed(t *rapid.T, tr *trainer, order *sampler.Sampler, wish *wish, data 
 	return check.served
 }
 
-// samplerOf is a second sampler of the same order.
-func samplerOf(w *world, r map[string]any, name string) (*sampler.Sampler, error) {
-	h, err := w.store.Acquire(name, 0)
+// samplerOf returns a second sampler with the order of the request.
+func samplerOf(env *testEnv, r map[string]any, name string) (*sampler.Sampler, error) {
+	h, err := env.store.Acquire(name, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +129,8 @@ func samplerOf(w *world, r map[string]any, name string) (*sampler.Sampler, error
 	return sampler.New(windows.Index, r["options"].(sampler.Options))
 }
 
-// aStep is the beginning of some step of an epoch, or its end.
-func aStep(t *rapid.T, s *sampler.Sampler, epoch uint64) (consumed int64) {
+// drawStep returns the cursor before a random step of an epoch, or at its end.
+func drawStep(t *rapid.T, s *sampler.Sampler, epoch uint64) (consumed int64) {
 	var b sampler.Batch
 	for range rapid.IntRange(0, 5).Draw(t, "steps") {
 		if s.Batch(&b, epoch, consumed) != nil {
@@ -141,27 +141,27 @@ func aStep(t *rapid.T, s *sampler.Sampler, epoch uint64) (consumed int64) {
 	return consumed
 }
 
-// checker compares batches, late: a trainer may hold one while others are filled.
+// checker compares batches with some delay, because a trainer may use one while others are filled.
 type checker struct {
 	*rapid.T
 	*trainer
-	wish   *wish
-	data   *made
-	exist  []place
-	held   []held
-	served int
+	drawn   *drawnFeed
+	data    *drawnDataset
+	exist   []place
+	pending []pendingBatch
+	served  int
 }
 
-type held struct {
+type pendingBatch struct {
 	slot    uint32
 	windows []int64
 	reset   []bool
 }
 
-// shapes holds the reply's parts against the wish.
-func (c *checker) shapes() {
+// checkParts compares the parts of the reply with the request.
+func (c *checker) checkParts() {
 	c.Helper()
-	want := c.wish.parts(c.data, c.exist[0])
+	want := c.drawn.parts(c.data, c.exist[0])
 	for name := range want {
 		if c.part(name) == nil {
 			c.Fatalf("part %q is missing", name)
@@ -169,25 +169,25 @@ func (c *checker) shapes() {
 	}
 	for _, p := range c.Parts {
 		if _, ok := want[p.Name]; !ok &&
-			(p.Name != "reset" || c.wish.options.Order != sampler.Lanes) {
+			(p.Name != "reset" || c.drawn.options.Order != sampler.Lanes) {
 			c.Fatalf("part %q was not asked for", p.Name)
 		}
-		if p.Offset%64 != 0 || p.Shape[0] != c.wish.options.BatchSize {
+		if p.Offset%64 != 0 || p.Shape[0] != c.drawn.options.BatchSize {
 			c.Fatalf("part %q at %d of shape %v", p.Name, p.Offset, p.Shape)
 		}
 	}
-	if c.wish.places() {
+	if c.drawn.hasPlacesOnly() {
 		return
 	}
 	features := int64(len(c.Features.Context))
-	shape := []int64{c.wish.options.BatchSize, c.wish.c, features}
-	if c.wish.first {
-		shape[1], shape[2] = features, c.wish.c
+	shape := []int64{c.drawn.options.BatchSize, c.drawn.c, features}
+	if c.drawn.first {
+		shape[1], shape[2] = features, c.drawn.c
 	}
 	if got := c.part("context").Shape; !slices.Equal(got, shape) {
 		c.Fatalf("context of shape %v, want %v", got, shape)
 	}
-	if dtype := c.wish.dtype; dtype != "" && string(c.part("context").DType) != dtype {
+	if dtype := c.drawn.dtype; dtype != "" && string(c.part("context").DType) != dtype {
 		c.Fatalf("context of dtype %s, want %s", c.part("context").DType, dtype)
 	}
 }
@@ -199,13 +199,13 @@ func (c *checker) descriptor(d wire.Descriptor, epoch uint64, last bool, s *samp
 	if last {
 		next, flags = s.End(epoch, want.Next), wire.FlagLast
 	}
-	if c.wish.delivery == batch.View && c.follow(want.Windows) {
+	if c.drawn.delivery == batch.View && c.areConsecutive(want.Windows) {
 		flags |= wire.FlagRun
 	}
 	wanted := wire.Descriptor{Slot: d.Slot, Rows: uint32(len(want.Windows)), Stream: c.stream,
 		Flags: flags, Epoch: epoch, Consumed: next}
 	if flags&wire.FlagRun != 0 {
-		// which is compared with the rest of the slot
+		// The row of the slot is compared later.
 		wanted.Row = int64s(c.slot(d.Slot), c.part("row").Offset, 1)[0]
 	}
 	if d != wanted || int(d.Slot) >= c.Slots {
@@ -213,38 +213,38 @@ func (c *checker) descriptor(d wire.Descriptor, epoch uint64, last bool, s *samp
 	}
 }
 
-// follow tells whether windows are neighbours in one item, a stride apart.
-func (c *checker) follow(windows []int64) bool {
+// areConsecutive reports whether windows are a stride apart in one item.
+func (c *checker) areConsecutive(windows []int64) bool {
 	for i, number := range windows[1:] {
 		a, b := c.exist[windows[i]], c.exist[number]
-		if a.item != b.item || a.start+c.wish.stride != b.start {
+		if a.item != b.item || a.start+c.drawn.stride != b.start {
 			return false
 		}
 	}
 	return true
 }
 
-// hold keeps a batch for a while: it is compared when its slot goes back.
-func (c *checker) hold(d wire.Descriptor, want sampler.Batch) {
-	for _, h := range c.held {
+// keep stores a batch until its slot is released.
+func (c *checker) keep(d wire.Descriptor, want sampler.Batch) {
+	for _, h := range c.pending {
 		if h.slot == d.Slot {
 			c.Fatalf("slot %d came twice", d.Slot)
 		}
 	}
-	c.held = append(c.held, held{d.Slot, want.Windows, slices.Clone(want.Reset)})
+	c.pending = append(c.pending, pendingBatch{d.Slot, want.Windows, slices.Clone(want.Reset)})
 	c.release(rapid.IntRange(0, c.Slots-1).Draw(c.T, "held"))
 }
 
-// release compares and gives back, in any order, until so many are held.
-func (c *checker) release(most int) {
+// release compares and releases batches, in any order, until only limit of them are left.
+func (c *checker) release(limit int) {
 	var slots []uint32
-	for len(c.held) > most {
-		i := rapid.IntRange(0, len(c.held)-1).Draw(c.T, "given back")
-		c.compare(c.held[i])
-		slots = append(slots, c.held[i].slot)
-		c.held = slices.Delete(c.held, i, i+1)
+	for len(c.pending) > limit {
+		i := rapid.IntRange(0, len(c.pending)-1).Draw(c.T, "given back")
+		c.compare(c.pending[i])
+		slots = append(slots, c.pending[i].slot)
+		c.pending = slices.Delete(c.pending, i, i+1)
 	}
-	for i := range slots { // what a trainer writes harms nobody
+	for i := range slots { // a trainer may write to its slots
 		clear(c.slot(slots[i]))
 	}
 	if len(slots) > 0 {
@@ -252,16 +252,16 @@ func (c *checker) release(most int) {
 	}
 }
 
-func (c *checker) compare(h held) {
+func (c *checker) compare(h pendingBatch) {
 	c.Helper()
 	c.served++
 	written := h.windows
-	if c.wish.delivery == batch.View && c.follow(written) {
+	if c.drawn.delivery == batch.View && c.areConsecutive(written) {
 		written = written[:1]
 	}
 	for i, number := range written {
 		at := c.exist[number]
-		for name, want := range c.wish.parts(c.data, at) {
+		for name, want := range c.drawn.parts(c.data, at) {
 			if got := c.read(h.slot, *c.part(name), int64(i)); !sameValues(got, want) {
 				c.Fatalf("window %d (%+v), part %q:\ngot  %v\nwant %v", number, at, name, got, want)
 			}

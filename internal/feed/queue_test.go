@@ -10,23 +10,24 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// taken takes what the queue holds, or tells the daemon that it is waited for and returns false.
-func (t *trainer) taken() bool {
+// readQueue reads all descriptors of the queue. If there are none, it sends WAIT and returns false.
+func (t *trainer) readQueue() bool {
 	sent := atomic.LoadUint64(&t.words[wire.QueueSent])
 	if sent == t.seen {
-		_ = t.send(wire.FrameWait, le64(t.seen)) // where it fails there are last words to be read
+		_ = t.send(wire.FrameWait, uint64Bytes(t.seen)) // after an error the reason can be read
 		return false
 	}
 	for ; t.seen != sent; t.seen++ {
 		at := wire.QueueFirst + t.seen%uint64(t.Queue.Descriptors)*descriptorWords
-		t.pending = append(t.pending, wire.ParseDescriptor(le64(t.words[at:at+descriptorWords]...)))
+		t.pending = append(t.pending,
+			wire.ParseDescriptor(uint64Bytes(t.words[at:at+descriptorWords]...)))
 	}
 	atomic.StoreUint64(&t.words[wire.QueueRead], t.seen)
 	return true
 }
 
-// give puts credits into the queue.
-func (t *trainer) give(slots ...uint32) {
+// giveCredits puts credits into the queue.
+func (t *trainer) giveCredits(slots ...uint32) {
 	first := wire.QueueFirst + uint64(t.Queue.Descriptors)*descriptorWords
 	for _, slot := range slots {
 		atomic.StoreUint64(&t.words[first+t.given%uint64(t.Slots)], uint64(slot))
@@ -35,26 +36,25 @@ func (t *trainer) give(slots ...uint32) {
 	atomic.StoreUint64(&t.words[wire.QueueGiven], t.given)
 }
 
-func le64(values ...uint64) (b []byte) {
+func uint64Bytes(values ...uint64) (b []byte) {
 	for _, v := range values {
-		b = append(b, le(uint32(v), uint32(v>>32))...)
+		b = append(b, uint32Bytes(uint32(v), uint32(v>>32))...)
 	}
 	return b
 }
 
-func queued(t *testing.T) func(map[string]any) {
+func withQueue(t *testing.T) func(map[string]any) {
 	if !transport.HasQueues() {
 		t.Skip("no queues here")
 	}
 	return with("queue", true)
 }
 
-// TestAQueueIsReadTillItsEndIsFarBehind serves more batches than the queue has room for, in bursts
-// of any size.
-func TestAQueueIsReadTillItsEndIsFarBehind(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 7) // 2 windows
-	tr := w.attach(t, request("d", queued(t), with("slots", 3), options("batch_size", 1)))
+// TestTheQueueWrapsAround serves more batches than fit into the queue, in bursts of any size.
+func TestTheQueueWrapsAround(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 7) // 2 windows
+	tr := env.attach(t, request("d", withQueue(t), with("slots", 3), options("batch_size", 1)))
 	defer tr.close()
 	for i := range 300 {
 		ds := tr.take(t, 1+i%3)
@@ -67,24 +67,24 @@ func TestAQueueIsReadTillItsEndIsFarBehind(t *testing.T) {
 	}
 }
 
-// TestSeeksThatNobodyReadsFillNoQueue asks again and again for an epoch of which this rank has
-// nothing: each answer is two descriptors without a slot.
-func TestSeeksThatNobodyReadsFillNoQueue(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 7) // 2 windows for 3 ranks
-	tr := w.attach(t,
-		request("d", queued(t), with("slots", 3),
+// TestUnreadSeeksDoNotFillTheQueue seeks to an epoch in which this rank has no batch. Each answer
+// is two descriptors without a slot.
+func TestUnreadSeeksDoNotFillTheQueue(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 7) // 2 windows for 3 ranks
+	tr := env.attach(t,
+		request("d", withQueue(t), with("slots", 3),
 			with("options", map[string]any{"batch_size": 1, "num_replicas": 3, "rank": 2,
 				"tail": "short"})))
 	defer tr.close()
 	sent, room := func() uint64 { return atomic.LoadUint64(&tr.words[wire.QueueSent]) },
 		uint64(tr.Queue.Descriptors)
-	until(t, "told", func() bool { return sent() == 2 })
+	waitUntil(t, "told", func() bool { return sent() == 2 })
 	for i := range uint64(60) {
 		before := sent()
 		tr.seek(t, 2*i, 0)
-		if before+4 <= room { // else it stays as it is
-			until(t, "answered", func() bool { return sent() == before+2 })
+		if before+4 <= room { // else the queue stays as it is
+			waitUntil(t, "answered", func() bool { return sent() == before+2 })
 		}
 	}
 	if n := sent(); n > room {
@@ -95,19 +95,19 @@ func TestSeeksThatNobodyReadsFillNoQueue(t *testing.T) {
 	}
 }
 
-func TestAQueueThatIsForgedEndsItsFeedAlone(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	other := w.attach(t, request("d", queued(t), with("slots", 5)))
+func TestInvalidQueueWordsEndOnlyTheirFeed(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	other := env.attach(t, request("d", withQueue(t), with("slots", 5)))
 	defer other.close()
 	for name, test := range map[string]struct {
 		forge func(tr *trainer)
 		says  string
 	}{
-		"a slot twice": {func(tr *trainer) { s := tr.batch(t).Slot; tr.give(s, s) },
+		"a slot twice": {func(tr *trainer) { s := tr.batch(t).Slot; tr.giveCredits(s, s) },
 			"which the client does not hold"},
-		"a slot out of range": {func(tr *trainer) { tr.give(64) }, "credit for slot 64"},
-		"no slot": {func(tr *trainer) { tr.give(wire.NoSlot) },
+		"a slot out of range": {func(tr *trainer) { tr.giveCredits(64) }, "credit for slot 64"},
+		"no slot": {func(tr *trainer) { tr.giveCredits(wire.NoSlot) },
 			"credit for slot 4294967295"},
 		"too many": {func(tr *trainer) { atomic.StoreUint64(&tr.words[wire.QueueGiven], 9) },
 			"9 credits given, 0 taken, for 8 slots"},
@@ -118,17 +118,17 @@ func TestAQueueThatIsForgedEndsItsFeedAlone(t *testing.T) {
 		"read what was not sent": {func(tr *trainer) {
 			s := tr.batch(t).Slot
 			atomic.StoreUint64(&tr.words[wire.QueueRead], 1000)
-			tr.give(s)
+			tr.giveCredits(s)
 		}, "1000 descriptors read of 8 that were sent"},
 		"a wait of odd length": {func(tr *trainer) {
-			sends(wire.FrameWait, make([]byte, 7))(t,
+			sendsFrame(wire.FrameWait, make([]byte, 7))(t,
 				tr)
 		}, "wait of 7 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := w.attach(t, request("d", queued(t), with("slots", 8)))
+			tr := env.attach(t, request("d", withQueue(t), with("slots", 8)))
 			defer tr.close()
-			until(t, "filled",
+			waitUntil(t, "filled",
 				func() bool { return atomic.LoadUint64(&tr.words[wire.QueueSent]) == 8 })
 			test.forge(tr)
 			_ = tr.send(wire.FrameCredit, nil)
@@ -140,21 +140,20 @@ func TestAQueueThatIsForgedEndsItsFeedAlone(t *testing.T) {
 			other.credit(t, other.batch(t).Slot)
 		})
 	}
-	until(t, "one feed left", func() bool { return len(w.server.Feeds()) == 1 })
+	waitUntil(t, "one feed left", func() bool { return len(env.server.Feeds()) == 1 })
 }
 
-// TestADaemonThatTheTrainerForgetsToWakeIsWokenByItsWait gives credits without a word and then
-// waits.
-func TestADaemonThatTheTrainerForgetsToWakeIsWokenByItsWait(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	tr := w.attach(t, request("d", queued(t), with("slots", 4)))
+// TestAWaitFrameWakesTheDaemon gives credits without a CREDIT frame, and then waits.
+func TestAWaitFrameWakesTheDaemon(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	tr := env.attach(t, request("d", withQueue(t), with("slots", 4)))
 	defer tr.close()
 	for range 20 {
 		for _, d := range tr.take(t, 4) {
-			tr.give(d.Slot)
+			tr.giveCredits(d.Slot)
 		}
-		until(t, "asleep or done", func() bool {
+		waitUntil(t, "asleep or done", func() bool {
 			return atomic.LoadUint64(&tr.words[wire.QueueAsleep]) == 1 ||
 				atomic.LoadUint64(&tr.words[wire.QueueSent]) > tr.seen
 		})
@@ -162,11 +161,11 @@ func TestADaemonThatTheTrainerForgetsToWakeIsWokenByItsWait(t *testing.T) {
 }
 
 func TestAWaitWithoutAQueueIsRefused(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	tr := w.attach(t, request("d"))
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	tr := env.attach(t, request("d"))
 	defer tr.close()
-	sends(wire.FrameWait, make([]byte, 8))(t, tr)
+	sendsFrame(wire.FrameWait, make([]byte, 8))(t, tr)
 	var p *wire.Problem
 	if err := tr.ended(); !errors.As(err, &p) ||
 		!strings.Contains(p.Detail, "in a feed with a queue") {

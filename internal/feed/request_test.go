@@ -15,11 +15,11 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// twoItems publishes "named", whose items are MSFT and Zürich, and "plain", a series without a
-// name.
-func (w *world) twoItems(t tb) {
-	w.series(t, "plain", 50)
-	m := &made{
+// publishTwoItems publishes "named", with the items MSFT and Zürich, and "plain", with one item
+// without a name.
+func (env *testEnv) publishTwoItems(t tb) {
+	env.publishSeries(t, "plain", 50)
+	data := &drawnDataset{
 		layout: layout.Columns,
 		columns: []layout.Column{{Name: "close", Role: layout.RoleValue, DType: layout.Float32},
 			{Name: "flag", Role: layout.RoleValue, DType: layout.Int32}},
@@ -27,10 +27,10 @@ func (w *world) twoItems(t tb) {
 		values: map[string][][]float64{},
 	}
 	for i := range 40 {
-		m.values["close"] = append(m.values["close"], []float64{float64(i)})
-		m.values["flag"] = append(m.values["flag"], []float64{float64(i % 2)})
+		data.values["close"] = append(data.values["close"], []float64{float64(i)})
+		data.values["flag"] = append(data.values["flag"], []float64{float64(i % 2)})
 	}
-	m.publish(t, w, "named")
+	data.publish(t, env, "named")
 }
 
 func spec(pairs ...any) func(map[string]any) {
@@ -57,114 +57,114 @@ func items(names ...string) func(map[string]any) {
 	return with("cuts", []any{map[string]any{"where": map[string]any{"items": names}}})
 }
 
-func TestRequestsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.twoItems(t)
+func TestInvalidRequestsAreRefusedWithAReason(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishTwoItems(t)
 	cursor := map[string]any{"epoch": 0, "consumed": 8, "dataset": "other", "windows": "other",
 		"order": "sequential"}
 	for name, test := range map[string]struct {
 		change    []func(map[string]any)
 		typ, says string
 	}{
-		"another protocol": {c(with("protocol", 2)), wire.ProtocolMismatch,
+		"another protocol": {changes(with("protocol", 2)), wire.ProtocolMismatch,
 			"the client (test/1) speaks protocol 2, this daemon (tensorcache test, pid "},
-		"no protocol": {c(with("protocol", 0)), wire.ProtocolMismatch,
+		"no protocol": {changes(with("protocol", 0)), wire.ProtocolMismatch,
 			"speaks protocol 0"},
-		"unknown request": {c(with("request", "fetch")), wire.ProtocolError,
+		"unknown request": {changes(with("request", "fetch")), wire.ProtocolError,
 			`request: got "fetch", want open, feed or put`},
-		"unknown field": {c(with("speck", 1)), wire.InvalidRequest,
+		"unknown field": {changes(with("speck", 1)), wire.InvalidRequest,
 			`unknown field "speck"`},
-		"unknown option": {c(options("shuffle", true)), wire.InvalidRequest,
+		"unknown option": {changes(options("shuffle", true)), wire.InvalidRequest,
 			`unknown field "shuffle"`},
-		"unknown spec field": {c(spec("horizon", 1)), wire.InvalidSpec, "horizon"},
-		"wrong type":         {c(with("slots", "many")), wire.InvalidRequest, "slots"},
-		"no spec":            {c(with("spec", nil)), wire.InvalidSpec, "spec"},
-		"unknown dataset": {c(with("dataset", "name")), wire.DatasetNotFound,
+		"unknown spec field": {changes(spec("horizon", 1)), wire.InvalidSpec, "horizon"},
+		"wrong type":         {changes(with("slots", "many")), wire.InvalidRequest, "slots"},
+		"no spec":            {changes(with("spec", nil)), wire.InvalidSpec, "spec"},
+		"unknown dataset": {changes(with("dataset", "name")), wire.DatasetNotFound,
 			`no dataset is named "name"; near: named`},
-		"unknown generation": {c(with("generation", 7)), wire.GenerationGone,
+		"unknown generation": {changes(with("generation", 7)), wire.GenerationGone,
 			`generation 7 of "named"; the newest is 1`},
-		"another digest": {c(with("digest", "00")), wire.GenerationGone,
+		"another digest": {changes(with("digest", "00")), wire.GenerationGone,
 			"the request names 00"},
-		"unknown column": {c(spec("columns", []string{"clsoe"})), wire.ColumnNotFound,
+		"unknown column": {changes(spec("columns", []string{"clsoe"})), wire.ColumnNotFound,
 			`columns: no column is named "clsoe"; near: close`},
-		"far column": {c(spec("context_columns", []string{"volumeofall"})),
+		"far column": {changes(spec("context_columns", []string{"volumeofall"})),
 			wire.ColumnNotFound, `there are: id, close, flag`},
-		"column of text": {c(spec("target_columns", []string{"id"})), wire.InvalidSpec,
+		"column of text": {changes(spec("target_columns", []string{"id"})), wire.InvalidSpec,
 			`column "id" is item_id of dtype text, want a value column of numbers, durations or text`},
-		"no column": {c(spec("columns", []string{})), wire.InvalidSpec,
+		"no column": {changes(spec("columns", []string{})), wire.InvalidSpec,
 			"context_columns: no column is left for the context"},
-		"no target": {c(spec("known_columns", []string{"close", "flag"})),
+		"no target": {changes(spec("known_columns", []string{"close", "flag"})),
 			wire.InvalidSpec, "target_columns: no column is left for the target"},
-		"unknown dtype": {c(spec("dtype", "float16")), wire.InvalidSpec,
+		"unknown dtype": {changes(spec("dtype", "float16")), wire.InvalidSpec,
 			`dtype: got "float16"`},
-		"dtype bool": {c(spec("dtype", "bool")), wire.InvalidSpec, `dtype: got "bool"`},
-		"dtype loses fractions": {c(spec("dtype", "int64")), wire.InvalidSpec,
+		"dtype bool": {changes(spec("dtype", "bool")), wire.InvalidSpec, `dtype: got "bool"`},
+		"dtype loses fractions": {changes(spec("dtype", "int64")), wire.InvalidSpec,
 			`column "close" is float32, which does not fit int64`},
-		"infinite as float32": {c(spec("missing_value", 1e39)), wire.InvalidSpec,
+		"infinite as float32": {changes(spec("missing_value", 1e39)), wire.InvalidSpec,
 			`missing_value: got "1e+39", want a number that float32 holds`},
-		"mixed as stored": {c(spec("dtype", nil)), wire.InvalidSpec,
+		"mixed as stored": {changes(spec("dtype", nil)), wire.InvalidSpec,
 			`column "close" is float32 and column "flag" is int32`},
-		"not constant": {c(spec("static_columns", []string{"flag"})), wire.InvalidSpec,
+		"not constant": {changes(spec("static_columns", []string{"flag"})), wire.InvalidSpec,
 			`column "flag" is not constant: item MSFT has 0 in row 0 and 1 in row 1`},
-		"context too long": {c(spec("context_length", 30)), wire.NoWindows,
+		"context too long": {changes(spec("context_length", 30)), wire.NoWindows,
 			"context_length 30 + prediction_length 2 needs 32 rows; the longest item has 20"},
-		"context of zero": {c(spec("context_length", 0)), wire.InvalidSpec,
+		"context of zero": {changes(spec("context_length", 0)), wire.InvalidSpec,
 			`context_length: got "0", want a whole number from 1`},
-		"negative prediction": {c(spec("prediction_length", -1)), wire.InvalidSpec,
+		"negative prediction": {changes(spec("prediction_length", -1)), wire.InvalidSpec,
 			`prediction_length: got "-1", want a whole number from 0`},
-		"negative stride": {c(spec("stride", -1)), wire.InvalidSpec, `stride: got "-1"`},
-		"batch of zero": {c(options("batch_size", 0)), wire.InvalidSpec,
+		"negative stride": {changes(spec("stride", -1)), wire.InvalidSpec, `stride: got "-1"`},
+		"batch of zero": {changes(options("batch_size", 0)), wire.InvalidSpec,
 			`batch_size: got "0", want a whole number from 1`},
-		"endless batch": {c(options("batch_size", 1<<40)), wire.InvalidSpec,
+		"endless batch": {changes(options("batch_size", 1<<40)), wire.InvalidSpec,
 			"batch_size: a batch of 1099511627776 windows takes over"},
-		"rank too high": {c(options("rank", 2, "num_replicas", 2)), wire.InvalidSpec,
+		"rank too high": {changes(options("rank", 2, "num_replicas", 2)), wire.InvalidSpec,
 			`rank: got "2"`},
-		"unknown order": {c(options("order", "random")), wire.InvalidSpec,
+		"unknown order": {changes(options("order", "random")), wire.InvalidSpec,
 			`order: got "random"`},
-		"unknown tail": {c(options("tail", "keep")), wire.InvalidSpec, `tail: got "keep"`},
-		"all left out": {c(options("batch_size", 100, "tail", "drop")), wire.NoWindows,
+		"unknown tail": {changes(options("tail", "keep")), wire.InvalidSpec, `tail: got "keep"`},
+		"all left out": {changes(options("batch_size", 100, "tail", "drop")), wire.NoWindows,
 			`tail "drop"`},
-		"unknown delivery": {c(with("delivery", "pigeon")), wire.InvalidSpec,
+		"unknown delivery": {changes(with("delivery", "pigeon")), wire.InvalidSpec,
 			`delivery: got "pigeon", want auto, slot, view, local or starts`},
-		"too few slots": {c(with("slots", 2)), wire.InvalidSpec,
+		"too few slots": {changes(with("slots", 2)), wire.InvalidSpec,
 			"slots: got 2, want 3 to 16384, or 0"},
-		"too many slots": {c(with("slots", 65536)), wire.InvalidSpec, "slots: got 65536"},
-		"another's cursor": {c(with("cursor", cursor)), wire.CursorMismatch,
+		"too many slots": {changes(with("slots", 65536)), wire.InvalidSpec, "slots: got 65536"},
+		"another's cursor": {changes(with("cursor", cursor)), wire.CursorMismatch,
 			`dataset is "other"`},
-		"no cursor at all": {c(with("cursor", []int{1})), wire.CursorMismatch,
+		"no cursor at all": {changes(with("cursor", []int{1})), wire.CursorMismatch,
 			"want one JSON object"},
-		"unknown item": {c(items("Zurich")), wire.ItemNotFound,
+		"unknown item": {changes(items("Zurich")), wire.ItemNotFound,
 			`where.items: no item is named "Zurich"; near: Zürich`},
-		"items of one series": {c(with("dataset", "plain"), items("MSFT")), wire.InvalidSpec,
+		"items of one series": {changes(with("dataset", "plain"), items("MSFT")), wire.InvalidSpec,
 			"the dataset has no item_id column"},
-		"items that are none": {c(
+		"items that are none": {changes(
 			with("cuts", []any{map[string]any{"where": map[string]any{"items": "MSFT"}}})),
 			wire.InvalidSpec, `where.items: got "MSFT", want a list of item values`},
-		"a cut that is none": {c(with("cuts", []any{1})), wire.InvalidSpec, "cut"},
+		"a cut that is none": {changes(with("cuts", []any{1})), wire.InvalidSpec, "cut"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := w.refuse(t, request("named", test.change...))
+			p := env.refuse(t, request("named", test.change...))
 			if p.Type != test.typ || !strings.Contains(p.Detail, test.says) || p.Title == "" ||
 				p.Status < 400 {
 				t.Errorf("got %+v\nwant %s with %q", p, test.typ, test.says)
 			}
 		})
 	}
-	if n := strings.Count(w.log.String(), "panic"); n > 0 {
-		t.Errorf("%d panics:\n%s", n, w.log)
+	if n := strings.Count(env.log.String(), "panic"); n > 0 {
+		t.Errorf("%d panics:\n%s", n, env.log)
 	}
 }
 
-func c(changes ...func(map[string]any)) []func(map[string]any) { return changes }
+func changes(list ...func(map[string]any)) []func(map[string]any) { return list }
 
-func TestAnItemIsFoundHoweverItsNameIsEscaped(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.twoItems(t)
+func TestItemsAreFoundWithAnyJSONEscapes(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishTwoItems(t)
 	for _, name := range []string{`"Zürich"`, `"Z\u00fcrich"`, ` "\u005aürich" `} {
 		cut := asJSON(map[string]any{"where": 0})
 		cut = bytes.Replace(cut, []byte("0"), []byte(`{"items":[`+name+`]}`), 1)
 		r := request("named", with("cuts", []any{cut}))
-		tr := w.attach(t, r)
+		tr := env.attach(t, r)
 		if d := tr.batch(t); int64s(tr.slot(d.Slot), tr.part("item").Offset, 1)[0] != 1 {
 			t.Errorf("%s is not item 1", name)
 		}
@@ -172,25 +172,25 @@ func TestAnItemIsFoundHoweverItsNameIsEscaped(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRequestIsRefused(t *testing.T) {
-	w := newWorld(t, roomy)
+func TestMalformedRequestsAreRefused(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
 	for name, test := range map[string]struct {
 		bytes []byte
 		says  string
 	}{
-		"another frame first": {le(0, wire.FrameCredit),
+		"another frame first": {uint32Bytes(0, wire.FrameCredit),
 			"the first frame is of kind 2, want a request (1)"},
-		"a huge request": {le(wire.MaxRequest+1, wire.FrameRequest), "at most 16777216"},
-		"no JSON": {append(le(3, wire.FrameRequest), "{]}"...),
+		"a huge request": {uint32Bytes(wire.MaxRequest+1, wire.FrameRequest), "at most 16777216"},
+		"no JSON": {append(uint32Bytes(3, wire.FrameRequest), "{]}"...),
 			"the request is no JSON"},
-		"a list": {append(le(2, wire.FrameRequest), "[]"...),
+		"a list": {append(uint32Bytes(2, wire.FrameRequest), "[]"...),
 			"the request is no JSON"},
-		"more than one value": {append(le(36, wire.FrameRequest),
+		"more than one value": {append(uint32Bytes(36, wire.FrameRequest),
 			`{"protocol":1,"request":"open"}}    `...), "the request is no JSON"},
-		"nothing": {le(0, wire.FrameRequest), "the request is no JSON"},
+		"nothing": {uint32Bytes(0, wire.FrameRequest), "the request is no JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := must(dial(w.path))(t)
+			c := must(dial(env.path))(t)
 			defer c.conn.Close()
 			if _, err := c.conn.Write(test.bytes); err != nil {
 				t.Fatal(err)
@@ -204,10 +204,10 @@ func TestWhatIsNoRequestIsRefused(t *testing.T) {
 	}
 }
 
-func TestOpenSendsTheFilesAndHoldsTheGeneration(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.twoItems(t)
-	c := must(dial(w.path))(t)
+func TestOpenSendsTheFilesAndKeepsTheGeneration(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishTwoItems(t)
+	c := must(dial(env.path))(t)
 	defer c.conn.Close()
 	var reply wire.OpenReply
 	fds := must(
@@ -232,18 +232,18 @@ func TestOpenSendsTheFilesAndHoldsTheGeneration(t *testing.T) {
 	if _, err := unix.Pread(fds[0], b, column.Offset); err != nil || floats[float32](b)[1] != 1 {
 		t.Errorf("close begins with %v, %v", b, err)
 	}
-	readers := func() int { return must(w.store.Dataset("named"))(t).Readers }
+	readers := func() int { return must(env.store.Dataset("named"))(t).Readers }
 	if readers() != 1 {
 		t.Errorf("%d readers, want 1", readers())
 	}
 	c.conn.Close()
-	until(t, "released", func() bool { return readers() == 0 })
+	waitUntil(t, "released", func() bool { return readers() == 0 })
 }
 
-func TestALeaseSaysNothingMore(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 10)
-	c := must(dial(w.path))(t)
+func TestAFrameOnALeaseEndsIt(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 10)
+	c := must(dial(env.path))(t)
 	defer c.conn.Close()
 	var reply wire.OpenReply
 	for _, fd := range must(c.ask(map[string]any{"protocol": 1, "request": "open", "dataset": "d"},

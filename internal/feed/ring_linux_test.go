@@ -13,9 +13,9 @@ import (
 )
 
 func TestTheRingIsSealedAndHasNoName(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	tr := w.attach(t, request("d"))
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	tr := env.attach(t, request("d"))
 	defer tr.close()
 	name := must(os.Readlink(fmt.Sprintf("/proc/self/fd/%d", tr.fd)))(t)
 	if !strings.HasSuffix(name, " (deleted)") {
@@ -23,7 +23,7 @@ func TestTheRingIsSealedAndHasNoName(t *testing.T) {
 	}
 	tr.batch(t)
 	var st unix.Stat_t
-	until(t, "reserved", func() bool {
+	waitUntil(t, "reserved", func() bool {
 		return unix.Fstat(tr.fd, &st) != nil ||
 			st.Blocks*512 >= st.Size
 	})
@@ -33,7 +33,7 @@ func TestTheRingIsSealedAndHasNoName(t *testing.T) {
 			st.Blocks, err, tr.Slots, tr.SlotBytes)
 	}
 	if portable.Forced() {
-		if !strings.HasPrefix(name, filepath.Join(w.dir, "tmp", "ring-")) {
+		if !strings.HasPrefix(name, filepath.Join(env.dir, "tmp", "ring-")) {
 			t.Errorf("the ring is %s, want a file in tmp", name)
 		}
 		return

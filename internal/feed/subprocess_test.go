@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// playTrainer is a trainer process: it attaches a feed or opens a lease, as its arguments say,
-// leaves a child that holds the socket, and waits to be killed.
-func playTrainer() error {
+// runTrainer is a trainer process. Its arguments say whether it attaches a feed or opens a lease.
+// It starts a child that inherits the socket, and waits until it is killed.
+func runTrainer() error {
 	path, what := os.Args[1], os.Args[2]
 	var conn interface{ File() (*os.File, error) }
 	if what == "feed" {
@@ -50,17 +50,18 @@ func playTrainer() error {
 	select {}
 }
 
-// playHolder is a process that inherited a trainer's socket. It ends with its standard input.
-func playHolder() error {
+// runSocketHolder is a process that has inherited a trainer's socket. It ends with its standard
+// input.
+func runSocketHolder() error {
 	fmt.Println("holding")
 	_, err := io.Copy(io.Discard, os.Stdin)
 	return err
 }
 
-// forkedTrainer is a trainer process whose child holds the socket, too.
+// forkedTrainer is a trainer process whose child also has the socket.
 type forkedTrainer struct {
 	*exec.Cmd
-	child io.Closer // ends it
+	child io.Closer // ends the child
 }
 
 func startTrainer(t *testing.T, path, what string) *forkedTrainer {
@@ -78,14 +79,14 @@ func startTrainer(t *testing.T, path, what string) *forkedTrainer {
 	if err := errors.Join(cmd.Start(), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	var said string
-	if _, err := fmt.Fscanln(r, &said); err != nil || said != "holding" {
-		t.Fatalf("the trainer's child said %q, %v", said, err)
+	var output string
+	if _, err := fmt.Fscanln(r, &output); err != nil || output != "holding" {
+		t.Fatalf("the trainer's child said %q, %v", output, err)
 	}
 	return &forkedTrainer{cmd, in}
 }
 
-// kill is kill -9 of the trainer, not of its child.
+// kill sends SIGKILL to the trainer, not to its child.
 func (f *forkedTrainer) kill(t *testing.T) {
 	t.Helper()
 	if err := f.Process.Kill(); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// client is one end of a connection to feed.sock, as docs/PROTOCOL.md tells clients to be.
+// client is a connection to feed.sock, as docs/PROTOCOL.md describes it.
 type client struct{ conn *net.UnixConn }
 
 func dial(path string) (client, error) {
@@ -27,10 +27,10 @@ func dial(path string) (client, error) {
 }
 
 func (c client) send(kind uint32, payload []byte) error {
-	return c.sendWithin(patience, kind, payload)
+	return c.sendWithin(waitTimeout, kind, payload)
 }
 
-// sendWithin gives up where the daemon does not read for so long.
+// sendWithin returns an error if the daemon does not read the frame within d.
 func (c client) sendWithin(d time.Duration, kind uint32, payload []byte) error {
 	if err := c.conn.SetWriteDeadline(time.Now().Add(d)); err != nil {
 		return err
@@ -41,9 +41,10 @@ func (c client) sendWithin(d time.Duration, kind uint32, payload []byte) error {
 	return err
 }
 
-// receive reads a frame and the descriptors on its first byte. An ERROR is a *wire.Problem.
+// receive reads a frame and the file descriptors of its first byte. If it is ERROR, the error is a
+// *wire.Problem.
 func (c client) receive() (kind uint32, payload []byte, fds []int, err error) {
-	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.conn.SetReadDeadline(time.Now().Add(waitTimeout)); err != nil {
 		return 0, nil, nil, err
 	}
 	var header [wire.HeaderSize]byte
@@ -81,7 +82,7 @@ func rights(oob []byte) (fds []int, err error) {
 	return fds, err
 }
 
-// ask sends a request and reads the reply into an answer.
+// ask sends a request and decodes the reply.
 func (c client) ask(request, answer any) (fds []int, err error) {
 	payload, err := json.Marshal(request)
 	if err != nil {
@@ -100,7 +101,7 @@ func (c client) ask(request, answer any) (fds []int, err error) {
 	return fds, err
 }
 
-// trainer is a client with a feed: it takes batches and gives their slots back.
+// trainer is a client with a feed. It reads batches and returns their slots.
 type trainer struct {
 	client
 	wire.FeedReply
@@ -108,7 +109,7 @@ type trainer struct {
 	fd      int
 	stream  uint32
 	pending []wire.Descriptor
-	words   []uint64 // of the queue, where there is one
+	words   []uint64 // of the queue; nil without one
 	seen    uint64
 	given   uint64
 }
@@ -141,15 +142,15 @@ func attachTo(path string, request map[string]any) (*trainer, error) {
 	return t, nil
 }
 
-func (w *world) attach(t tb, request map[string]any) *trainer {
+func (env *testEnv) attach(t tb, request map[string]any) *trainer {
 	t.Helper()
-	return must(attachTo(w.path, request))(t)
+	return must(attachTo(env.path, request))(t)
 }
 
-// refuse is the problem that a request is answered by.
-func (w *world) refuse(t tb, request any) *wire.Problem {
+// refuse returns the problem with which the daemon refuses a request.
+func (env *testEnv) refuse(t tb, request any) *wire.Problem {
 	t.Helper()
-	c := must(dial(w.path))(t)
+	c := must(dial(env.path))(t)
 	defer c.conn.Close()
 	var answer map[string]any
 	_, err := c.ask(request, &answer)
@@ -177,10 +178,10 @@ func (t *trainer) close() {
 	}
 }
 
-// next is the next descriptor, of whatever stream.
+// next returns the next descriptor, of any stream.
 func (t *trainer) next() (wire.Descriptor, error) {
 	for len(t.pending) == 0 {
-		if t.words != nil && t.taken() {
+		if t.words != nil && t.readQueue() {
 			break
 		}
 		kind, payload, _, err := t.receive()
@@ -201,7 +202,7 @@ func (t *trainer) next() (wire.Descriptor, error) {
 	return d, nil
 }
 
-// batch is the next descriptor of the stream that was asked for; slots of older ones go back.
+// batch returns the next descriptor of the current stream. It returns the slots of older streams.
 func (t *trainer) batch(test tb) wire.Descriptor {
 	test.Helper()
 	for {
@@ -218,7 +219,7 @@ func (t *trainer) batch(test tb) wire.Descriptor {
 func (t *trainer) credit(test tb, slots ...uint32) {
 	test.Helper()
 	if t.words != nil {
-		t.give(slots...)
+		t.giveCredits(slots...)
 		slots = nil
 	}
 	var payload []byte
@@ -239,8 +240,7 @@ func (t *trainer) seek(test tb, epoch uint64, consumed int64) {
 	}
 }
 
-// ended reads until the daemon ends the feed, and returns its last words: io.EOF when there are
-// none.
+// ended reads until the daemon ends the feed, and returns its error: io.EOF if there is none.
 func (t *trainer) ended() error {
 	for {
 		if _, err := t.next(); err != nil {
@@ -249,10 +249,10 @@ func (t *trainer) ended() error {
 	}
 }
 
-// slot is a slot's memory.
+// slot returns the memory of a slot.
 func (t *trainer) slot(i uint32) []byte { return t.ring[int64(i)*t.SlotBytes:][:t.SlotBytes] }
 
-// part finds a part by its name; nil where there is none.
+// part returns a part by its name, nil if there is none.
 func (t *trainer) part(name string) *wire.Part {
 	for i := range t.Parts {
 		if t.Parts[i].Name == name {
@@ -262,7 +262,7 @@ func (t *trainer) part(name string) *wire.Part {
 	return nil
 }
 
-// starts are the first rows of a batch's windows.
+// starts returns the first rows of a batch's windows.
 func (t *trainer) starts(d wire.Descriptor) []int64 {
 	return int64s(t.slot(d.Slot), t.part("start").Offset, int(d.Rows))
 }

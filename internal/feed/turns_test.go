@@ -9,26 +9,26 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// starve takes all batches and waits for more until a feed waits for its turn at the workers. It
-// says once that it waits for a batch: a feed that waits for its turn reads nothing, and more
-// frames might not fit into the socket.
+// starve reads all batches and waits for more, until the feed waits for its turn at the workers. It
+// sends WAIT only once: a feed that waits for its turn reads nothing, and more frames might not fit
+// into the socket.
 func (t *trainer) starve(pool *workers.Pool) {
-	for said := ^uint64(0); pool.Waiting() == 0; {
-		if t.seen == said && atomic.LoadUint64(&t.words[wire.QueueSent]) == said {
+	for reported := ^uint64(0); pool.Waiting() == 0; {
+		if t.seen == reported && atomic.LoadUint64(&t.words[wire.QueueSent]) == reported {
 			runtime.Gosched()
 			continue
 		}
-		said = t.seen
-		if t.taken() {
+		reported = t.seen
+		if t.readQueue() {
 			for _, d := range t.pending {
-				t.give(d.Slot)
+				t.giveCredits(d.Slot)
 			}
 			t.pending = nil
 		}
 	}
 }
 
-// takeTurns takes all turns at the workers and returns what gives them back.
+// takeTurns takes all turns at the workers, until release.
 func takeTurns(pool *workers.Pool) (release func()) {
 	turns := make([]workers.Turn, max(1, pool.Size()/2))
 	for i := range turns {
@@ -43,16 +43,16 @@ func takeTurns(pool *workers.Pool) (release func()) {
 	}
 }
 
-// TestOnlyAStarvedFeedWaitsForATurnAndGivesItBack has all turns taken by others.
-func TestOnlyAStarvedFeedWaitsForATurnAndGivesItBack(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.series(t, "d", 1000)
-	pool := w.server.pool
+// TestOnlyAStarvedFeedWaitsForATurnAndReleasesIt lets other feeds take all turns.
+func TestOnlyAStarvedFeedWaitsForATurnAndReleasesIt(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishSeries(t, "d", 1000)
+	pool := env.server.pool
 	release := takeTurns(pool)
-	// without a queue it does not say that it waits
-	silent := w.attach(t, request("d", with("slots", 3)))
+	// Without a queue, a client does not report that it waits.
+	silent := env.attach(t, request("d", with("slots", 3)))
 	defer silent.close()
-	tr := w.attach(t, request("d", queued(t), with("slots", 8)))
+	tr := env.attach(t, request("d", withQueue(t), with("slots", 8)))
 	defer tr.close()
 	tr.starve(pool)
 	for range 100 {
@@ -64,12 +64,12 @@ func TestOnlyAStarvedFeedWaitsForATurnAndGivesItBack(t *testing.T) {
 	}
 	release = takeTurns(pool)
 	tr.starve(pool)
-	// its feed waits for a turn, and ends when it gets one
+	// The feed waits for a turn, and ends when it gets one.
 	if err := tr.send(wire.FrameDone, nil); err != nil {
 		t.Fatal(err)
 	}
 	release()
 	silent.close()
-	until(t, "gone", func() bool { return len(w.server.Feeds()) == 0 })
-	takeTurns(pool)() // all are free: else it would wait for ever
+	waitUntil(t, "gone", func() bool { return len(env.server.Feeds()) == 0 })
+	takeTurns(pool)() // if a turn is not free, this blocks until the test times out
 }

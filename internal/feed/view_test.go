@@ -10,57 +10,57 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// patchwork publishes "patchwork": float32 columns a and c with a float64 b between them, where a
-// misses a value.
-func (w *world) patchwork(t tb) {
-	m := &made{layout: layout.Columns, rows: []int64{40, 20}, names: []string{"x", "y"},
+// publishPatchwork publishes "patchwork": float32 columns a and c with a float64 column b between
+// them. A value of a is missing.
+func (env *testEnv) publishPatchwork(t tb) {
+	data := &drawnDataset{layout: layout.Columns, rows: []int64{40, 20}, names: []string{"x", "y"},
 		values: map[string][][]float64{}}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		dtype := layout.Float32
 		if name == "b" {
 			dtype = layout.Float64
 		}
-		m.columns = append(m.columns, layout.Column{Name: name, Role: layout.RoleValue,
+		data.columns = append(data.columns, layout.Column{Name: name, Role: layout.RoleValue,
 			DType: dtype})
 		for i := range 60 {
-			m.values[name] = append(m.values[name], []float64{float64(i)})
+			data.values[name] = append(data.values[name], []float64{float64(i)})
 		}
 	}
-	m.values["a"][7][0] = math.NaN()
-	m.publish(t, w, "patchwork")
+	data.values["a"][7][0] = math.NaN()
+	data.publish(t, env, "patchwork")
 }
 
-func TestViewsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.patchwork(t)
+func TestImpossibleViewsAreRefusedWithAReason(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishPatchwork(t)
 	cd := []string{"c", "d"}
 	for name, test := range map[string]struct {
 		change []func(map[string]any)
 		says   string
 	}{
-		"shuffle": {c(spec("columns", cd), options("order", "shuffle")),
+		"shuffle": {changes(spec("columns", cd), options("order", "shuffle")),
 			`order "shuffle" scatters windows`},
-		"lanes": {c(spec("columns", cd, "stride", 4), options("order", "lanes")),
+		"lanes": {changes(spec("columns", cd, "stride", 4), options("order", "lanes")),
 			`order "lanes" scatters windows`},
-		"padding": {c(spec("columns", cd, "min_context", 1)), "min_context 1 pads windows"},
-		"conversion": {c(spec("columns", []string{"b"})),
+		"padding": {changes(spec("columns", cd, "min_context", 1)), "min_context 1 pads windows"},
+		"conversion": {changes(spec("columns", []string{"b"})),
 			`column "b" is stored as float64 and asked for as float32`},
-		"missing value": {c(spec("columns", []string{"a"}, "missing_value", 0)),
+		"missing value": {changes(spec("columns", []string{"a"}, "missing_value", 0)),
 			`missing_value 0 would replace values of column "a"`},
-		"gaps": {c(spec("columns", []string{"a", "c", "d"})),
+		"gaps": {changes(spec("columns", []string{"a", "c", "d"})),
 			"the 3 columns of the context do not lie evenly apart"},
-		"backwards": {c(spec("columns", []string{"d", "c"})),
+		"backwards": {changes(spec("columns", []string{"d", "c"})),
 			"the 2 columns of the context do not lie evenly apart"},
-		"target": {c(spec("context_columns", cd, "target_columns", []string{"b"})),
+		"target": {changes(spec("context_columns", cd, "target_columns", []string{"b"})),
 			`column "b" is stored as float64`},
 	} {
 		r := request("patchwork", append(test.change, with("delivery", batch.View))...)
-		p := w.refuse(t, r)
+		p := env.refuse(t, r)
 		if p.Type != wire.InvalidSpec || p.Field != "delivery" ||
 			!strings.Contains(p.Detail, test.says) {
 			t.Errorf("%s: %+v, want %q", name, p, test.says)
 		}
-		tr := w.attach(t,
+		tr := env.attach(t,
 			request("patchwork",
 				append(test.change, with("delivery", batch.Auto), with("views", true))...))
 		if tr.Delivery != batch.Slot || tr.Path == batch.PathView {
@@ -70,10 +70,10 @@ func TestViewsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-// TestAutoChoosesViewsWhereNearlyAllBatchesAreSome serves items of 35 and 15 windows.
-func TestAutoChoosesViewsWhereNearlyAllBatchesAreSome(t *testing.T) {
-	w := newWorld(t, roomy)
-	w.patchwork(t)
+// TestAutoChoosesViewsIfNearlyAllBatchesCanBeViews serves items of 35 and 15 windows.
+func TestAutoChoosesViewsIfNearlyAllBatchesCanBeViews(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishPatchwork(t)
 	for _, test := range []struct {
 		order string
 		size  int
@@ -86,7 +86,7 @@ func TestAutoChoosesViewsWhereNearlyAllBatchesAreSome(t *testing.T) {
 	} {
 		r := request("patchwork", spec("columns", []string{"c", "d"}),
 			options("order", test.order, "batch_size", test.size), with("views", test.views))
-		tr := w.attach(t, r)
+		tr := env.attach(t, r)
 		if tr.Delivery != test.want {
 			t.Errorf("%+v: auto chose %s", test, tr.Delivery)
 		}
