@@ -2,7 +2,7 @@ package sampler
 
 import "fmt"
 
-// Bootstrap draws windows with replacement: position p is window below(draw(key(seed, epoch, 2),
+// Bootstrap draws windows with replacement: entry p is window below(draw(key(seed, epoch, 2),
 // p), n).
 //
 // With weights, it draws an item in proportion to its weight, and one of its windows uniformly.
@@ -50,7 +50,7 @@ func newBootstrap(x Windows, o Options) (order, error) {
 	return b, nil
 }
 
-func (b *bootstrap) minPositions() int64 { return b.n }
+func (b *bootstrap) minEntries() int64 { return b.n }
 
 func (b *bootstrap) begin(epoch uint64) int64 {
 	b.key = epochKey(b.seed, epoch, forBootstrap)
@@ -68,7 +68,7 @@ func (b *bootstrap) append(dst []int64, first, count int64) []int64 {
 	return dst
 }
 
-// weighted returns the window at a position, with weights.
+// weighted returns the window of an entry, with weights.
 func (b *bootstrap) weighted(p uint64) int64 {
 	share := float64(draw(b.key, 2*p)>>11) * 0x1p-53
 	it := b.items[firstAbove(b.sums, share*b.sums[len(b.sums)-1])]

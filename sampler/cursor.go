@@ -16,7 +16,7 @@ import (
 // beyond the epoch's end.
 var ErrCursor = errors.New("cursor does not fit")
 
-// Cursor is a position in an order, from which training resumes exactly. It identifies the dataset,
+// Cursor is a place in an order, from which training resumes exactly. It identifies the dataset,
 // windows and order.
 type Cursor struct {
 	Epoch    uint64 `json:"epoch"`
@@ -66,12 +66,12 @@ func hashWeights(weights []float64) string {
 }
 
 // Check returns an error that wraps ErrCursor if a cursor does not belong to this sampler, the
-// dataset and the windows, or is not a valid position in its epoch.
+// dataset and the windows, or if its consumed count is not possible in its epoch.
 func (s *Sampler) Check(c Cursor, dataset, windows string) error {
 	if err := c.Check(s.Cursor(dataset, windows, c.Epoch, 0)); err != nil {
 		return err
 	}
-	n := s.positions(c.Epoch)
+	n := s.entries(c.Epoch)
 	if c.Consumed > n {
 		return fmt.Errorf("%w: consumed %d is past the end of epoch %d at %d", ErrCursor,
 			c.Consumed, c.Epoch, n)

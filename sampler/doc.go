@@ -1,23 +1,24 @@
 // Package sampler turns (seed, epoch, rank, order) into window numbers.
 //
 // A [Sampler] returns one rank's batches of an epoch. [Sampler.Batch] fills a [Batch] for the step
-// that starts at a consumed count, which is the number of positions that all ranks have consumed.
-// A [Cursor] is a consumed count and identifies the dataset, windows and order that it belongs to.
+// that starts at a consumed count, which is the number of entries that all ranks together have
+// consumed. A [Cursor] is a consumed count and identifies the dataset, windows and order that it
+// belongs to.
 //
 // An order is a formula and needs no shuffled list in memory. Every step of every epoch costs the
 // same. Training can resume from a cursor with another number of ranks.
 //
-// # Positions and steps
+// # Entries and steps
 //
-// An epoch has Total positions, which the steps consume in ascending order. Let R be num_replicas
-// and B be batch_size.
+// The order of an epoch is a list of Total entries. The ranks consume them from the first to the
+// last, R = num_replicas and B = batch_size. An entry is one window, and a step consumes B·R of
+// them, rank r the r-th B. In an order with [Traits].Blocks an entry is a block of windows, and a
+// step consumes R of them, rank r the r-th.
 //
-// A position is one window, and a step consumes B·R positions: rank r takes the r-th group of B. In
-// an order with [Traits].Blocks a position is a block of windows, and a step consumes R positions:
-// rank r takes the r-th. If m positions are left, fewer than a step consumes:
+// With m entries left and m less than a step:
 //
-//   - short: each rank gets ⌊m/R⌋ of them, and the first m mod R ranks get one more.
-//   - wrap: the step continues at position 0, repeatedly until it is full.
+//   - short: rank r gets ⌊m/R⌋ of them, the first m mod R ranks one more, in rank order.
+//   - wrap: the step continues at entry 0, repeatedly until it is full.
 //   - drop: the epoch ends before them.
 //
 // # Random numbers
@@ -35,11 +36,11 @@
 // # Orders
 //
 // Each order is named by a constant, for example [Shuffle]. The comment of the constant is the
-// exact formula of the order, in which n is the number of windows and p a position. [Orders] lists
+// exact formula of the order, in which n is the number of windows and p an entry. [Orders] lists
 // the names.
 //
 // Each order is one file: its name and formula, its traits, the fields of its cursor, and a type
-// that maps positions to windows. The registry in orders.go lists them. Code outside of this
+// that maps entries to windows. The registry in orders.go lists them. Code outside of this
 // package uses [Options.Traits] and does not compare names of orders.
 //
 // # Caveats

@@ -5,7 +5,7 @@ package sampler
 //
 // Items with windows are in the order permute(key(seed, epoch, 5), items, ·), permute as in
 // [Shuffle]. Their windows are concatenated and rotated to begin at below(key(seed, epoch, 6), n).
-// The result is divided into W = B·R lanes of q = ⌊n/W⌋ windows each: position t·W + l with t < q
+// The result is divided into W = B·R lanes of q = ⌊n/W⌋ windows each: entry t·W + l with t < q
 // is window t of lane l. The remaining windows, fewer than W, are the last step, to which the tail
 // applies.
 //
@@ -40,7 +40,7 @@ func newLanes(x Windows, o Options) (order, error) {
 	}, nil
 }
 
-func (s *lanes) minPositions() int64 { return s.n }
+func (s *lanes) minEntries() int64 { return s.n }
 
 func (s *lanes) begin(epoch uint64) int64 {
 	permutation := newPermutation(epochKey(s.seed, epoch, forItems), uint64(len(s.items)))
@@ -57,7 +57,7 @@ func (s *lanes) begin(epoch uint64) int64 {
 	return s.n
 }
 
-// window returns the window at a position.
+// window returns the window of an entry.
 func (s *lanes) window(p int64) int64 {
 	if length := s.n / s.width; p < length*s.width {
 		p = p%s.width*length + p/s.width

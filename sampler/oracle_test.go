@@ -107,37 +107,37 @@ func (l list) Continues(window int64) bool {
 	return continues
 }
 
-// epochWindows returns the windows of each position of an epoch: one window, or one block in
+// epochWindows returns the windows of each entry of an epoch: one window, or one block in
 // random_start.
-func epochWindows(x list, o sampler.Options, epoch uint64) (positions [][]int64) {
+func epochWindows(x list, o sampler.Options, epoch uint64) (entries [][]int64) {
 	n := x.Len()
 	switch o.Order {
 	case "sequential", "":
 		for w := range n {
-			positions = append(positions, []int64{w})
+			entries = append(entries, []int64{w})
 		}
 	case "shuffle":
 		for _, w := range permuted(keyOf(o.Seed, epoch, 1), uint64(n)) {
-			positions = append(positions, []int64{w})
+			entries = append(entries, []int64{w})
 		}
 	case "bootstrap":
 		for p := range uint64(n) {
-			positions = append(positions, []int64{drawWindow(x, o, keyOf(o.Seed, epoch, 2), p)})
+			entries = append(entries, []int64{drawWindow(x, o, keyOf(o.Seed, epoch, 2), p)})
 		}
 	case "random_start":
 		blocks := blocksOf(x, o, epoch)
 		for _, b := range permuted(keyOf(o.Seed, epoch, 3), uint64(len(blocks))) {
-			positions = append(positions, blocks[b])
+			entries = append(entries, blocks[b])
 		}
 	case "lanes":
 		for _, w := range lanesOf(x, o, epoch) {
-			positions = append(positions, []int64{w})
+			entries = append(entries, []int64{w})
 		}
 	}
-	return positions
+	return entries
 }
 
-// drawWindow returns the window at position p of an epoch of bootstrap.
+// drawWindow returns the window at entry p of an epoch of bootstrap.
 func drawWindow(x list, o sampler.Options, key, p uint64) int64 {
 	if o.Weights == nil {
 		return int64(scale(outputOf(key, p), uint64(x.Len())))
@@ -192,7 +192,7 @@ func blocksOf(x list, o sampler.Options, epoch uint64) (blocks [][]int64) {
 	return blocks
 }
 
-// lanesOf returns the windows of an epoch of lanes, in the order of their positions.
+// lanesOf returns the windows of an epoch of lanes, in the order of their entries.
 func lanesOf(x list, o sampler.Options, epoch uint64) []int64 {
 	var items []int64
 	for _, r := range x.runs {
@@ -217,13 +217,13 @@ func lanesOf(x list, o sampler.Options, epoch uint64) []int64 {
 	return append(windows, line[lanes*length:]...)
 }
 
-// step assigns the positions of one step to the ranks, one at a time; nil if the epoch is over.
-func step(positions [][]int64, o sampler.Options, consumed int64) (ranks [][]int64, next int64) {
+// step assigns the entries of one step to the ranks, one at a time; nil if the epoch is over.
+func step(entries [][]int64, o sampler.Options, consumed int64) (ranks [][]int64, next int64) {
 	unit := o.BatchSize
 	if o.Order == "random_start" {
 		unit = 1
 	}
-	full, left := unit*o.NumReplicas, int64(len(positions))-consumed
+	full, left := unit*o.NumReplicas, int64(len(entries))-consumed
 	if left <= 0 || o.Tail == "drop" && left < full {
 		return nil, consumed
 	}
@@ -238,11 +238,11 @@ func step(positions [][]int64, o sampler.Options, consumed int64) (ranks [][]int
 			shares[i%o.NumReplicas]++
 		}
 	}
-	next = min(consumed+full, int64(len(positions)))
+	next = min(consumed+full, int64(len(entries)))
 	for r := range ranks {
 		ranks[r] = []int64{}
 		for range shares[r] {
-			ranks[r] = append(ranks[r], positions[consumed%int64(len(positions))]...)
+			ranks[r] = append(ranks[r], entries[consumed%int64(len(entries))]...)
 			consumed++
 		}
 	}

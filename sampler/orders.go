@@ -39,7 +39,7 @@ type Traits struct {
 	// Consecutive reports whether the numbers of a batch's windows are consecutive, unless a tail
 	// wraps between two of them.
 	Consecutive bool
-	// Blocks reports whether a position is a block of windows, which is a whole batch, and not one
+	// Blocks reports whether an entry is a block of windows, which is a whole batch, and not one
 	// window. A consumed count is then a number of batches. If the order is also Consecutive, a
 	// block is part of one run.
 	Blocks bool
@@ -47,7 +47,7 @@ type Traits struct {
 	// Batch.Reset is true. Such an order needs contiguous windows. Its steps start only at
 	// multiples of their size.
 	Resets bool
-	// VariableLength reports whether the number of positions may differ between epochs.
+	// VariableLength reports whether the number of entries may differ between epochs.
 	VariableLength bool
 }
 
@@ -59,25 +59,25 @@ type cursorFields struct {
 	weights   bool // empty without weights; an order without this field refuses weights
 }
 
-// order is the formula of an order over fixed windows. It maps positions of an epoch to windows. It
+// order is the formula of an order over fixed windows. It maps entries of an epoch to windows. It
 // does not depend on the rank, the steps or the tail.
 type order interface {
-	// minPositions returns the number of positions of the shortest epoch. Without
+	// minEntries returns the number of entries of the shortest epoch. Without
 	// Traits.VariableLength, all epochs have this number. The method does not need begin.
-	minPositions() int64
-	// begin prepares an epoch and returns its number of positions. append and the methods of
+	minEntries() int64
+	// begin prepares an epoch and returns its number of entries. append and the methods of
 	// blockOrder and resetOrder refer to the epoch of the last call.
 	begin(epoch uint64) int64
-	// append appends the windows of count positions, starting at first. All are inside the epoch.
+	// append appends the windows of count entries, starting at first. All are inside the epoch.
 	append(dst []int64, first, count int64) []int64
 }
 
 // blockOrder is implemented by orders with Traits.Blocks.
 type blockOrder interface {
 	order
-	// size returns the number of windows of the block at a position.
-	size(position int64) int64
-	// uneven yields the position and the size of each block whose size is not batch_size. It may
+	// size returns the number of windows of an entry's block.
+	size(entry int64) int64
+	// uneven yields the entry and the size of each block whose size is not batch_size. It may
 	// yield others too.
 	uneven() iter.Seq2[int64, int64]
 }
@@ -86,8 +86,8 @@ type blockOrder interface {
 type resetOrder interface {
 	order
 	// appendResets appends, for each window of a batch, true if it does not continue the same row
-	// of the previous batch. Row i of that batch is at position before+i, and does not exist if
-	// that is negative.
+	// of the previous batch. Row i of that batch is entry before+i, and does not exist if that is
+	// negative.
 	appendResets(dst []bool, windows []int64, before int64) []bool
 }
 

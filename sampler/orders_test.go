@@ -40,7 +40,7 @@ func TestTraitsAreTrueOfEveryEpoch(t *testing.T) {
 		traits := o.Traits()
 		epoch := rapid.Uint64Range(0, 9).Draw(t, "epoch")
 		if total := s.Total(epoch); !traits.VariableLength && total != s.Total(epoch+1) {
-			t.Fatalf("%s: epochs of %d and %d positions", o.Order, total, s.Total(epoch+1))
+			t.Fatalf("%s: epochs of %d and %d entries", o.Order, total, s.Total(epoch+1))
 		}
 		var b sampler.Batch
 		last := int64(-1)
@@ -53,7 +53,7 @@ func TestTraitsAreTrueOfEveryEpoch(t *testing.T) {
 			}
 			if blocks := b.Next-consumed == 1; traits.Blocks && !blocks || !traits.Blocks &&
 				b.Next-consumed != int64(len(b.Windows)) {
-				t.Fatalf("%s: %d windows from position %d to %d", o.Order, len(b.Windows),
+				t.Fatalf("%s: %d windows from entry %d to %d", o.Order, len(b.Windows),
 					consumed, b.Next)
 			}
 			if traits.Ascending && b.Windows[0] != last+1 {

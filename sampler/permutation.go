@@ -83,8 +83,8 @@ func round(l, r, key, a uint64) (uint64, uint64) {
 	return r, l
 }
 
-// position returns the x whose image is y.
-func (p *permutation) position(y uint64) uint64 {
+// inverse returns the x whose image is y.
+func (p *permutation) inverse(y uint64) uint64 {
 	for {
 		l, r := y/p.a, y%p.a
 		for i := p.rounds - 1; i >= 0; i-- {
@@ -100,8 +100,8 @@ func (p *permutation) position(y uint64) uint64 {
 	}
 }
 
-// append appends the images of count positions, starting at first. After position n-1 it continues
-// at 0. It computes four images at once, because each round of one depends on the previous round.
+// append appends the images of count numbers, starting at first. After n-1 it continues at 0. It
+// computes four images at once, because each round of one depends on the previous round.
 func (p *permutation) append(dst []int64, first, count uint64) []int64 {
 	x := first % p.n
 	for ; count > 0; count-- {
@@ -120,7 +120,7 @@ func (p *permutation) append(dst []int64, first, count uint64) []int64 {
 	return dst
 }
 
-// atFour returns the images of x and of the three positions after it.
+// atFour returns the images of x and of the three numbers after it.
 func (p *permutation) atFour(x uint64) (a, b, c, d int64) {
 	l, r := x/p.a, x%p.a
 	l0, r0 := l, r
@@ -136,7 +136,7 @@ func (p *permutation) atFour(x uint64) (a, b, c, d int64) {
 	return p.walk(l0, r0), p.walk(l1, r1), p.walk(l2, r2), p.walk(l3, r3)
 }
 
-// next returns the next position, as its two halves.
+// next returns the next number, as its two halves.
 func (p *permutation) next(l, r uint64) (uint64, uint64) {
 	if r++; r == p.a {
 		return l + 1, 0

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAppendedPositionsEqualSingleOnes compares append with at, also for ranges that wrap around.
-func TestAppendedPositionsEqualSingleOnes(t *testing.T) {
+// TestAppendedImagesEqualSingleOnes compares append with at, also for ranges that wrap around.
+func TestAppendedImagesEqualSingleOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.Uint64Range(1, 40), rapid.Uint64Range(1, 1<<40)).Draw(t, "n")
 		p := newPermutation(rapid.Uint64().Draw(t, "key"), n)

@@ -19,7 +19,7 @@ func TestPermutationVisitsEachOnce(t *testing.T) {
 				t.Fatalf("%d is visited twice or is outside [0, %d)", x, n)
 			}
 			seen[x] = true
-			if back := p.position(x); back != i {
+			if back := p.inverse(x); back != i {
 				t.Fatalf("%d is the image of %d, not of %d", x, i, back)
 			}
 		}
@@ -102,8 +102,9 @@ func TestShuffledTriplesAreUniform(t *testing.T) {
 	}
 }
 
-// TestShufflePositionsAreUniform counts the positions of a number, over seeds and over epochs.
-func TestShufflePositionsAreUniform(t *testing.T) {
+// TestShuffleEntriesAreUniform counts the entries that contain a number, over seeds and over
+// epochs.
+func TestShuffleEntriesAreUniform(t *testing.T) {
 	for _, n := range []uint64{17, 64, 100, 5000, 16989} {
 		for _, over := range []string{"seeds", "epochs"} {
 			const cells, draws = 64, 20000
@@ -182,7 +183,7 @@ func TestShuffleSuccessiveImagesAreUncorrelated(t *testing.T) {
 	}
 }
 
-// TestEpochsAreUnrelated counts the positions at which two epochs have the same window. Random
+// TestEpochsAreUnrelated counts the entries that are the same window in two epochs. Random
 // permutations have one on average.
 func TestEpochsAreUnrelated(t *testing.T) {
 	const n, pairs = 1000, 2000
@@ -198,7 +199,7 @@ func TestEpochsAreUnrelated(t *testing.T) {
 	}
 	// The count of a pair has a Poisson distribution with mean 1.
 	if mean := float64(equal) / pairs; math.Abs(mean-1) > 4.5/math.Sqrt(pairs) {
-		t.Errorf("two epochs have %.3f equal positions on average, want 1", mean)
+		t.Errorf("two epochs have %.3f equal entries on average, want 1", mean)
 	}
 }
 

@@ -74,7 +74,7 @@ func everyRank(t *rapid.T, x list, o sampler.Options) []*sampler.Sampler {
 	return ranks
 }
 
-// TestBatchesEqualThoseOfTheOracle reads an epoch from any position, and compares every batch of
+// TestBatchesEqualThoseOfTheOracle reads an epoch from any entry, and compares every batch of
 // every rank with the oracle. Steps and End must be those of the batches.
 func TestBatchesEqualThoseOfTheOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -85,10 +85,10 @@ func TestBatchesEqualThoseOfTheOracle(t *testing.T) {
 		if ranks == nil {
 			return
 		}
-		positions := epochWindows(x, o, epoch)
+		entries := epochWindows(x, o, epoch)
 		consumed := int64(0)
 		if o.Order != "lanes" {
-			consumed = rapid.Int64Range(0, int64(len(positions))).Draw(t, "consumed")
+			consumed = rapid.Int64Range(0, int64(len(entries))).Draw(t, "consumed")
 		}
 		steps := make([]int64, len(ranks))
 		for r, s := range ranks {
@@ -98,7 +98,7 @@ func TestBatchesEqualThoseOfTheOracle(t *testing.T) {
 		var b sampler.Batch
 		before := make([][]int64, len(ranks))
 		for {
-			want, next := step(positions, o, consumed)
+			want, next := step(entries, o, consumed)
 			for r, s := range ranks {
 				err := s.Batch(&b, epoch, consumed)
 				if want == nil {

@@ -5,7 +5,7 @@ import "iter"
 // RandomStart visits blocks of consecutive windows. Run j of the index is divided into blocks of B
 // = batch_size windows. The first block has below(draw(key(seed, epoch, 4), j), B) windows, or B if
 // that is 0. The first and the last block of a run may be shorter. Blocks are numbered run by run.
-// Position p is block permute(key(seed, epoch, 3), blocks, p), permute as in [Shuffle].
+// Entry p is block permute(key(seed, epoch, 3), blocks, p), permute as in [Shuffle].
 const RandomStart = "random_start"
 
 var randomStartKind = kind{
@@ -27,7 +27,7 @@ type randomStart struct {
 	permutation permutation
 }
 
-func (s *randomStart) minPositions() int64 {
+func (s *randomStart) minEntries() int64 {
 	sum := int64(0)
 	for i := range s.windows.RunCount() {
 		_, _, count := s.windows.RunAt(i)
@@ -60,9 +60,9 @@ func (s *randomStart) head(run int) int64 {
 	return s.batchSize
 }
 
-// block returns the windows of the block at a position.
-func (s *randomStart) block(position int64) (first, count int64) {
-	k := int64(s.permutation.at(uint64(position)))
+// block returns the windows of an entry's block.
+func (s *randomStart) block(entry int64) (first, count int64) {
+	k := int64(s.permutation.at(uint64(entry)))
 	j := firstAbove(s.ends, k)
 	if j > 0 {
 		k -= s.ends[j-1]
@@ -77,22 +77,22 @@ func (s *randomStart) block(position int64) (first, count int64) {
 }
 
 func (s *randomStart) append(dst []int64, first, count int64) []int64 {
-	for position := first; position < first+count; position++ {
-		number, windows := s.block(position)
+	for entry := first; entry < first+count; entry++ {
+		number, windows := s.block(entry)
 		dst = appendConsecutive(dst, number, windows)
 	}
 	return dst
 }
 
-func (s *randomStart) size(position int64) int64 {
-	_, count := s.block(position)
+func (s *randomStart) size(entry int64) int64 {
+	_, count := s.block(entry)
 	return count
 }
 
 // uneven yields the first and the last block of each run. All others have batch_size windows.
 func (s *randomStart) uneven() iter.Seq2[int64, int64] {
-	return func(yield func(position, size int64) bool) {
-		at := func(block int64) int64 { return int64(s.permutation.position(uint64(block))) }
+	return func(yield func(entry, size int64) bool) {
+		at := func(block int64) int64 { return int64(s.permutation.inverse(uint64(block))) }
 		from := int64(0)
 		for j, end := range s.ends {
 			_, _, windows := s.windows.RunAt(j)

@@ -18,8 +18,8 @@ func (s *Sampler) Ranks(epoch uint64, limit int64) []RankShare {
 	if s.blocks == nil {
 		return shares
 	}
-	for position, windows := range s.blocks.uneven() {
-		rank, step := position%s.options.NumReplicas, position/s.options.NumReplicas
+	for entry, windows := range s.blocks.uneven() {
+		rank, step := entry%s.options.NumReplicas, entry/s.options.NumReplicas
 		// LastBatch has counted the last batch.
 		if rank < int64(len(shares)) && step < shares[rank].Batches-1 {
 			shares[rank].Windows += windows - s.options.BatchSize

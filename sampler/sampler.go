@@ -44,13 +44,13 @@ type Sampler struct {
 	blocks  blockOrder // order, if it has Traits.Blocks
 	resets  resetOrder // order, if it has Traits.Resets
 
-	minPositions int64 // positions of the shortest epoch
-	unit         int64 // positions of one rank in a full step
-	step         int64 // positions of all ranks in a full step
+	minEntries int64 // entries of the shortest epoch
+	unit       int64 // entries of one rank in a full step
+	step       int64 // entries of all ranks in a full step
 
-	drawn          bool // whether order has begun an epoch
-	drawnEpoch     uint64
-	drawnPositions int64
+	drawn        bool // whether order has begun an epoch
+	drawnEpoch   uint64
+	drawnEntries int64
 }
 
 // New returns a sampler. The windows must not change.
@@ -77,43 +77,43 @@ func New(x Windows, o Options) (*Sampler, error) {
 	}
 	s.blocks, _ = s.order.(blockOrder)
 	s.resets, _ = s.order.(resetOrder)
-	if s.minPositions = s.order.minPositions(); o.Tail == Drop && s.minPositions < s.step {
+	if s.minEntries = s.order.minEntries(); o.Tail == Drop && s.minEntries < s.step {
 		return nil, s.errDropsAll(x.Len())
 	}
 	return s, nil
 }
 
-// errDropsAll returns the error of an epoch that may have fewer positions than one step. Its tail
+// errDropsAll returns the error of an epoch that may have fewer entries than one step. Its tail
 // would drop all windows.
 func (s *Sampler) errDropsAll(windows int64) error {
 	o, why := s.options, fmt.Sprintf(": tail %q can leave out all %d windows", Drop, windows)
-	if most := s.minPositions / o.NumReplicas; most > 0 {
+	if most := s.minEntries / o.NumReplicas; most > 0 {
 		return fmt.Errorf("%w: %w", ErrNoBatches,
 			&OptionError{"batch_size", strconv.FormatInt(o.BatchSize, 10),
 				fmt.Sprintf("at most %d at num_replicas %d%s", most, o.NumReplicas, why)})
 	}
 	return fmt.Errorf("%w: %w", ErrNoBatches,
 		&OptionError{"num_replicas", strconv.FormatInt(o.NumReplicas, 10),
-			fmt.Sprintf("at most %d%s", s.minPositions, why)})
+			fmt.Sprintf("at most %d%s", s.minEntries, why)})
 }
 
 // Options returns the options with their defaults.
 func (s *Sampler) Options() Options { return s.options }
 
-// positions returns the number of positions of an epoch.
-func (s *Sampler) positions(epoch uint64) int64 {
+// entries returns the number of entries of an epoch.
+func (s *Sampler) entries(epoch uint64) int64 {
 	if s.kind.traits.VariableLength {
 		return s.drawEpoch(epoch)
 	}
-	return s.minPositions
+	return s.minEntries
 }
 
-// drawEpoch draws an epoch unless it was drawn last, and returns its number of positions.
+// drawEpoch draws an epoch unless it was drawn last, and returns its number of entries.
 func (s *Sampler) drawEpoch(epoch uint64) int64 {
 	if !s.drawn || s.drawnEpoch != epoch {
-		s.drawn, s.drawnEpoch, s.drawnPositions = true, epoch, s.order.begin(epoch)
+		s.drawn, s.drawnEpoch, s.drawnEntries = true, epoch, s.order.begin(epoch)
 	}
-	return s.drawnPositions
+	return s.drawnEntries
 }
 
 // Total returns the consumed count at the end of an epoch that started at 0.
@@ -123,7 +123,7 @@ func (s *Sampler) Total(epoch uint64) int64 { return s.End(epoch, 0) }
 // Total only with tail drop, if another number of ranks had steps of another size. The epoch is
 // over if and only if End(epoch, consumed) == consumed.
 func (s *Sampler) End(epoch uint64, consumed int64) int64 {
-	n := s.positions(epoch)
+	n := s.entries(epoch)
 	if consumed < 0 || consumed >= n {
 		return consumed
 	}
@@ -135,7 +135,7 @@ func (s *Sampler) End(epoch uint64, consumed int64) int64 {
 
 // Steps returns the number of this rank's batches from consumed to the end of the epoch.
 func (s *Sampler) Steps(epoch uint64, consumed int64) int64 {
-	left := max(0, s.positions(epoch)-max(0, consumed))
+	left := max(0, s.entries(epoch)-max(0, consumed))
 	full, m := left/s.step, left%s.step
 	switch {
 	case s.options.Tail == Wrap && m > 0, s.options.Tail == Short && s.shareOf(m) > 0:
@@ -144,7 +144,7 @@ func (s *Sampler) Steps(epoch uint64, consumed int64) int64 {
 	return full
 }
 
-// shareOf returns how many of the last m positions tail short gives to this rank.
+// shareOf returns how many of the last m entries tail short gives to this rank.
 func (s *Sampler) shareOf(m int64) int64 {
 	r := s.options.NumReplicas
 	share := m / r
@@ -154,13 +154,13 @@ func (s *Sampler) shareOf(m int64) int64 {
 	return share
 }
 
-// share returns the positions of this rank in the step that starts at consumed, and the consumed
-// count after the step. Positions beyond the epoch's last one wrap to its first.
+// share returns the entries of this rank in the step that starts at consumed, and the consumed
+// count after the step. Entries beyond the epoch's last one wrap to its first.
 func (s *Sampler) share(epoch uint64, consumed int64) (first, count, next int64, err error) {
 	if s.End(epoch, consumed) <= consumed || consumed < 0 {
 		return 0, 0, consumed, ErrEpochEnd
 	}
-	m := s.positions(epoch) - consumed
+	m := s.entries(epoch) - consumed
 	if m < s.step && s.options.Tail == Short {
 		r := s.options.NumReplicas
 		return consumed + s.options.Rank*(m/r) + min(s.options.Rank, m%r), s.shareOf(m),

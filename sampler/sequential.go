@@ -2,7 +2,7 @@ package sampler
 
 import "slices"
 
-// Sequential visits window p at position p.
+// Sequential visits window p at entry p.
 const Sequential = "sequential"
 
 var sequentialKind = kind{
@@ -13,7 +13,7 @@ var sequentialKind = kind{
 
 type sequential struct{ n int64 }
 
-func (s sequential) minPositions() int64 { return s.n }
+func (s sequential) minEntries() int64 { return s.n }
 
 func (s sequential) begin(uint64) int64 { return s.n }
 

@@ -1,6 +1,6 @@
 package sampler
 
-// Shuffle visits window permute(key(seed, epoch, 1), n, p) at position p. permute is a generalised
+// Shuffle visits window permute(key(seed, epoch, 1), n, p) at entry p. permute is a generalised
 // Feistel network with cycle walking (Black, Rogaway: Ciphers with arbitrary finite domains, CT-RSA
 // 2002, method 3).
 //
@@ -25,7 +25,7 @@ type shuffle struct {
 	permutation permutation
 }
 
-func (s *shuffle) minPositions() int64 { return s.n }
+func (s *shuffle) minEntries() int64 { return s.n }
 
 func (s *shuffle) begin(epoch uint64) int64 {
 	s.permutation = newPermutation(epochKey(s.seed, epoch, forShuffle), uint64(s.n))

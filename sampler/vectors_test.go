@@ -21,13 +21,13 @@ const (
 	orderVectors   = "../testdata/vectors/orders.json"
 )
 
-// shuffled are the windows at some positions of a shuffled epoch.
+// shuffled are the windows of some entries of a shuffled epoch.
 type shuffled struct {
-	N         int64   `json:"n"`
-	Seed      uint64  `json:"seed"`
-	Epoch     uint64  `json:"epoch"`
-	Positions []int64 `json:"positions"`
-	Windows   []int64 `json:"windows"`
+	N       int64   `json:"n"`
+	Seed    uint64  `json:"seed"`
+	Epoch   uint64  `json:"epoch"`
+	Entries []int64 `json:"positions"`
+	Windows []int64 `json:"windows"`
 }
 
 // compute sets the windows of v.
@@ -39,7 +39,7 @@ func (v *shuffled) compute(t *testing.T) {
 	}
 	v.Windows = nil
 	var b sampler.Batch
-	for _, p := range v.Positions {
+	for _, p := range v.Entries {
 		if err := s.Batch(&b, v.Epoch, p); err != nil {
 			t.Fatal(err)
 		}
@@ -54,10 +54,10 @@ func shuffledCases() (cases []shuffled) {
 			{1<<64 - 1, 1<<64 - 1}} {
 			v := shuffled{N: n, Seed: s.seed, Epoch: s.epoch}
 			for p := range min(n, 16) {
-				v.Positions = append(v.Positions, p)
+				v.Entries = append(v.Entries, p)
 			}
 			if n > 16 {
-				v.Positions = append(v.Positions, n/2, n-1)
+				v.Entries = append(v.Entries, n/2, n-1)
 			}
 			cases = append(cases, v)
 		}
