@@ -10,7 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// shortItems are so many items of one and two rows in turn, an hour apart.
+// shortItems returns a table of items with one and two rows alternately, with hourly times.
 func shortItems(items int64) window.Table {
 	t := window.Table{Offsets: make([]int64, items+1), Unit: "s",
 		ItemHash: func(item int64) uint64 {
@@ -26,7 +26,7 @@ func shortItems(items int64) window.Table {
 	return t
 }
 
-// BenchmarkManyItems plans over 10⁷ items, beside a pass over an int64 of each.
+// BenchmarkManyItems plans over 10⁷ items, and compares that with a pass over one int64 of each.
 func BenchmarkManyItems(b *testing.B) {
 	const items = 10_000_000
 	table := shortItems(items)
@@ -44,12 +44,12 @@ func BenchmarkManyItems(b *testing.B) {
 		{"all", plain, table, nil},
 		{"jumps in time", jumps, table, nil},
 		{"jumps in time, steps kept", jumps, stepped, nil},
-		{"missing", plain, missing(table, 1000), nil},
+		{"missing", plain, withMissing(table, 1000), nil},
 		{"where items", plain, table,
 			[]window.Cut{{Where: &window.Where{Items: []int64{3, items / 2, items - 1}}}}},
 		{"split items by hash", plain, table,
 			[]window.Cut{{Split: &window.Split{Items: &window.ItemParts{Fractions: []*float64{&share, nil}}}}}},
-		{"latest", plain, missing(table, 1000), []window.Cut{{Latest: true}}},
+		{"latest", plain, withMissing(table, 1000), []window.Cut{{Latest: true}}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -60,7 +60,7 @@ func BenchmarkManyItems(b *testing.B) {
 				}
 				sink += x.Len()
 			}
-			perPass(b, b.N, items)
+			reportPasses(b, b.N, items)
 		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// BenchmarkLanesOfManyItems draws an epoch of lanes over 10⁷ items and its first batch.
+// BenchmarkLanesOfManyItems draws an epoch of lanes over 10⁷ items and reads its first batch.
 func BenchmarkLanesOfManyItems(b *testing.B) {
 	const items = 10_000_000
 	x := build(b, window.Spec{ContextLength: 1}, shortItems(items))
@@ -24,5 +24,5 @@ func BenchmarkLanesOfManyItems(b *testing.B) {
 		}
 		sink += batch.Windows[0]
 	}
-	perPass(b, b.N, items)
+	reportPasses(b, b.N, items)
 }

@@ -1,6 +1,6 @@
-// Package bench measures side by side: this program against plain loops, against the machine's
-// limit and, in bench/README.md, against peers. Every benchmark prints a ratio, since machines are
-// noisy.
+// Package bench contains benchmarks that compare this program with plain loops, with the limit of
+// the machine and, in bench/README.md, with other programs. Every benchmark prints a ratio, because
+// machines are noisy.
 package bench
 
 import (
@@ -15,7 +15,7 @@ import (
 
 var sink int64
 
-// memoryPass is the time of adding up values once, the least of three.
+// memoryPass returns the time to add up values once, the least of three.
 func memoryPass(values []int64) time.Duration {
 	best := time.Duration(1 << 62)
 	for range 3 {
@@ -28,29 +28,29 @@ func memoryPass(values []int64) time.Duration {
 	return best
 }
 
-// passOver is the time of a plain pass over an int64 of each of so many rows, which need not fit in
-// memory: that over 10⁷, in proportion.
-func passOver(rows int64) (nanoseconds float64) {
+// passTime returns the time to read one int64 for each of a number of rows, in proportion to the
+// time for 10⁷ rows.
+func passTime(rows int64) (nanoseconds float64) {
 	return float64(tenMillion()) * float64(rows) / 1e7
 }
 
 var tenMillion = sync.OnceValue(func() time.Duration {
 	values := make([]int64, 10_000_000)
-	for i := range values { // pages that nothing was written to are all one in memory
+	for i := range values { // otherwise all pages are the same zero page
 		values[i] = int64(i)
 	}
 	return memoryPass(values)
 })
 
-// perPass is how many plain passes over the rows an operation takes.
-func perPass(b *testing.B, operations int, rows int64) {
-	b.ReportMetric(float64(b.Elapsed())/float64(operations)/passOver(rows), "x-memory-pass")
+// reportPasses reports how many passes over the rows take as long as an operation does.
+func reportPasses(b *testing.B, operations int, rows int64) {
+	b.ReportMetric(float64(b.Elapsed())/float64(operations)/passTime(rows), "x-memory-pass")
 }
 
-// oneItem is a series of so many rows without times or missing values.
+// oneItem returns a table of one item without times and missing values.
 func oneItem(rows int64) window.Table { return window.Table{Offsets: []int64{0, rows}} }
 
-// hourly is the table of so many items with times, each with a jump in its middle.
+// hourly returns a table of items with hourly times, each with a jump in its middle.
 func hourly(items, rows int64) window.Table {
 	t := window.Table{Offsets: make([]int64, items+1), Times: make([]int64, items*rows), Unit: "s"}
 	for i := range items {
@@ -66,8 +66,8 @@ func hourly(items, rows int64) window.Table {
 	return t
 }
 
-// missing marks every so-manieth row of a column.
-func missing(t window.Table, every int64) window.Table {
+// withMissing adds a column in which every n-th row is missing.
+func withMissing(t window.Table, every int64) window.Table {
 	c := window.Column{Context: true, Target: true, Cells: 1}
 	for row := int64(0); row < t.Offsets[len(t.Offsets)-1]; row += every {
 		c.Missing = append(c.Missing, window.MissingRow{Row: row, Cells: 1})
@@ -76,7 +76,7 @@ func missing(t window.Table, every int64) window.Table {
 	return t
 }
 
-// withSteps is the table as it is once its largest steps were found.
+// withSteps adds the largest steps in time, as a plan stores them.
 func withSteps(b *testing.B, t window.Table) window.Table {
 	b.Helper()
 	var err error
@@ -111,7 +111,7 @@ func BenchmarkIndex(b *testing.B) {
 		{"1e6 items", plain, window.Table{Offsets: many.Offsets}},
 		{"1e7 rows, jumps in time", jumps, million},
 		{"1e7 rows, jumps in time, steps kept", jumps, withSteps(b, million)},
-		{"1e7 rows, 1e5 missing", plain, missing(window.Table{Offsets: million.Offsets}, 100)},
+		{"1e7 rows, 1e5 missing", plain, withMissing(window.Table{Offsets: million.Offsets}, 100)},
 		{"1e6 items, jumps in time", jumps, many},
 		{"1e6 items, jumps in time, steps kept", jumps, withSteps(b, many)},
 	} {
@@ -122,7 +122,7 @@ func BenchmarkIndex(b *testing.B) {
 			}
 			b.ReportMetric(float64(x.Len()), "windows")
 			b.ReportMetric(float64(x.RunCount()), "runs")
-			perPass(b, b.N, c.table.Offsets[len(c.table.Offsets)-1])
+			reportPasses(b, b.N, c.table.Offsets[len(c.table.Offsets)-1])
 		})
 	}
 }
@@ -141,7 +141,7 @@ func BenchmarkPlace(b *testing.B) {
 				n = (n*6364136223846793005 + 1442695040888963407) & (1<<62 - 1)
 				sink += x.Place(n % x.Len()).Start
 			}
-			perPass(b, b.N, 1) // an 8-byte value read in order
+			reportPasses(b, b.N, 1) // of an 8-byte value read in order
 		})
 	}
 }
@@ -175,7 +175,7 @@ func BenchmarkOrder(b *testing.B) {
 					windows += len(batch.Windows)
 				}
 				b.ReportMetric(float64(b.Elapsed())/float64(windows), "ns/window")
-				perPass(b, windows, 1) // an 8-byte value read in order, for each window
+				reportPasses(b, windows, 1) // of an 8-byte value read in order, for each window
 			})
 		}
 	}

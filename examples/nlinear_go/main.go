@@ -46,7 +46,7 @@ type options struct {
 }
 
 func run(ctx context.Context, o options) error {
-	cache, err := tensorcache.Connect(ctx, tensorcache.Options{}) // starts a daemon when none runs
+	cache, err := tensorcache.Connect(ctx, tensorcache.Options{}) // starts a daemon if none runs
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	// Channels first: each feature's rows are one piece of memory.
+	// With channels first, the rows of each feature are contiguous.
 	feeds := make([]*tensorcache.Feed[float32], len(parts))
 	for i, order := range []string{"shuffle", "sequential", "sequential"} {
 		feeds[i], err = tensorcache.NewFeed[float32](ctx, parts[i],
@@ -80,7 +80,7 @@ func run(ctx context.Context, o options) error {
 		fmt.Printf("%s: %d windows\n", parts[i].Name(), parts[i].Len())
 	}
 	model := newNLinear(int(o.context), int(o.prediction))
-	last, err := evaluate(ctx, model, feeds[2]) // before it has learnt, it repeats the last value
+	last, err := evaluate(ctx, model, feeds[2]) // before training it repeats the last value
 	if err != nil {
 		return err
 	}
@@ -123,15 +123,15 @@ func run(ctx context.Context, o options) error {
 	return nil
 }
 
-// evaluate is the mean squared error over all windows of a feed.
+// evaluate returns the mean squared error over all windows of a feed.
 func evaluate(ctx context.Context, m *nlinear, feed *tensorcache.Feed[float32]) (float64, error) {
 	sum, count := 0.0, 0
 	for batch, err := range feed.Epoch(ctx) {
 		if err != nil {
 			return 0, err
 		}
-		m.errors(batch.Context.Data, batch.Target.Data, func(_, miss []float32) {
-			for _, e := range miss {
+		m.eachSeries(batch.Context.Data, batch.Target.Data, func(_, residual []float32) {
+			for _, e := range residual {
 				sum += float64(e) * float64(e)
 			}
 		})

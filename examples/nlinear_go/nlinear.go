@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// nlinear is one map of past values, relative to the last of them, to future ones: the same for
-// every feature.
+// nlinear is a linear map from past values to future ones, both relative to the last past value.
+// All features share it.
 type nlinear struct {
 	context, prediction int
-	weight              []float32 // [context, prediction], then the bias
+	weight              []float32 // [context, prediction], followed by the bias
 	gradient            []float32
-	mean, square        []float32 // Adam's (Kingma, Ba, ICLR 2015)
+	mean, square        []float32 // moments of Adam (Kingma, Ba, ICLR 2015)
 	steps               int
-	row, miss           []float32
+	input, residual     []float32
 }
 
 func newNLinear(context, prediction int) *nlinear {
@@ -22,43 +22,44 @@ func newNLinear(context, prediction int) *nlinear {
 	return &nlinear{
 		context: context, prediction: prediction, weight: zeros(n), gradient: zeros(n),
 		mean: zeros(n), square: zeros(n),
-		row: zeros(context), miss: zeros(prediction),
+		input: zeros(context), residual: zeros(prediction),
 	}
 }
 
-// clone is a model with the same weights.
+// clone returns a model with the same weights.
 func (m *nlinear) clone() *nlinear {
 	c := newNLinear(m.context, m.prediction)
 	c.weight = slices.Clone(m.weight)
 	return c
 }
 
-// errors calls f with the input and the errors of each series of a batch, [B, F, C] and [B, F, P].
-func (m *nlinear) errors(context, target []float32, f func(row, miss []float32)) {
+// eachSeries calls f with the input and the residuals of each series of a batch. context is
+// [B, F, C] and target is [B, F, P].
+func (m *nlinear) eachSeries(context, target []float32, f func(input, residual []float32)) {
 	bias := m.weight[m.context*m.prediction:]
 	for len(context) > 0 {
 		last := context[m.context-1]
-		for p := range m.miss {
-			m.miss[p] = bias[p] + last - target[p]
+		for p := range m.residual {
+			m.residual[p] = bias[p] + last - target[p]
 		}
-		for k := range m.row {
-			m.row[k] = context[k] - last
-			add(m.miss, m.row[k], m.weight[k*m.prediction:])
+		for k := range m.input {
+			m.input[k] = context[k] - last
+			add(m.residual, m.input[k], m.weight[k*m.prediction:])
 		}
-		f(m.row, m.miss)
+		f(m.input, m.residual)
 		context, target = context[m.context:], target[m.prediction:]
 	}
 }
 
-// learn does one step of Adam on the mean squared error of a batch.
+// learn takes one step of Adam for the mean squared error of a batch.
 func (m *nlinear) learn(context, target []float32, rate float32) {
 	clear(m.gradient)
 	slope := 2 / float32(len(target))
-	m.errors(context, target, func(row, miss []float32) {
-		for k, x := range row {
-			add(m.gradient[k*m.prediction:][:m.prediction], slope*x, miss)
+	m.eachSeries(context, target, func(input, residual []float32) {
+		for k, x := range input {
+			add(m.gradient[k*m.prediction:][:m.prediction], slope*x, residual)
 		}
-		add(m.gradient[m.context*m.prediction:], slope, miss)
+		add(m.gradient[m.context*m.prediction:], slope, residual)
 	})
 	m.steps++
 	rate *= float32(
@@ -70,7 +71,7 @@ func (m *nlinear) learn(context, target []float32, rate float32) {
 	}
 }
 
-// add adds x times from to the values of to.
+// add adds x·from to the values of to.
 func add(to []float32, x float32, from []float32) {
 	from = from[:len(to)]
 	for i := range to {
