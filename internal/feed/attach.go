@@ -20,7 +20,7 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// feed attaches a trainer and serves it until either side ends it.
+// feed attaches a trainer and serves it until either side ends the feed.
 func (s *Server) feed(conn *net.UnixConn, p peer.Process, r wire.FeedRequest) error {
 	h, err := plan.Acquire(s.Store, r.Dataset, r.Generation, r.Digest)
 	if err != nil {
@@ -126,7 +126,7 @@ const ringTimeout = 250 * time.Millisecond
 // makeRing reserves a ring within the store's budget, with fewer slots if it does not fit.
 func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, error) {
 	s.mu.Lock() // one ring at a time
-	have, budget := s.roomForRing(minSlots * slotBytes)
+	have, budget := s.awaitRingMemory(minSlots * slotBytes)
 	if int64(slots)*slotBytes > have {
 		slots = int(have / slotBytes)
 	}
@@ -156,10 +156,10 @@ func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, 
 	return r, slots, nil
 }
 
-// roomForRing returns the bytes that the store has left for rings, and the budget. If that is less
-// than bytes, it waits up to ringTimeout for feeds to end. The caller holds mu, which roomForRing
-// releases while it waits.
-func (s *Server) roomForRing(bytes int64) (have, budget int64) {
+// awaitRingMemory returns how many bytes the store has left for rings, and the budget. If fewer
+// than bytes are left, it waits up to ringTimeout for feeds to end. The caller holds mu, which
+// awaitRingMemory releases while it waits.
+func (s *Server) awaitRingMemory(bytes int64) (have, budget int64) {
 	late := time.After(s.ringTimeout)
 	for over := false; ; {
 		have, budget = s.Store.Budget.LeftForRings()

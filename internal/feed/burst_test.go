@@ -65,8 +65,8 @@ func TestServingABurstAllocatesNothing(t *testing.T) {
 				credits := words[wire.QueueFirst+transport.QueueCapacity(s.slots)*descriptorWords:]
 				give := func() { // returns all slots and waits for more batches
 					count := words[wire.QueueGiven]
-					for slot, lent := range s.lent {
-						if lent {
+					for slot, owned := range s.clientOwns {
+						if owned {
 							credits[count%uint64(s.slots)] = uint64(slot)
 							count++
 						}

@@ -17,9 +17,9 @@ import (
 )
 
 // coldFile is a file that is not in memory. It counts the calls of its methods.
-type coldFile struct{ looks, asked, waits, disabled int }
+type coldFile struct{ checks, asked, waits, disabled int }
 
-func (s *coldFile) Resident(int64) bool      { s.looks++; return false }
+func (s *coldFile) Resident(int64) bool      { s.checks++; return false }
 func (s *coldFile) WillNeed(_, _ int64)      { s.asked++ }
 func (s *coldFile) Populate(int64, int64)    { s.waits++ }
 func (s *coldFile) DisableReadAhead() func() { s.disabled++; return func() { s.disabled-- } }
@@ -112,8 +112,8 @@ func TestAFeedOfPlacesReadsNoPages(t *testing.T) {
 		options("order", "shuffle", "batch_size", 60)))
 	defer detach()
 	file, _ := serveCold(t, st)
-	if file.looks+file.asked+file.waits+file.disabled > 0 {
-		t.Errorf("%d looks at pages, %d asked for, %d waited for; want none", file.looks,
+	if file.checks+file.asked+file.waits+file.disabled > 0 {
+		t.Errorf("%d checks of pages, %d asked for, %d waited for; want none", file.checks,
 			file.asked, file.waits)
 	}
 }

@@ -1,18 +1,17 @@
 // Package feed serves one trainer's stream of batches over shared memory.
 //
-// A [Server] listens on feed.sock. A client that opens a dataset gets its files' descriptors and a
-// lease; one that attaches a feed gets a ring of slots and then descriptors of the batches that
-// stand in it, in order. [Windows] is what a spec and cuts come to on a generation: the index, and
-// which columns each part delivers.
+// A [Server] listens on feed.sock. A client that opens a dataset gets the file descriptors of its
+// files and a lease. A client that attaches a feed gets a ring of slots, and then descriptors of
+// the batches in the slots, in order.
 //
 // The way of a batch: the stream's goroutine asks the sampler for the window numbers of the next
-// batches, gives each to the pool of gather workers (one per core, shared by all streams) with a
-// free slot, and sends the descriptors, several to a message. The client's credits give slots back.
+// batches, gives each with a free slot to the pool of gather workers (one per core, shared by all
+// streams), and sends the descriptors, several in a message. The client's credits free slots.
 //
 // # Caveats
 //
-// A slot belongs to the client from its descriptor to its credit; the daemon only writes there and
-// never reads what a client may have written, but for counts and credits of the queue behind the
-// slots, which it reads once each and checks as it checks frames. A client can therefore harm
-// nobody but itself.
+// A slot belongs to the client from its descriptor to its credit. The daemon only writes to slots.
+// It reads only what a client may have written to the queue after the slots, reads each count and
+// each credit once, and checks them as it checks frames. An invalid client can therefore only end
+// its own feed.
 package feed

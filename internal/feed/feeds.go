@@ -70,13 +70,13 @@ func (s *Server) CloseFeed(id string) (wire.Feed, error) {
 	return feed, nil
 }
 
-// register adds a stream. If it replaces another, the error says why that one cannot be replaced
-// any more, and from now on closing either closes both: the client goes on with one of them.
+// register adds a stream. If it replaces another one that has ended, the error says why. From now
+// on closing either closes both, because the client continues with one of them.
 func (s *Server) register(st *stream, replaces string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if replaces != "" {
-		f, err := s.named(replaces)
+		f, err := s.findLocked(replaces)
 		if err != nil {
 			return err
 		}
@@ -94,11 +94,11 @@ func (s *Server) register(st *stream, replaces string) error {
 func (s *Server) find(id string) (*stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.named(id)
+	return s.findLocked(id)
 }
 
-// named is find for a caller that holds mu.
-func (s *Server) named(id string) (*stream, error) {
+// findLocked is find for a caller that holds mu.
+func (s *Server) findLocked(id string) (*stream, error) {
 	for f := range s.streams {
 		if f.id == id {
 			return f, nil

@@ -8,30 +8,33 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// meter tells how long each side of a feed waited for the other, each by its own clock: the
-// daemon's producer for free slots, and the trainer, which reports it in METER frames, for batches.
-// The stream's mu guards it.
+// meter measures how long each side of a feed waited for the other, each with its own clock: the
+// producer for free slots, and the trainer, which reports it in METER frames, for batches. The
+// stream's mu guards it.
 type meter struct {
 	began time.Time
-	// The producer's waits, and since when it waits now; zero when it does not.
+	// Time that the producer has waited for free slots, and the start of its present wait; zero if
+	// it does not wait.
 	forTrainer time.Duration
 	since      time.Time
-	// The producer's waits for pages of the data that were not in memory.
+	// Time that the producer has waited for pages of the data that were not in memory.
 	forDisk time.Duration
-	// What the trainer reported: time inside passes, and of that in wait for a batch.
+	// Reported by the trainer: the time inside passes, and the part of it in which it waited for a
+	// batch.
 	passes, forData time.Duration
-	// Where what happened inside passes begins and ends: when the feed began, or where its client
-	// had passes before, as one that attached anew, at the first report; and at the latest one.
-	base, latest moment
+	// The states at the beginning and at the end of the measured passes. base is the state when the
+	// feed began, or at the first report if the client had passes before, because it has attached
+	// again. latest is the state at the latest report.
+	base, latest meterState
 }
 
-// moment is what the meter showed when a report came.
-type moment struct {
+// meterState is the state of a meter at a time.
+type meterState struct {
 	at                          time.Time
 	passes, forTrainer, forDisk time.Duration
 }
 
-// wait begins a wait of the producer, done ends it.
+// wait begins a wait of the producer, and done ends it.
 func (m *meter) wait() { m.since = time.Now() }
 
 func (m *meter) done() {
@@ -39,7 +42,7 @@ func (m *meter) done() {
 	m.since = time.Time{}
 }
 
-// report takes what a METER frame says.
+// report records a METER frame.
 func (m *meter) report(payload []byte, now time.Time) error {
 	u := binary.LittleEndian.Uint64
 	if len(payload) != wire.MeterSize || u(payload) > 1<<62 || u(payload[8:]) > u(payload) {
@@ -48,31 +51,31 @@ func (m *meter) report(payload []byte, now time.Time) error {
 			wire.ErrFrame, len(payload), wire.MeterSize)
 	}
 	m.passes, m.forData = time.Duration(u(payload)), time.Duration(u(payload[8:]))
-	m.latest = moment{now, m.passes, m.soFar(now), m.forDisk}
+	m.latest = meterState{now, m.passes, m.waitedForTrainer(now), m.forDisk}
 	if m.base.at.IsZero() {
 		if m.base = m.latest; m.passes <= now.Sub(m.began) {
-			m.base = moment{at: m.began}
+			m.base = meterState{at: m.began}
 		}
 	}
 	return nil
 }
 
-// soFar is how long the producer has waited for free slots.
-func (m *meter) soFar(now time.Time) time.Duration {
+// waitedForTrainer returns how long the producer has waited for free slots.
+func (m *meter) waitedForTrainer(now time.Time) time.Duration {
 	if m.since.IsZero() {
 		return m.forTrainer
 	}
 	return m.forTrainer + now.Sub(m.since)
 }
 
-// shares are those of the time inside passes.
+// shares are parts of the time inside passes.
 type shares struct {
-	idle float64 // that the daemon waited for the trainer
-	disk float64 // that it waited for pages
+	idle float64 // in which the daemon waited for the trainer
+	disk float64 // in which it waited for pages
 }
 
-// inPasses leaves out what the producer waits between passes, in an evaluation perhaps: its ring is
-// full then, whatever limits the feed.
+// inPasses returns the shares without waits of the producer between passes, for example during an
+// evaluation: the ring is full then, whatever limits the feed.
 func (m *meter) inPasses() shares {
 	passes := m.latest.passes - m.base.passes
 	if passes <= 0 {
@@ -84,9 +87,9 @@ func (m *meter) inPasses() shares {
 		share(m.latest.forDisk - m.base.forDisk)}
 }
 
-// read fills in a feed's waiting times at a moment.
+// read sets the waiting times of a feed.
 func (m *meter) read(f *wire.Feed, now time.Time) {
-	f.Seconds, f.WaitTrainerS = now.Sub(m.began).Seconds(), m.soFar(now).Seconds()
+	f.Seconds, f.WaitTrainerS = now.Sub(m.began).Seconds(), m.waitedForTrainer(now).Seconds()
 	f.PassS, f.WaitDataS = m.passes.Seconds(), m.forData.Seconds()
 	if f.Seconds > 0 {
 		f.WaitTrainerShare = min(1, f.WaitTrainerS/f.Seconds)

@@ -28,10 +28,11 @@ func (b *burst) make(slots int) {
 	b.message = make([]byte, wire.HeaderSize, wire.HeaderSize+(slots+2)*wire.DescriptorSize)
 }
 
-// serve keeps the ring full until the client wants no more or is gone. It alternates between two
-// bursts: while one is gathered it begins the next, so that the workers never wait for a message to
-// be sent. It handles what the client sends between two bursts, and waits for it only if there is
-// nothing to do. A second goroutine for that would run only when a worker has no work.
+// serve keeps the ring full until the client ends the feed or the connection. It alternates between
+// two bursts: while one is gathered it begins the next, so that the workers never wait for a
+// message to be sent. Between two bursts it handles what the client has sent, and it waits for the
+// client only if there is nothing to do. A second goroutine would run only when a worker has no
+// work.
 func (s *stream) serve() (err error) {
 	var gathering *burst
 	s.pool.Begin()
@@ -46,7 +47,8 @@ func (s *stream) serve() (err error) {
 		}
 		s.prefetcher.Stop()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			err = nil // perhaps in the middle of a frame: no error can be sent behind it
+			// it may have happened in the middle of a frame, after which no error can be sent
+			err = nil
 		}
 	}()
 	for i := 0; ; i = 1 - i {
@@ -87,7 +89,7 @@ func (s *stream) next(wait bool) (int, error) {
 		if err != nil || s.conn.Done() {
 			return 0, err
 		}
-		if err := s.carryOutSeek(); err != nil {
+		if err := s.applySeek(); err != nil {
 			return 0, err
 		}
 		growing, full := s.grow()
@@ -96,7 +98,7 @@ func (s *stream) next(wait bool) (int, error) {
 		}
 		if free := len(s.free); free > 0 && s.empty < 2 {
 			n := s.burstSize(free)
-			if fits, err := s.conn.HasRoom(n); fits || err != nil {
+			if fits, err := s.conn.CanSend(n); fits || err != nil {
 				return s.prefetcher.BurstSize(n), err
 			}
 		}
@@ -120,9 +122,9 @@ func (s *stream) next(wait bool) (int, error) {
 // growBytes is how much of the ring is reserved between two bursts.
 const growBytes = 1 << 20
 
-// grow reserves more of the ring's slots and adds them to the free ones, once the first batch is
+// grow reserves more slots of the ring and adds them to the free ones, after the first batch was
 // sent, and reports whether it did. If there is no memory for them, the feed ends: a client that
-// expects more slots could keep those that exist and wait for ever.
+// expects more slots could keep those that exist and wait forever.
 func (s *stream) grow() (bool, error) {
 	if s.batches == 0 || s.reserved == s.slots {
 		return false, nil
@@ -137,8 +139,8 @@ func (s *stream) grow() (bool, error) {
 	return true, nil
 }
 
-// carryOutSeek goes on at the cursor that the client has asked for, if it has.
-func (s *stream) carryOutSeek() error {
+// applySeek continues at the cursor of the client's latest seek, if there is one.
+func (s *stream) applySeek() error {
 	if s.seek == nil {
 		return nil
 	}
@@ -146,13 +148,13 @@ func (s *stream) carryOutSeek() error {
 	s.mu.Lock()
 	s.epoch, s.consumed = seek.Epoch, seek.Consumed
 	s.mu.Unlock()
-	s.generation, s.seek, s.empty = seek.Stream, nil, 0
+	s.streamNumber, s.seek, s.empty = seek.Stream, nil, 0
 	s.prefetcher.Stop()
 	return s.sampler.Check(s.sampler.Cursor("", "", seek.Epoch, seek.Consumed), "", "")
 }
 
-// burstBytes is how much a burst of small batches may hold: about what is gathered in the time that
-// a message takes.
+// burstBytes is the size of a burst of small batches: about what is gathered in the time to send a
+// message.
 const burstBytes = 1 << 18
 
 // burstSize returns how many of the free slots to fill before the client is told: as few as keep
@@ -175,8 +177,8 @@ func (s *stream) begin(b *burst, n int) error {
 	epoch, consumed, windows := s.epoch, s.consumed, int64(0)
 	for b.filled < n {
 		left := s.sampler.Steps(epoch, consumed)
-		if left == 0 { // a seek to an epoch's end, or this rank has none of its last windows
-			b.message = wire.Descriptor{Slot: wire.NoSlot, Stream: s.generation,
+		if left == 0 { // a seek to the end of an epoch, or this rank has no batch in the last step
+			b.message = wire.Descriptor{Slot: wire.NoSlot, Stream: s.streamNumber,
 				Flags: wire.FlagLast, Epoch: epoch,
 				Consumed: s.sampler.End(epoch, consumed)}.Append(b.message)
 			epoch, consumed = epoch+1, 0
@@ -194,23 +196,23 @@ func (s *stream) begin(b *burst, n int) error {
 			if err := s.prefetcher.Check(drawn, epoch, consumed); err != nil {
 				return err
 			}
-			if s.prefetcher.IsCold() { // while it waits for a disk, others may use the workers
-				s.turn.Calm()
+			if s.prefetcher.IsCold() { // others may use the workers while it waits for a disk
+				s.turn.NotStarved()
 				s.conn.TakeWaited()
 			}
 		}
 		if err := s.awaitPages(drawn); err != nil {
 			return err
 		}
-		slot := s.lend()
-		d := wire.Descriptor{Slot: slot, Rows: uint32(len(drawn.Windows)), Stream: s.generation,
+		slot := s.takeSlot()
+		d := wire.Descriptor{Slot: slot, Rows: uint32(len(drawn.Windows)), Stream: s.streamNumber,
 			Epoch: epoch, Consumed: drawn.Next}
 		if left == 1 {
 			d.Flags, d.Consumed = wire.FlagLast, s.sampler.End(epoch, drawn.Next)
 		}
 		if s.delivery == batch.Slot {
 			s.pool.Gather(&b.Group, s.filler, s.ring.slot(slot), drawn)
-		} else { // a few integers: sooner written than handed to a worker
+		} else { // a few integers take less time than to hand the batch to a worker
 			s.filler.FillPlaces(s.ring.slot(slot), drawn, s.delivery == batch.View, &d)
 		}
 		b.message = d.Append(b.message)

@@ -11,18 +11,18 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// ring is the memory of a feed: slots of equal size in a file without a name, which is freed when
-// all processes have closed it.
+// ring is the memory of a feed: slots of equal size in a file without a name. The system frees it
+// when all processes have closed it.
 type ring struct {
 	memory    *mmapfile.Writable
 	slotBytes int64
 	remove    func() // removes it from the budget; nil if it is in none
 }
 
-// newRing returns a ring whose first minSlots slots are reserved, so that running out of memory is
-// an error and never a SIGBUS. The others are reserved after the first batch, see reserve: that
-// takes a millisecond for each 4 MiB. Behind the slots are more bytes of memory. On systems without
-// memory files the file is made in dir and unlinked.
+// newRing returns a ring. It reserves the first minSlots slots, so that running out of memory is an
+// error and never a SIGBUS. The others are reserved after the first batch, because that takes a
+// millisecond for each 4 MiB, see reserve. The slots are followed by more bytes of memory. On
+// systems without memory files the file is created in dir and unlinked.
 func newRing(dir string, slots int, slotBytes, more int64) (*ring, error) {
 	f, seal, err := ringFile(dir)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/portable"
 )
 
-// ringFile makes a memory file. Sealed against shrinking and growing, nobody who holds its
-// descriptor can make the daemon's writes fault.
+// ringFile creates a memory file. It is sealed, so that no process can change its size and make the
+// daemon's writes fault.
 func ringFile(dir string) (*os.File, func(*os.File) error, error) {
 	if portable.Forced() {
 		f, err := unlinkedFile(dir)

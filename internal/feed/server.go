@@ -25,13 +25,13 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Config is what a server is made from.
+// Config is the configuration of a server.
 type Config struct {
 	Store    *store.Store
 	Log      *slog.Logger
 	Version  string
 	AllowUID []int
-	// Put loads what a client sends on the connection, whose descriptor is the callee's to close.
+	// Put loads what a client sends on the connection. It must close conn.
 	Put func(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error)
 }
 
@@ -52,7 +52,7 @@ type Server struct {
 	closed  bool
 	open    map[*net.UnixConn]bool
 	streams map[*stream]bool
-	change  chan struct{} // closed when one comes or goes
+	change  chan struct{} // closed when a feed begins or ends
 }
 
 // NewServer starts the gather workers. Close ends them.
@@ -63,7 +63,7 @@ func NewServer(c Config) *Server {
 	return s
 }
 
-// acceptPause keeps a daemon without descriptors from spinning.
+// acceptPause limits how often a daemon without free file descriptors tries to accept.
 const acceptPause = 100 * time.Millisecond
 
 // Serve accepts connections until the listener is closed, which Close does not do: the caller
@@ -74,7 +74,7 @@ func (s *Server) Serve(l *net.UnixListener) error {
 		if errors.Is(err, net.ErrClosed) {
 			return nil
 		}
-		if err != nil { // no descriptor is left, as a rule
+		if err != nil { // usually no file descriptor is free
 			s.Log.Warn("accept", "error", err)
 			select {
 			case <-s.ctx.Done():
@@ -91,7 +91,7 @@ func (s *Server) Serve(l *net.UnixListener) error {
 		s.open[conn] = true
 		s.conns.Add(1)
 		s.mu.Unlock()
-		go s.connection(conn)
+		go s.serveConnection(conn)
 	}
 }
 
@@ -112,11 +112,11 @@ func (s *Server) Close() {
 	s.pool.Close()
 }
 
-// Refuse answers whoever comes from now on that the daemon is shutting down; what is attached goes
-// on.
+// Refuse makes the server refuse new connections because the daemon is shutting down. Attached
+// feeds continue.
 func (s *Server) Refuse() { s.refusing.Store(true) }
 
-// Attached counts the feeds of trainers that could not go on without this daemon.
+// Attached returns the number of feeds whose trainers could not continue without this daemon.
 func (s *Server) Attached() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,15 +129,15 @@ func (s *Server) Attached() int {
 	return n
 }
 
-// Connections counts those that are open.
+// Connections returns the number of open connections.
 func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.open)
 }
 
-// connection serves one client until either side ends it.
-func (s *Server) connection(conn *net.UnixConn) {
+// serveConnection serves one client until either side closes the connection.
+func (s *Server) serveConnection(conn *net.UnixConn) {
 	defer s.conns.Done()
 	debug.SetPanicOnFault(true)
 	defer func() {
@@ -146,7 +146,7 @@ func (s *Server) connection(conn *net.UnixConn) {
 		delete(s.open, conn)
 		s.mu.Unlock()
 	}()
-	s.reportEnd(conn, s.serve(conn))
+	s.reportEnd(conn, s.serveRequest(conn))
 }
 
 // reportEnd tells the client why its connection ends, if it is still there.
@@ -160,8 +160,8 @@ func (s *Server) reportEnd(conn errorWriter, err error) {
 	}
 }
 
-// serve answers the request of one connection.
-func (s *Server) serve(conn *net.UnixConn) (err error) {
+// serveRequest serves the request of one connection.
+func (s *Server) serveRequest(conn *net.UnixConn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if err = mmapfile.FaultError(p); err != nil {
@@ -194,19 +194,21 @@ func (s *Server) serve(conn *net.UnixConn) (err error) {
 	}
 	switch hello.Request {
 	case "open":
-		return strictly(payload,
+		return decodeStrict(payload,
 			func(r wire.OpenRequest) error { return s.lease(conn, process, r) })
 	case "feed":
-		return strictly(payload, func(r wire.FeedRequest) error { return s.feed(conn, process, r) })
+		return decodeStrict(payload,
+			func(r wire.FeedRequest) error { return s.feed(conn, process, r) })
 	case "put":
-		return strictly(payload, func(r wire.PutRequest) error { return s.put(conn, process, r) })
+		return decodeStrict(payload,
+			func(r wire.PutRequest) error { return s.put(conn, process, r) })
 	}
 	return wire.NewProblem(wire.ProtocolError, "request: got %q, want open, feed or put",
 		hello.Request).WithField("request")
 }
 
-// strictly reads a request whose fields must all be known.
-func strictly[T any](payload []byte, serve func(T) error) error {
+// decodeStrict decodes a request, refuses unknown fields, and serves it.
+func decodeStrict[T any](payload []byte, serve func(T) error) error {
 	var r T
 	if err := wire.Strict(payload, &r); err != nil {
 		return wire.NewProblem(wire.InvalidRequest, "%s", err).WithField(wire.FieldOf(err))
@@ -214,7 +216,7 @@ func strictly[T any](payload []byte, serve func(T) error) error {
 	return serve(r)
 }
 
-// lease sends a dataset's files and holds its generation until the client goes.
+// lease sends a dataset's files and keeps its generation until the client closes the connection.
 func (s *Server) lease(conn *net.UnixConn, p peer.Process, r wire.OpenRequest) error {
 	h, err := s.Store.Acquire(r.Dataset, r.Generation)
 	if err != nil {
@@ -235,11 +237,11 @@ func (s *Server) lease(conn *net.UnixConn, p peer.Process, r wire.OpenRequest) e
 	return fmt.Errorf("%w: a client that opened a dataset sends nothing more", wire.ErrFrame)
 }
 
-// watch calls gone when the client's process has ended, until stop.
+// watch calls gone when the client's process has ended, until stop is called.
 func (s *Server) watch(conn *net.UnixConn, p peer.Process, gone func()) (stop func()) {
 	stop, err := peer.Watch(conn, p, gone)
 	switch {
-	case errors.Is(err, unix.ESRCH): // it has ended before it could be watched
+	case errors.Is(err, unix.ESRCH): // the process has already ended
 		gone()
 	case err != nil:
 		s.Log.Warn("only end-of-file tells when a client ends", "pid", p.PID, "error", err)

@@ -16,7 +16,7 @@ import (
 )
 
 // stream is one attached trainer. One goroutine, the producer (see serve), fills slots, announces
-// them and handles what the client sends; mu guards what other goroutines read.
+// them and handles what the client sends. mu guards the fields that other goroutines read.
 type stream struct {
 	id         string
 	pid        int
@@ -29,7 +29,7 @@ type stream struct {
 	pool       *workers.Pool
 	slots      int
 	queue      []byte // memory of the queue in the ring; nil without one
-	reconnects bool   // the client can go on with another daemon
+	reconnects bool   // the client can continue with another daemon
 
 	closed    atomic.Pointer[wire.Problem] // why it was closed from outside; nil if it was not
 	successor *stream                      // replaces it; the server's mu guards it
@@ -42,23 +42,23 @@ type stream struct {
 	consumed int64
 	meter
 
-	// Of the producer's goroutine alone.
-	seek       *wire.Seek // that was not carried out yet
-	reserved   int        // slots whose memory is reserved: the others are not used yet
-	free       []uint32
-	lent       []bool // by slot: the client has it
-	generation uint32 // of the cursor: the number of the latest seek, in every descriptor
-	bursts     [2]burst
-	prefetcher *prefetch.Prefetcher
-	turn       workers.Turn
-	empty      int // epochs in a row in which this rank has no batch
+	// These fields belong to the goroutine of the producer.
+	seek         *wire.Seek // the latest one, if it was not applied yet
+	reserved     int        // slots whose memory is reserved: the others are not used yet
+	free         []uint32
+	clientOwns   []bool // by slot: it belongs to the client
+	streamNumber uint32 // stream number of the latest seek, which every descriptor contains
+	bursts       [2]burst
+	prefetcher   *prefetch.Prefetcher
+	turn         workers.Turn
+	empty        int // epochs in a row in which this rank has no batch
 }
 
 // start prepares the stream to begin at a cursor.
 func (s *stream) start(epoch uint64, consumed int64) {
 	s.epoch, s.consumed = epoch, consumed
 	s.began = time.Now()
-	s.lent = make([]bool, s.slots)
+	s.clientOwns = make([]bool, s.slots)
 	s.free = make([]uint32, 0, s.slots)
 	s.reserved = min(minSlots, s.slots)
 	for i := s.reserved - 1; i >= 0; i-- {
@@ -69,27 +69,27 @@ func (s *stream) start(epoch uint64, consumed int64) {
 	}
 }
 
-// lend returns a free slot, which the client has from now on.
-func (s *stream) lend() uint32 {
+// takeSlot returns a free slot, which belongs to the client from now on.
+func (s *stream) takeSlot() uint32 {
 	slot := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
-	s.lent[slot] = true
+	s.clientOwns[slot] = true
 	return slot
 }
 
-// Credit takes a slot back. A credit for a slot that the client does not have ends the feed: its
-// memory may be in use.
+// Credit frees a slot. A credit for a slot that does not belong to the client ends the feed,
+// because its memory may be in use.
 func (s *stream) Credit(slot uint64) error {
-	if slot >= uint64(s.slots) || !s.lent[slot] {
+	if slot >= uint64(s.slots) || !s.clientOwns[slot] {
 		return fmt.Errorf("%w: a credit for slot %d, which the client does not hold",
 			wire.ErrFrame, slot)
 	}
-	s.lent[slot] = false
+	s.clientOwns[slot] = false
 	s.free = append(s.free, uint32(slot))
 	return nil
 }
 
-// Seek has the producer go on elsewhere, before its next burst.
+// Seek makes the producer continue at another cursor before its next burst.
 func (s *stream) Seek(seek wire.Seek) { s.seek = &seek }
 
 // Meter records the waiting times that the client reports.

@@ -28,14 +28,14 @@ const (
 	// announceShare is the number of bursts in which the batches ahead are announced. The trainer
 	// gets nothing of a burst before all of it is in memory.
 	announceShare = 16
-	// If warmPages pages in a row were in memory, all data is taken to be. warmLooks of them are
-	// looked at in each batch of scattered windows.
-	warmPages = 1024
-	warmLooks = 16
-	// coldLooks is the number of further windows of such a batch that are looked at if a page is
+	// If warmPages pages in a row were in memory, all data is assumed to be. warmChecks of them are
+	// checked in each batch of scattered windows.
+	warmPages  = 1024
+	warmChecks = 16
+	// coldChecks is the number of further windows of such a batch that are checked if a page is
 	// missing. To wait for a single missing page costs less than to ask for all windows, which
 	// takes 1.6 µs each.
-	coldLooks = 64
+	coldChecks = 64
 )
 
 // Pages are the pages of a mapped file.
@@ -185,7 +185,7 @@ func (p *Prefetcher) isSingleMiss(b *sampler.Batch) bool {
 	if p.consecutive || len(b.Windows) == 1 {
 		return false
 	}
-	for number := range spread(b.Windows[1:], coldLooks) {
+	for number := range spread(b.Windows[1:], coldChecks) {
 		if !p.isResident(number) {
 			return false
 		}
@@ -193,13 +193,13 @@ func (p *Prefetcher) isSingleMiss(b *sampler.Batch) bool {
 	return true
 }
 
-// countResident looks at pages of a batch that were not asked for yet.
+// countResident checks pages of a batch that were not asked for yet.
 func (p *Prefetcher) countResident(b *sampler.Batch) {
-	looks := warmLooks
+	checks := warmChecks
 	if p.consecutive {
-		looks = 1
+		checks = 1
 	}
-	for number := range spread(b.Windows, looks) {
+	for number := range spread(b.Windows, checks) {
 		if p.resident++; !p.isResident(number) {
 			p.resident = 0
 		}

@@ -14,28 +14,28 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// shelf is a file whose pages come into memory when they are asked for.
-type shelf struct {
+// fakeFile is a file whose pages come into memory when they are asked for.
+type fakeFile struct {
 	all      bool // all pages are in memory
-	looks    int
+	checks   int
 	asked    [][2]int64 // offset and size, of WillNeed
 	waited   map[int64]bool
 	disabled int
 }
 
-func (s *shelf) Resident(int64) bool { s.looks++; return s.all }
+func (s *fakeFile) Resident(int64) bool { s.checks++; return s.all }
 
-func (s *shelf) WillNeed(offset, n int64) { s.asked = append(s.asked, [2]int64{offset, n}) }
+func (s *fakeFile) WillNeed(offset, n int64) { s.asked = append(s.asked, [2]int64{offset, n}) }
 
-func (s *shelf) Populate(offset, n int64) {
+func (s *fakeFile) Populate(offset, n int64) {
 	for i := range n {
 		s.waited[offset+i] = true
 	}
 }
 
-func (s *shelf) DisableReadAhead() func() { s.disabled++; return func() { s.disabled-- } }
+func (s *fakeFile) DisableReadAhead() func() { s.disabled++; return func() { s.disabled-- } }
 
-func (s *shelf) IsReadAheadOff() bool { return s.disabled > 0 }
+func (s *fakeFile) IsReadAheadOff() bool { return s.disabled > 0 }
 
 // publish publishes the datasets of the tests: "patchwork" of two items with a float64 column b
 // among float32 columns a, c and d; "packed" of float32 columns a, b and c; "padded" of two items;
@@ -97,7 +97,8 @@ func (p pairs) json(defaults map[string]any) json.RawMessage {
 
 // open returns a prefetcher of windows of a dataset, and its file. Windows have 4 + 2 rows and
 // batches 8 windows, unless the fields say otherwise.
-func open(t *testing.T, s *store.Store, dataset string, spec, options pairs) (*Prefetcher, *shelf) {
+func open(t *testing.T, s *store.Store, dataset string, spec,
+	options pairs) (*Prefetcher, *fakeFile) {
 	t.Helper()
 	var o sampler.Options
 	if err := json.Unmarshal(options.json(map[string]any{"batch_size": 8}), &o); err != nil {
@@ -113,7 +114,7 @@ func open(t *testing.T, s *store.Store, dataset string, spec, options pairs) (*P
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := &shelf{waited: map[int64]bool{}}
+	file := &fakeFile{waited: map[int64]bool{}}
 	return New(file, w, newSampler(t, w, o).Options(), true), file
 }
 
@@ -253,8 +254,8 @@ func TestDataInMemoryCostsOneLookABurst(t *testing.T) {
 		}
 	}
 	file.all = true
-	if play(100); file.looks != 100 || len(file.asked) > 0 {
-		t.Errorf("%d looks and %d pages asked for in 100 bursts", file.looks, len(file.asked))
+	if play(100); file.checks != 100 || len(file.asked) > 0 {
+		t.Errorf("%d checks and %d pages asked for in 100 bursts", file.checks, len(file.asked))
 	}
 	file.all = false
 	play(1)
@@ -269,13 +270,13 @@ func TestDataInMemoryCostsOneLookABurst(t *testing.T) {
 	}
 }
 
-// gaps is a file of which some pages are not in memory, by the numbers of the looks at them.
-type gaps struct {
-	shelf
+// fileWithGaps is a file of which some pages are not in memory, by the numbers of the checks.
+type fileWithGaps struct {
+	fakeFile
 	missing func(look int) bool
 }
 
-func (g *gaps) Resident(int64) bool { g.looks++; return !g.missing(g.looks) }
+func (g *fileWithGaps) Resident(int64) bool { g.checks++; return !g.missing(g.checks) }
 
 func TestASingleMissDoesNotStartPrefetching(t *testing.T) {
 	s := publish(t)
@@ -284,17 +285,17 @@ func TestASingleMissDoesNotStartPrefetching(t *testing.T) {
 	if err := newSampler(t, p.windows, p.options).Batch(&b, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	look := func(missing func(int) bool) *gaps {
+	look := func(missing func(int) bool) *fileWithGaps {
 		t.Helper()
-		g := &gaps{shelf{waited: map[int64]bool{}}, missing}
+		g := &fileWithGaps{fakeFile{waited: map[int64]bool{}}, missing}
 		p.pages = g
 		if err := p.Check(&b, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		return g
 	}
-	if g := look(func(n int) bool { return n == 1 }); p.cold || g.looks != 1+coldLooks {
-		t.Errorf("cold %t after %d looks, want %d", p.cold, g.looks, 1+coldLooks)
+	if g := look(func(n int) bool { return n == 1 }); p.cold || g.checks != 1+coldChecks {
+		t.Errorf("cold %t after %d checks, want %d", p.cold, g.checks, 1+coldChecks)
 	}
 	if look(func(n int) bool { return n == 1 || n == 40 }); !p.cold {
 		t.Fatal("two pages are missing, and nothing is asked for")
@@ -308,8 +309,8 @@ func TestASingleMissDoesNotStartPrefetching(t *testing.T) {
 			t.Fatal("prefetching goes on although all is in memory")
 		}
 	}
-	if most := max(warmPages, warmLooks*int(p.maxAhead)); g.looks > most {
-		t.Errorf("%d looks until all was known to be in memory, want at most %d", g.looks, most)
+	if most := max(warmPages, warmChecks*int(p.maxAhead)); g.checks > most {
+		t.Errorf("%d checks until all was known to be in memory, want at most %d", g.checks, most)
 	}
 }
 

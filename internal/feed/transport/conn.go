@@ -1,12 +1,12 @@
-// Package transport carries the descriptors of batches to one client, and its credits and requests
-// back.
+// Package transport sends the descriptors of batches to one client, and receives its credits and
+// requests.
 //
 // A [Conn] sends descriptors over the feed's socket, in frames, or through a queue in the ring's
 // memory, without a system call. [Conn.Send] sends, [Conn.Credits] handles what the client has
-// sent, and [Conn.Wait] waits for more: spinning, sleeping or blocked on the socket, by the pace at
-// which the client gives slots back.
+// sent, and [Conn.Wait] waits for more: spinning, sleeping or blocked on the socket, depending on
+// how fast the client gives slots back.
 //
-// docs/PROTOCOL.md describes frames and queue.
+// docs/PROTOCOL.md describes the frames and the queue.
 //
 // # Caveats
 //
@@ -31,7 +31,7 @@ import (
 type Handler interface {
 	// Credit takes a slot back.
 	Credit(slot uint64) error
-	// Seek goes on elsewhere.
+	// Seek makes the feed continue at another cursor.
 	Seek(s wire.Seek)
 	// Meter records the waiting times that the client reports in a METER frame.
 	Meter(payload []byte) error
@@ -56,13 +56,13 @@ type Conn struct {
 	handler Handler
 	busy    Busy
 
-	inbox    []byte // what came from the client; the last frame may be incomplete
-	received int    // bytes in inbox
+	input    []byte // bytes from the client; the last frame may be incomplete
+	received int    // bytes in input
 	done     bool   // the client wants no more batches
 
 	pace         creditPace
 	clientAsleep bool   // the client waits on the socket until something is sent
-	clientRead   uint64 // descriptors that it had read by then
+	clientRead   uint64 // number of descriptors that it had read by then
 	clientWaited bool   // since TakeWaited
 	interrupted  atomic.Bool
 }
@@ -72,7 +72,7 @@ type Conn struct {
 // blocked.
 func New(s Socket, memory []byte, slots int, h Handler, busy Busy) *Conn {
 	c := &Conn{socket: s, slots: slots, handler: h, busy: busy,
-		inbox: make([]byte, wire.HeaderSize+wire.MaxFrame)}
+		input: make([]byte, wire.HeaderSize+wire.MaxFrame)}
 	if memory != nil {
 		c.queue = newQueue(memory, slots)
 	}
@@ -92,16 +92,16 @@ func (c *Conn) TakeWaited() bool {
 // writeTimeout is how long a client may take to read what is sent.
 const writeTimeout = time.Second
 
-// HasRoom reports whether descriptors of n batches can be sent. Over the socket they always can.
-func (c *Conn) HasRoom(n int) (bool, error) {
+// CanSend reports whether descriptors of n batches can be sent. Over the socket they always can.
+func (c *Conn) CanSend(n int) (bool, error) {
 	if c.queue == nil {
 		return true, nil
 	}
-	return c.queue.hasRoom(n)
+	return c.queue.canSend(n)
 }
 
-// Send sends descriptors, before which message has room for a header. It handles what the client
-// sends while it does not read, and returns without having sent all if the client is done.
+// Send sends a message of descriptors, which begins with HeaderSize unused bytes. It handles what
+// the client sends while it does not read, and returns early if the client is done.
 func (c *Conn) Send(message []byte) error {
 	if c.queue != nil {
 		c.queue.send(message[wire.HeaderSize:])
@@ -132,8 +132,8 @@ func (c *Conn) Credits() error {
 	return c.takeCredits()
 }
 
-// takeCredits takes the credits of the queue, and wakes a client that waits although descriptors
-// are there.
+// takeCredits handles the credits of the queue, and wakes a client that waits although there are
+// descriptors.
 func (c *Conn) takeCredits() error {
 	if c.queue == nil {
 		return nil
@@ -146,7 +146,7 @@ func (c *Conn) takeCredits() error {
 	return c.wakeClient()
 }
 
-// wakeClient wakes a client that waits although descriptors are there.
+// wakeClient wakes a client that waits although there are descriptors.
 func (c *Conn) wakeClient() error {
 	if !c.clientAsleep || c.queue.sent == c.clientRead {
 		return nil
@@ -159,24 +159,24 @@ func (c *Conn) wakeClient() error {
 	return err
 }
 
-// wakeUp is a frame of batches without any: they are in the queue.
+// wakeUp is a BATCHES frame without descriptors: they are in the queue.
 var wakeUp = func() []byte {
 	frame := make([]byte, wire.HeaderSize)
 	wire.PutHeader(frame, wire.FrameBatches, 0)
 	return frame
 }()
 
-// poll reads once, without waiting, and handles the frames. There may be more: a client that never
-// stops sending must not keep its feed from being closed.
-func (c *Conn) poll() error { return c.receive(c.socket.TryRead(c.inbox[c.received:])) }
+// poll reads once, without waiting, and handles the frames. It does not read until nothing is left:
+// a client that never stops sending must not keep its feed from being closed.
+func (c *Conn) poll() error { return c.receive(c.socket.TryRead(c.input[c.received:])) }
 
-// receive handles the frames in the inbox, after n more bytes have come.
+// receive handles the frames in the input, after n more bytes have come.
 func (c *Conn) receive(n int, err error) error {
 	if n == 0 {
 		return err
 	}
 	c.received += n
-	rest := c.inbox[:c.received]
+	rest := c.input[:c.received]
 	for len(rest) >= wire.HeaderSize && !c.done {
 		kind, length := wire.ParseHeader(rest)
 		if length > wire.MaxFrame {
@@ -192,7 +192,7 @@ func (c *Conn) receive(n int, err error) error {
 		}
 		rest = rest[end:]
 	}
-	c.received = copy(c.inbox, rest)
+	c.received = copy(c.input, rest)
 	return nil
 }
 
@@ -217,7 +217,7 @@ func (c *Conn) handle(kind uint32, payload []byte) error {
 		wire.ErrFrame, kind)
 }
 
-// credit takes the slots of a CREDIT frame back.
+// credit handles a CREDIT frame.
 func (c *Conn) credit(payload []byte) error {
 	if len(payload)%4 != 0 {
 		return fmt.Errorf("%w: a credit of %d bytes, want a multiple of 4", wire.ErrFrame,
@@ -231,7 +231,7 @@ func (c *Conn) credit(payload []byte) error {
 	return nil
 }
 
-// clientWaits records that the client waits until more is sent than it has read.
+// clientWaits handles a WAIT frame: the client waits until more is sent than it has read.
 func (c *Conn) clientWaits(payload []byte) error {
 	if len(payload) != wire.WaitSize || c.queue == nil {
 		return fmt.Errorf("%w: a wait of %d bytes, want %d, in a feed with a queue", wire.ErrFrame,

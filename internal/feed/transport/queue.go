@@ -26,12 +26,12 @@ type queue struct {
 
 const descriptorWords = wire.DescriptorSize / 8
 
-// QueueCapacity returns the number of descriptors that a queue has room for: those of all slots,
+// QueueCapacity returns the number of descriptors that a queue can contain: those of all slots,
 // each followed by an empty epoch, twice, because after a seek the client may not have read those
 // sent before.
 func QueueCapacity(slots int) int { return 4*slots + 16 }
 
-// QueueBytes returns the memory that a queue takes, in bytes.
+// QueueBytes returns the size of a queue, in bytes.
 func QueueBytes(slots int) int64 {
 	words := wire.QueueFirst + QueueCapacity(slots)*descriptorWords + slots
 	return int64(words+7) / 8 * 64
@@ -42,9 +42,9 @@ func newQueue(memory []byte, slots int) *queue {
 	return &queue{words: words, slots: uint64(slots), capacity: uint64(QueueCapacity(slots))}
 }
 
-// hasRoom reports whether there is room for n batches, each followed by an empty epoch, and one
-// more.
-func (q *queue) hasRoom(n int) (bool, error) {
+// canSend reports whether the queue has space for n batches, each followed by an empty epoch, and
+// for one more.
+func (q *queue) canSend(n int) (bool, error) {
 	read := atomic.LoadUint64(&q.words[wire.QueueRead])
 	unread := q.sent - read
 	if unread > q.capacity {
@@ -54,7 +54,7 @@ func (q *queue) hasRoom(n int) (bool, error) {
 	return unread+uint64(2*n+2) <= q.capacity, nil
 }
 
-// send writes descriptors. The caller has checked that there is room.
+// send writes descriptors. The caller has checked that the queue has space.
 func (q *queue) send(descriptors []byte) {
 	for ; len(descriptors) > 0; descriptors = descriptors[wire.DescriptorSize:] {
 		at := wire.QueueFirst + q.sent%q.capacity*descriptorWords
@@ -92,5 +92,5 @@ func (q *queue) takeCredits(take func(slot uint64) error) (int, error) {
 	return int(n), nil
 }
 
-// isEmpty reports whether the client has given no credit that was not taken.
+// isEmpty reports whether the daemon has taken all credits.
 func (q *queue) isEmpty() bool { return atomic.LoadUint64(&q.words[wire.QueueGiven]) == q.taken }

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/portable"
 )
 
-// lateness is how much later than requested the system ends a wait, because it groups timers.
-const lateness = 50 * time.Microsecond
+// timerSlack is how much later than requested the system ends a wait, because it groups timers.
+const timerSlack = 50 * time.Microsecond
 
 // waitReadable waits for at most d until the socket is readable; if it is not, the error is
 // EAGAIN. It is a system call, not a wait in Go's poller: handing the processor to another thread
@@ -18,7 +18,7 @@ const lateness = 50 * time.Microsecond
 // call takes 5 µs (bench/README.md).
 func waitReadable(fd int, d time.Duration) (bool, error) {
 	wait := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN | unix.POLLRDHUP}}
-	timeout := unix.NsecToTimespec(int64(max(0, d-lateness)))
+	timeout := unix.NsecToTimespec(int64(max(0, d-timerSlack)))
 	n, err := unix.Ppoll(wait[:], &timeout, nil)
 	if n == 0 || err == unix.EINTR {
 		return false, unix.EAGAIN

@@ -110,7 +110,7 @@ func TestAWriteThatNobodyReadsEndsAtItsDeadline(t *testing.T) {
 func TestReadForEndsInTimeOrWithWhatComes(t *testing.T) {
 	s, peer := connected(t)
 	b := make([]byte, 8)
-	for _, d := range []time.Duration{0, lateness, 2 * lateness} {
+	for _, d := range []time.Duration{0, timerSlack, 2 * timerSlack} {
 		if n, err := s.ReadFor(b, d); n != 0 || err != nil {
 			t.Fatalf("got %d bytes and %v where nothing comes for %v", n, err, d)
 		}

@@ -82,7 +82,7 @@ func (c *Conn) wait() error {
 func (c *Conn) block() error {
 	c.busy.End()
 	defer c.busy.Begin()
-	return c.receive(c.socket.Read(c.inbox[c.received:]))
+	return c.receive(c.socket.Read(c.input[c.received:]))
 }
 
 // sleep waits for at most d until the client sends a frame. The goroutine keeps its P, in a system
@@ -92,5 +92,5 @@ func (c *Conn) sleep(d time.Duration) error {
 		runtime.Gosched()
 		c.pace.yielded = now
 	}
-	return c.receive(c.socket.ReadFor(c.inbox[c.received:], d))
+	return c.receive(c.socket.ReadFor(c.input[c.received:], d))
 }

@@ -14,10 +14,9 @@ const (
 	maxTurn   = 10 * time.Millisecond
 )
 
-// calmBursts is the number of bursts in a row, about a whole ring, for which the client of a
-// starved feed has not waited when the feed is no longer starved. A wait is often known one burst
-// later.
-const calmBursts = 4
+// recoveryBursts is the number of bursts in a row, about a whole ring, after which a starved feed
+// is no longer starved if its client has not waited for any. A wait is often known one burst later.
+const recoveryBursts = 4
 
 // turns limits how many starved feeds use the workers at the same time. If all did, their rings
 // would evict each other from the CPU cache, and to fill a ring that is not in the cache takes half
@@ -50,7 +49,7 @@ func (t *Turn) Announced(clientWaited bool) {
 	if t.bursts++; clientWaited {
 		t.bursts = 0
 	}
-	t.starved = clientWaited || t.starved && t.bursts < calmBursts
+	t.starved = clientWaited || t.starved && t.bursts < recoveryBursts
 }
 
 // Acquire reports whether the feed may begin a burst now. A starved feed needs a turn, and waits
@@ -89,9 +88,9 @@ func (t *Turn) Release() {
 	}
 }
 
-// Calm ends the feed's turn and records that it is not starved: it waits for a disk, not for the
-// workers.
-func (t *Turn) Calm() {
+// NotStarved ends the feed's turn and records that it is not starved: it waits for a disk, not for
+// the workers.
+func (t *Turn) NotStarved() {
 	t.Release()
 	t.starved = false
 }

@@ -13,7 +13,7 @@ func TestAStarvedFeedKeepsItsTurnUntilItsTimeIsOverOrItIsCalm(t *testing.T) {
 	for name, ends := range map[string]func(t *Turn){
 		"time over": func(t *Turn) { t.until = time.Now().Add(-time.Second) },
 		"calm": func(t *Turn) {
-			for range calmBursts {
+			for range recoveryBursts {
 				t.Announced(false)
 			}
 		},
