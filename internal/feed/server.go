@@ -244,7 +244,7 @@ func (s *Server) watch(conn *net.UnixConn, p peer.Process, gone func()) (stop fu
 	case errors.Is(err, unix.ESRCH): // the process has already ended
 		gone()
 	case err != nil:
-		s.Log.Warn("only end-of-file tells when a client ends", "pid", p.PID, "error", err)
+		s.Log.Warn("cannot watch the client's process; only the end of its connection is noticed", "pid", p.PID, "error", err)
 	default:
 		return stop
 	}

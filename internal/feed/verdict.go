@@ -25,26 +25,27 @@ func (s *stream) verdict(f wire.Feed, in shares) string {
 	if f.WaitDataShare < littleWaiting {
 		return fmt.Sprintf("trainer-bound: %.1f %% waiting for data", 100*f.WaitDataShare)
 	}
-	return fmt.Sprintf("input-bound %.0f %%: %s", 100*f.WaitDataShare, s.limit(f, in))
+	return fmt.Sprintf("input-bound %.0f %%: %s", 100*f.WaitDataShare, s.bottleneck(f, in))
 }
 
-// limit returns what makes a trainer wait.
-func (s *stream) limit(f wire.Feed, in shares) string {
+// bottleneck returns what makes a trainer wait, and what to try.
+func (s *stream) bottleneck(f wire.Feed, in shares) string {
 	o := s.sampler.Options()
 	switch {
 	case in.disk > max(littleWaiting, (1-in.idle)/2):
-		return fmt.Sprintf(
-			"the data is not in memory, and comes from the disk; try tensorcache preload %s, or where it does not fit fewer columns or a smaller dtype", f.Dataset)
+		return fmt.Sprintf("the data is not in memory and is read from the disk; "+
+			"try tensorcache preload %s, or fewer columns or a smaller dtype if it does not fit",
+			f.Dataset)
 	case in.idle > muchWaiting:
 		return fmt.Sprintf("the %d slots run out in bursts, try slots=%d", f.Slots, 2*f.Slots)
 	case f.Delivery != batch.Slot:
-		return fmt.Sprintf(
-			"the daemon draws places alone, which the trainer takes sooner; try a larger batch_size, or leave the daemon one of the %d cores", s.pool.Size())
+		return fmt.Sprintf("the daemon writes only the places of windows, and the trainer is faster; "+
+			"try a larger batch_size, or leave one of the %d cores to the daemon", s.pool.Size())
 	case batch.CheckView(s.windows, o) == nil:
 		return `the gather copies what could be a view, try delivery="view"`
 	case f.Path == batch.PathMemcpy:
-		return fmt.Sprintf(
-			"the gather is limited by memory, with %d workers; try fewer columns or a smaller dtype", s.pool.Size())
+		return fmt.Sprintf("the gather is limited by memory, with %d workers; "+
+			"try fewer columns or a smaller dtype", s.pool.Size())
 	}
 	context, _ := s.windows.Part(plan.Context)
 	if c := convertedColumn(context); c != nil {
@@ -53,7 +54,8 @@ func (s *stream) limit(f wire.Feed, in shares) string {
 			c.Name, c.DType, context.DType)
 	}
 	if s.windows.Handle.Data.Manifest.Layout == layout.Packed {
-		return "the gather is limited by turning packed rows around, try layout=columns or channels_first=False"
+		return "the gather is limited by transposing packed rows, " +
+			"try layout=columns or channels_first=False"
 	}
 	return "the gather is limited by interleaving columns, try layout=packed"
 }

@@ -15,7 +15,7 @@ func NewPlaceholder(size int64) (*Placeholder, error) {
 	data, err := unix.Mmap(-1, 0, int(max(size, 1)), unix.PROT_READ,
 		unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
 	if err != nil {
-		return nil, fmt.Errorf("take %d bytes of address space: %w", size, err)
+		return nil, fmt.Errorf("reserve %d bytes of address space: %w", size, err)
 	}
 	return &Placeholder{data}, nil
 }

@@ -24,7 +24,7 @@ func InMemory(f *os.File) (int64, error) {
 	pages, ok := cachedPages(f)
 	if !ok {
 		if pages, err = countByMincore(f); err != nil {
-			return 0, fmt.Errorf("find out what of %s is in memory: %w", f.Name(), err)
+			return 0, fmt.Errorf("count the pages of %s in memory: %w", f.Name(), err)
 		}
 	}
 	return min(pages*pageSize, st.Size()), nil
@@ -68,7 +68,7 @@ func mincore(b, inMemory []byte) error {
 // disk yet, locked, or mapped by a process stay. macOS has no call for it.
 func EvictFile(f *os.File) error {
 	if err := evictPages(f); err != nil {
-		return fmt.Errorf("give up the pages of %s: %w", f.Name(), err)
+		return fmt.Errorf("evict the pages of %s: %w", f.Name(), err)
 	}
 	return nil
 }
