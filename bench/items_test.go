@@ -48,7 +48,8 @@ func BenchmarkManyItems(b *testing.B) {
 		{"where items", plain, table,
 			[]window.Cut{{Where: &window.Where{Items: []int64{3, items / 2, items - 1}}}}},
 		{"split items by hash", plain, table,
-			[]window.Cut{{Split: &window.Split{Items: &window.ItemParts{Fractions: []*float64{&share, nil}}}}}},
+			[]window.Cut{{Split: &window.Split{
+				Items: &window.ItemParts{Fractions: []*float64{&share, nil}}}}}},
 		{"latest", plain, withMissing(table, 1000), []window.Cut{{Latest: true}}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

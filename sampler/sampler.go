@@ -67,7 +67,8 @@ func New(x Windows, o Options) (*Sampler, error) {
 	s.step = s.unit * o.NumReplicas
 	if k.traits.Resets && !x.Contiguous() {
 		return nil, &OptionError{"order", o.Order,
-			"windows with stride = context_length (times dilation), so that each continues the one before"}
+			"windows with stride = context_length (times dilation), " +
+				"so that each continues the one before"}
 	}
 	if x.Len() == 0 {
 		return nil, fmt.Errorf("%w: the index has no windows", ErrNoBatches)

@@ -39,7 +39,8 @@ func CheckView(w *plan.Windows, o sampler.Options) error {
 		if !evenlySpaced(p.Columns) {
 			return noView("the %d columns of the %s do not lie evenly apart", len(p.Columns),
 				p.Name).
-				WithHint("load with layout=packed, or name the columns in the order they are stored in")
+				WithHint("load with layout=packed, " +
+					"or name the columns in the order they are stored in")
 		}
 	}
 	return nil

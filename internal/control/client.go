@@ -43,7 +43,9 @@ func newClient(ctx context.Context, d wire.Daemon) (*Client, error) {
 	// The version of a daemon that has ended does not matter.
 	if d.Protocol != wire.Protocol && !errors.Is(err, ErrGone) {
 		err = fmt.Errorf(
-			"%w: the daemon (tensorcache %s, pid %d) speaks protocol %d, this program %d; end it with the tensorcache that started it, or kill %d", ErrProtocol, d.Version, d.PID, d.Protocol, wire.Protocol, d.PID)
+			"%w: the daemon (tensorcache %s, pid %d) speaks protocol %d, this program %d; "+
+				"end it with the tensorcache that started it, or kill %d",
+			ErrProtocol, d.Version, d.PID, d.Protocol, wire.Protocol, d.PID)
 	}
 	if err != nil {
 		c.Close()

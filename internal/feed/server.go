@@ -187,7 +187,8 @@ func (s *Server) serveRequest(conn *net.UnixConn) (err error) {
 		return wire.NewProblem(wire.ProtocolMismatch,
 			"the client (%s) speaks protocol %d, this daemon (tensorcache %s, pid %d) speaks %d",
 			hello.Client, hello.Protocol, s.Version, os.Getpid(), wire.Protocol).
-			WithHint("tensorcache stop, then connect again, so that client and daemon are of one version")
+			WithHint("tensorcache stop, then connect again, " +
+				"so that client and daemon are of one version")
 	}
 	if s.refusing.Load() {
 		return store.ErrClosed
@@ -244,7 +245,8 @@ func (s *Server) watch(conn *net.UnixConn, p peer.Process, gone func()) (stop fu
 	case errors.Is(err, unix.ESRCH): // the process has already ended
 		gone()
 	case err != nil:
-		s.Log.Warn("cannot watch the client's process; only the end of its connection is noticed", "pid", p.PID, "error", err)
+		s.Log.Warn("cannot watch the client's process; only the end of its connection is noticed",
+			"pid", p.PID, "error", err)
 	default:
 		return stop
 	}

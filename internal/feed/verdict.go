@@ -39,8 +39,8 @@ func (s *stream) bottleneck(f wire.Feed, in shares) string {
 	case in.idle > muchWaiting:
 		return fmt.Sprintf("the %d slots run out in bursts, try slots=%d", f.Slots, 2*f.Slots)
 	case f.Delivery != batch.Slot:
-		return fmt.Sprintf("the daemon writes only the places of windows, and the trainer is faster; "+
-			"try a larger batch_size, or leave one of the %d cores to the daemon", s.pool.Size())
+		return fmt.Sprintf("the daemon writes only the places of windows, and the trainer is "+
+			"faster; try a larger batch_size, or leave one of the %d cores to the daemon", s.pool.Size())
 	case batch.CheckView(s.windows, o) == nil:
 		return `the gather copies what could be a view, try delivery="view"`
 	case f.Path == batch.PathMemcpy:

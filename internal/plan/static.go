@@ -62,9 +62,10 @@ func staticChanges[T layout.Native](h *store.Handle, c *layout.ManifestColumn, o
 			for j, x := range v.Row(row) {
 				if was := v.Row(row - 1)[j]; differ(x, was) {
 					return wire.NewProblem(wire.InvalidSpec,
-						"static_columns: column %q is not constant: %s has %v in row %d and %v in row %d", c.Name, itemName(h.Data, item),
-						shown(h.Data, c, was), row-1-offsets[item], shown(h.Data, c, x),
-						row-offsets[item]).WithField("static_columns").
+						"static_columns: column %q is not constant: "+
+							"%s has %v in row %d and %v in row %d",
+						c.Name, itemName(h.Data, item), shown(h.Data, c, was), row-1-offsets[item],
+						shown(h.Data, c, x), row-offsets[item]).WithField("static_columns").
 						WithHint("name it in context_columns or known_columns, or leave it out")
 				}
 			}

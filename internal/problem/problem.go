@@ -27,7 +27,8 @@ var sentinels = []struct {
 	{store.ErrSuperseded, wire.GenerationGone, "dataset",
 		"another client made a new generation meanwhile; send the rows again"},
 	{store.ErrMemory, wire.Memory, "",
-		"unload or unpin other datasets, close feeds, load fewer columns, or give the daemon more with serve --memory or TENSORCACHE_MEMORY"},
+		"unload or unpin other datasets, close feeds, load fewer columns, " +
+			"or give the daemon more with serve --memory or TENSORCACHE_MEMORY"},
 	{store.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
 	{mmapfile.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
 	{layout.ErrName, wire.InvalidName, "dataset", ""},
@@ -37,7 +38,8 @@ var sentinels = []struct {
 	{layout.ErrChecksum, wire.GenerationGone, "generation",
 		"its files were damaged; load the dataset again"},
 	{mmapfile.ErrLost, wire.Corrupt, "dataset",
-		"remove the dataset and load it again from its sources; tensorcache verify names all that is damaged"},
+		"remove the dataset and load it again from its sources; " +
+			"tensorcache verify names all that is damaged"},
 	{layout.ErrColumn, wire.ColumnNotFound, "column", ""},
 	{window.ErrNoWindows, wire.NoWindows, "", ""},
 	{sampler.ErrCursor, wire.CursorMismatch, "cursor",

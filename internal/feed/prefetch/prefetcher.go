@@ -8,7 +8,7 @@
 //
 // # Caveats
 //
-// While all data is in memory, the cost is one look at one page a burst. bench/cold.py measures the
+// While all data is in memory, the cost is one check of one page a burst. bench/cold.py measures the
 // gain.
 package prefetch
 

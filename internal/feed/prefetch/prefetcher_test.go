@@ -230,7 +230,7 @@ func TestColdBatchesArePrefetchedAndAwaited(t *testing.T) {
 	}
 }
 
-func TestDataInMemoryCostsOneLookABurst(t *testing.T) {
+func TestDataInMemoryCostsOneCheckABurst(t *testing.T) {
 	s := publish(t)
 	p, file := open(t, s, "long", nil, pairs{"order", "random_start"})
 	order := newSampler(t, p.windows, p.options)

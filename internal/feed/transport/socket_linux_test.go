@@ -37,7 +37,7 @@ func connected(t *testing.T) (Socket, *net.UnixConn) {
 	return s, peer
 }
 
-func TestASocketReadsWhatComesBeforeAndWhileItWaits(t *testing.T) {
+func TestASocketReadsDataFromBeforeAndDuringAWait(t *testing.T) {
 	s, peer := connected(t)
 	b := make([]byte, 8)
 	for _, want := range []string{"one", "two"} {
@@ -78,7 +78,7 @@ func TestClosingASocketEndsItsReaderAndItsWriter(t *testing.T) {
 		ended <- err
 	}()
 	go func() {
-		_, err := s.Write(make([]byte, 64<<20)) // more than fits where nobody reads
+		_, err := s.Write(make([]byte, 64<<20)) // more than fits into the socket
 		ended <- err
 	}()
 	s.Close()
@@ -89,14 +89,14 @@ func TestClosingASocketEndsItsReaderAndItsWriter(t *testing.T) {
 	}
 }
 
-func TestAWriteThatNobodyReadsEndsAtItsDeadline(t *testing.T) {
+func TestAnUnreadWriteEndsAtItsDeadline(t *testing.T) {
 	s, peer := connected(t)
 	wrote := make(chan error)
 	go func() {
 		_, err := s.Write(bytes.Repeat([]byte{1}, 64<<20))
 		wrote <- err
 	}()
-	if _, err := io.ReadFull(peer, make([]byte, 1<<16)); err != nil { // it is under way
+	if _, err := io.ReadFull(peer, make([]byte, 1<<16)); err != nil { // it has begun
 		t.Fatal(err)
 	}
 	if err := s.SetWriteDeadline(time.Now().Add(time.Millisecond)); err != nil {
@@ -107,7 +107,7 @@ func TestAWriteThatNobodyReadsEndsAtItsDeadline(t *testing.T) {
 	}
 }
 
-func TestReadForEndsInTimeOrWithWhatComes(t *testing.T) {
+func TestReadForEndsAtItsDeadlineOrWithData(t *testing.T) {
 	s, peer := connected(t)
 	b := make([]byte, 8)
 	for _, d := range []time.Duration{0, timerSlack, 2 * timerSlack} {

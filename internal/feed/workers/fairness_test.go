@@ -9,7 +9,7 @@ import (
 // starving returns the turns of a feed of a pool whose client waits for every burst.
 func starving(p *Pool) *Turn { return &Turn{pool: p, starved: true} }
 
-func TestAStarvedFeedKeepsItsTurnUntilItsTimeIsOverOrItIsCalm(t *testing.T) {
+func TestAStarvedFeedKeepsItsTurnUntilItEndsOrItIsNotStarved(t *testing.T) {
 	for name, ends := range map[string]func(t *Turn){
 		"time over": func(t *Turn) { t.until = time.Now().Add(-time.Second) },
 		"calm": func(t *Turn) {
