@@ -112,7 +112,8 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 		fmt.Printf("epoch %d: validation MSE %.4f, %.1f s, "+
-			"in all %.1f %% of the time in wait for data\n", epoch+1, score, time.Since(began).Seconds(),
+			"in all %.1f %% of the time in wait for data\n",
+			epoch+1, score, time.Since(began).Seconds(),
 			100*stats.WaitData.Seconds()/stats.Pass.Seconds())
 	}
 	score, err := evaluate(ctx, best, feeds[2])
