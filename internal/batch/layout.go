@@ -54,7 +54,7 @@ func (l *Layout) Part(name string) *wire.Part {
 	return nil
 }
 
-// add adds a part behind the others, and reports whether the slot is small enough.
+// add adds a part after the others, and reports whether the slot is small enough.
 func (l *Layout) add(name string, dtype layout.DType, shape ...int64) bool {
 	bytes := dtype.Size()
 	for _, n := range shape {

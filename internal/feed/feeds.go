@@ -34,7 +34,7 @@ func (s *Server) Changes() <-chan struct{} {
 	return s.change
 }
 
-// notify wakes those who wait for Changes. The caller holds mu.
+// notify wakes the goroutines that wait for Changes. The caller holds mu.
 func (s *Server) notify() {
 	close(s.change)
 	s.change = make(chan struct{})
@@ -108,7 +108,7 @@ func (s *Server) findLocked(id string) (*stream, error) {
 		"feed").WithHint("tensorcache feeds lists them")
 }
 
-// close ends the feed for a reason, which the trainer is told. The first reason counts.
+// close ends the feed for a reason, which it sends to the trainer. Only the first reason counts.
 func (s *stream) close(why *wire.Problem) {
 	s.closed.CompareAndSwap(nil, why)
 	s.mu.Lock()

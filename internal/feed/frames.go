@@ -30,7 +30,7 @@ func readRequest(conn *net.UnixConn) ([]byte, error) {
 		return nil, wire.NewProblem(wire.ProtocolError,
 			"the first frame is of kind %d, want a request (%d)", kind, wire.FrameRequest)
 	}
-	// allocates memory for what is sent, not for what is announced
+	// This allocates memory for the bytes that are sent, not for the announced length.
 	payload, err := io.ReadAll(io.LimitReader(conn, int64(length)))
 	if err == nil && len(payload) < int(length) {
 		err = io.ErrUnexpectedEOF

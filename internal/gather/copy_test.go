@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCopyValuesWritesExactlyTheDestination copies bytes between two stretches of memory behind
-// which nothing can be read or written, at any distance in their pages, also where REP MOVSB is
-// slow.
+// TestCopyValuesWritesExactlyTheDestination copies bytes between two ranges of memory, each before
+// a page that can be neither read nor written. It tries all distances of their offsets in a page,
+// also those with which REP MOVSB is slow.
 func TestCopyValuesWritesExactlyTheDestination(t *testing.T) {
 	memory := func(i int) []byte {
 		return unsafe.Slice((*byte)(unsafe.Pointer(&guarded()[i][0])), 4*len(guarded()[i]))

@@ -10,8 +10,8 @@ import (
 // line of the block once per column and takes five times as long.
 const maxInterleaved = 8
 
-// interleaver moves columns that lie apart, several at once, so that each row of the block is
-// written in one go.
+// interleaver moves columns that are not adjacent, several at once, so that it writes each row of
+// the block at once.
 type interleaver[S, D numeric] struct {
 	Block
 	sources [][]S

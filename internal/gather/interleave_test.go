@@ -49,7 +49,7 @@ func (l interleaving) check(t interface {
 	sources := make([][]uint32, maxInterleaved)
 	for i := range sources {
 		page := guarded()[i]
-		// no value more: a read behind the last ends the process
+		// The column ends at the page, so that a read after its last value ends the process.
 		sources[i] = page[int64(len(page))-(l.row+l.length-l.from):]
 		for j := range sources[i] {
 			sources[i][j] = l.seed + uint32(i)<<24 + uint32(j)

@@ -20,7 +20,7 @@ type numeric interface {
 	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
-// adjacentMover moves columns that lie side by side in each row.
+// adjacentMover moves columns that are adjacent in each row.
 type adjacentMover[S, D numeric] struct {
 	Block
 	source  layout.Strided[S]
@@ -28,7 +28,7 @@ type adjacentMover[S, D numeric] struct {
 
 	wholeRows bool // source rows are block rows: one copy a window
 	copyRows  bool // values need no conversion: one copy a row
-	copyLines bool // the samples of a channel lie side by side: one copy a channel
+	copyLines bool // the samples of a channel are adjacent: one copy a channel
 }
 
 func newAdjacentMover[S, D numeric](b Block, source layout.Strided[S],
@@ -89,7 +89,7 @@ func (m *adjacentMover[S, D]) convert(dst []D, row, first int64) {
 	}
 }
 
-// strides returns how many values lie between samples and between features of a block.
+// strides returns the distances between samples and between features of a block, in values.
 func (b Block) strides() (sample, feature int64) {
 	if b.ChannelsFirst {
 		return 1, b.Length

@@ -1,15 +1,15 @@
 // Package prefetch asks the system for the pages of coming batches before they are read.
 //
 // If the data is not in memory, a gather waits for one page after the other, although the disk
-// could read many at once. The order is known, so the pages of the coming batches are asked for
-// before the batches are made, whoever will read them: the gather workers, or the client through
-// its own mapping of the same file. ranges.go computes what a batch reads, prefetcher.go decides
-// when to ask and how far ahead.
+// could read many at once. The order is known, so the prefetcher asks for the pages of coming
+// batches before they are made. It does not matter whether the gather workers read them, or the
+// client through its own mapping of the same file. ranges.go computes what a batch reads, and
+// prefetcher.go decides when to ask and how far ahead.
 //
 // # Caveats
 //
-// While all data is in memory, the cost is one check of one page a burst. bench/cold.py measures the
-// gain.
+// While all data is in memory, the cost is one check of one page a burst. bench/cold.py measures
+// the gain.
 package prefetch
 
 import (
@@ -57,21 +57,22 @@ type Prefetcher struct {
 	maxAhead int64 // in batches
 
 	consecutive bool // the windows of a batch are consecutive
-	// so are those of all batches, without gaps: the system reads ahead by itself
+	// The windows of all batches are consecutive, without gaps: the system reads ahead by itself.
 	sequential bool
 
 	cold            bool
-	enableReadAhead func()           // undoes DisableReadAhead
-	sampler         *sampler.Sampler // of its own: a sampler knows one epoch's order at a time
-	epoch           uint64           // what is asked for next
-	consumed        int64
-	ahead           int64 // batches that were asked for and are not made yet
-	resident        int   // pages in a row that were in memory
-	batch           sampler.Batch
+	enableReadAhead func() // undoes DisableReadAhead
+	// a second one, because a sampler stores one epoch's order at a time
+	sampler  *sampler.Sampler
+	epoch    uint64 // of the next batch to ask for
+	consumed int64
+	ahead    int64 // batches that were asked for and are not made yet
+	resident int   // number of pages in a row that were in memory
+	batch    sampler.Batch
 }
 
-// New returns a prefetcher of windows in an order. It asks for nothing unless readsRows says that
-// somebody reads the rows.
+// New returns a prefetcher of windows in an order. If readsRows is false, neither the daemon nor
+// the client reads the rows, and it asks for nothing.
 func New(pages Pages, w *plan.Windows, o sampler.Options, readsRows bool) *Prefetcher {
 	p := &Prefetcher{pages: pages, windows: w, options: o}
 	if readsRows {
@@ -165,7 +166,8 @@ func (p *Prefetcher) BurstSize(n int) int {
 	return min(n, max(1, int(p.maxAhead/announceShare)))
 }
 
-// Stop ends prefetching: all data is in memory, or the feed goes on elsewhere or ends.
+// Stop ends prefetching, because all data is in memory, or the feed continues at another cursor or
+// ends.
 func (p *Prefetcher) Stop() {
 	if p.cold {
 		p.cold = false

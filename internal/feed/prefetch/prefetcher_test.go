@@ -270,7 +270,7 @@ func TestDataInMemoryCostsOneCheckABurst(t *testing.T) {
 	}
 }
 
-// fileWithGaps is a file of which some pages are not in memory, by the numbers of the checks.
+// fileWithGaps is a file of which some pages are not in memory, by the number of the check.
 type fileWithGaps struct {
 	fakeFile
 	missing func(look int) bool

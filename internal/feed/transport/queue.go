@@ -9,11 +9,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// queue is the memory behind the slots of a ring through which descriptors go and credits come
-// without a system call. The daemon writes descriptors, how many it has sent, and whether it waits
-// on the socket. The client writes credits, how many it has given, and how many descriptors it has
-// read. Each side writes a count after what it counts, and reads in the other order. That is enough
-// where stores become visible in their order: on amd64.
+// queue is the memory after the slots of a ring. It passes descriptors to the client and credits to
+// the daemon without a system call. The daemon writes descriptors, how many it has sent, and
+// whether it waits on the socket. The client writes credits, how many it has given, and how many
+// descriptors it has read. Each side writes a number after the entries that it counts, and reads it
+// before them. That is enough if stores become visible in their order, as on amd64.
 //
 // The daemon reads each word that the client writes once, and checks it as it checks frames.
 type queue struct {

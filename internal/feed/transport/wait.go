@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// maxSleep bounds a sleep. A trainer that takes a quarter of its slots in less time does not wake
-// the daemon, which looks by itself when about as many are free: to wake the daemon takes the
-// trainer ten microseconds, which batches of a millisecond do not notice.
+// maxSleep is the longest time for a quarter of the slots in which the daemon sleeps and wakes up by
+// itself. If a trainer needs longer, it wakes the daemon. That takes the trainer 10 µs, which is
+// little compared with its batches.
 const maxSleep = time.Millisecond
 
-// sleepMargin must be left of the time that half of the ring lasts, because several credits come at
-// once and sleeps end late.
+// sleepMargin is how long before half of the ring is used up a sleep ends, because several credits
+// come at once and sleeps end late.
 const sleepMargin = 200 * time.Microsecond
 
-// minSleep is how long it takes to fall asleep and to wake up. A trainer that takes a quarter of
-// its slots in less time does nothing with them. The producer spins as long as that goes on.
+// minSleep is how long it takes to fall asleep and to wake up. If a trainer needs less time for a
+// quarter of its slots, it does no work on them, and the producer spins until that changes.
 const minSleep = 100 * time.Microsecond
 
 // yieldInterval is how often a producer that sleeps calls the Go scheduler. If a goroutine has not
