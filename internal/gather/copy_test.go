@@ -9,7 +9,7 @@ import (
 )
 
 // TestCopyValuesWritesExactlyTheDestination copies bytes between two ranges of memory, each before
-// a page that can be neither read nor written. It tries all distances of their offsets in a page,
+// a page that can be neither read nor written. It draws any offsets in their pages,
 // also those with which REP MOVSB is slow.
 func TestCopyValuesWritesExactlyTheDestination(t *testing.T) {
 	memory := func(i int) []byte {

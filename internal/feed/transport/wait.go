@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// maxSleep is the longest time for a quarter of the slots in which the daemon sleeps and wakes up by
-// itself. If a trainer needs longer, it wakes the daemon. That takes the trainer 10 µs, which is
+// maxSleep is the longest time for a quarter of the slots in which the daemon sleeps and wakes up
+// by itself. If a trainer needs longer, it wakes the daemon. That takes the trainer 10 µs, which is
 // little compared with its batches.
 const maxSleep = time.Millisecond
 
