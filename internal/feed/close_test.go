@@ -46,7 +46,7 @@ func TestClosingAFeedTellsItsTrainerWhy(t *testing.T) {
 			}
 			if p := problemIn(t, <-ended); p.Type != wire.FeedClosed ||
 				!strings.Contains(p.Detail, "feed "+tr.Feed+" was closed") || p.Hint == "" {
-				t.Errorf("a trainer that %s was told %+v", name, p)
+				t.Errorf("a trainer that %s got %+v", name, p)
 			}
 			tr.close()
 		}
@@ -89,7 +89,7 @@ func TestAClosedFeedCannotBeReplaced(t *testing.T) {
 	}
 	// The client has not ended the other feed yet.
 	if p := problemIn(t, successor.ended()); p.Type != wire.FeedClosed {
-		t.Errorf("the feed in its place was told %+v", p)
+		t.Errorf("its successor got %+v", p)
 	}
 	// First the feed is about to end, then it has ended.
 	for _, typ := range []string{wire.FeedClosed, wire.FeedNotFound} {

@@ -92,11 +92,12 @@ func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 			defer detach()
 			_, c := serveCold(t, st)
 			if st.forDisk <= 0 {
-				t.Error("the meter has no word of waiting for the disk")
+				t.Error("the meter does not count waits for the disk")
 			}
 			burst := coldBurst(t, st)
 			if most := 2 * burst; c.most > most {
-				t.Errorf("%d batches were waited for before one of them was announced, want at most %d: a burst, and the next", c.most, most)
+				t.Errorf("%d batches were waited for before one of them was announced, "+
+					"want at most %d: a burst, and the next", c.most, most)
 			}
 		})
 	}

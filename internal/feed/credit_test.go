@@ -38,17 +38,17 @@ func TestASlotIsUsedAgainOnlyAfterItsCredit(t *testing.T) {
 		slots = append(slots, d.Slot)
 	}
 	if slices.Sort(slots); !slices.Equal(slots, []uint32{0, 1, 2, 3, 4}) {
-		t.Fatalf("the first batches stand in slots %v", slots)
+		t.Fatalf("the first batches are in slots %v", slots)
 	}
 	for range 50 { // only one slot is free, so the next batch must be there
 		tr.credit(t, first[2].Slot)
 		d := tr.batch(t)
 		if d.Slot != first[2].Slot {
-			t.Fatalf("a batch stands in slot %d, which the trainer holds", d.Slot)
+			t.Fatalf("a batch is in slot %d, which belongs to the trainer", d.Slot)
 		}
 	}
 	if got := tr.starts(first[1])[0]; got != 8 {
-		t.Errorf("the batch that was held begins with window %d now, want 8", got)
+		t.Errorf("the kept batch begins with window %d now, want 8", got)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestASeekContinuesAtItsCursor(t *testing.T) {
 	tr.seek(t, 7, 100)
 	if d := tr.batch(t); d.Slot != wire.NoSlot || d.Flags != wire.FlagLast || d.Epoch != 7 ||
 		d.Consumed != 100 || d.Rows != 0 {
-		t.Errorf("got %+v, want word that nothing of epoch 7 is left", d)
+		t.Errorf("got %+v, want a descriptor without a batch in epoch 7", d)
 	}
 	if d := tr.batch(t); d.Epoch != 8 || d.Consumed != 8 {
 		t.Errorf("got %+v, want the first windows of epoch 8", d)
@@ -164,7 +164,7 @@ func TestTheLastOfManySeeksCounts(t *testing.T) {
 		tr.seek(t, uint64(i), int64(8*(i%100)))
 	}
 	if d := tr.batch(t); d.Epoch != 499 || d.Consumed != 8*99+8 || tr.starts(d)[0] != 8*99 {
-		t.Errorf("got %+v, want what the last seek asked for", d)
+		t.Errorf("got %+v, want the batch at the last seek", d)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestARankWithoutBatchesWaitsForASeek(t *testing.T) {
 	empty(9)
 	empty(10)
 	if len(tr.pending) != 0 {
-		t.Errorf("%+v was sent unasked", tr.pending)
+		t.Errorf("%+v was sent without a seek", tr.pending)
 	}
 }
 

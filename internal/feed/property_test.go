@@ -89,7 +89,7 @@ func compareFeed(t *rapid.T, tr *trainer, order *sampler.Sampler, drawn *drawnFe
 		left := order.Steps(epoch, consumed)
 		if left == 0 {
 			if d.Slot != wire.NoSlot || d.Flags != wire.FlagLast || d.Epoch != epoch {
-				t.Fatalf("got %+v where nothing of epoch %d is left", d, epoch)
+				t.Fatalf("got %+v, but no batch of epoch %d is left", d, epoch)
 			}
 			epoch, consumed = epoch+1, 0
 			if order.Steps(epoch, 0) == 0 {

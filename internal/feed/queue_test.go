@@ -77,21 +77,21 @@ func TestUnreadSeeksDoNotFillTheQueue(t *testing.T) {
 			with("options", map[string]any{"batch_size": 1, "num_replicas": 3, "rank": 2,
 				"tail": "short"})))
 	defer tr.close()
-	sent, room := func() uint64 { return atomic.LoadUint64(&tr.words[wire.QueueSent]) },
+	sent, capacity := func() uint64 { return atomic.LoadUint64(&tr.words[wire.QueueSent]) },
 		uint64(tr.Queue.Descriptors)
 	waitUntil(t, "told", func() bool { return sent() == 2 })
 	for i := range uint64(60) {
 		before := sent()
 		tr.seek(t, 2*i, 0)
-		if before+4 <= room { // else the queue stays as it is
+		if before+4 <= capacity { // else the queue stays as it is
 			waitUntil(t, "answered", func() bool { return sent() == before+2 })
 		}
 	}
-	if n := sent(); n > room {
-		t.Fatalf("%d descriptors were sent into room for %d, none was read", n, room)
+	if n := sent(); n > capacity {
+		t.Fatalf("%d descriptors were sent into a queue of %d, none was read", n, capacity)
 	}
 	if d := tr.batch(t); d.Epoch != 118 {
-		t.Errorf("got %+v, want what the last seek asked for", d)
+		t.Errorf("got %+v, want the batch at the last seek", d)
 	}
 }
 

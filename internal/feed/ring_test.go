@@ -33,7 +33,7 @@ func TestARingThatDoesNotFitHasFewerSlotsAndThenIsRefused(t *testing.T) {
 	if p.Type != wire.Memory || !strings.Contains(p.Detail, "a ring of 3 slots needs 1.5 KiB") ||
 		!strings.Contains(p.Detail, "has 0 B left of 6.0 KiB") || p.Hint == "" ||
 		p.Field != "batch_size" {
-		t.Errorf("got %+v, want memory with need and have", p)
+		t.Errorf("got %+v, want the problem memory with both sizes", p)
 	}
 	one.close()
 	waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 1 })

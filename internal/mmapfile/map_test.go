@@ -18,7 +18,7 @@ func TestMapShowsTheFile(t *testing.T) {
 		t.Errorf("%d bytes, %v, want those of the file", len(b), err)
 	}
 	if b, err := m.Bytes(3, 5); err != nil || string(b) != "defgh" || cap(b) != 5 {
-		t.Errorf("bytes 3 to 8 are %q with room for %d, %v", b, cap(b), err)
+		t.Errorf("bytes 3 to 8 are %q with capacity %d, %v", b, cap(b), err)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestNewClosesTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := f.Stat(); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("the file is open still: %v", err)
+		t.Errorf("the file was not closed: %v", err)
 	}
 	if b, err := m.Bytes(1, 3); err != nil || string(b) != "ell" || m.File() != nil {
 		t.Errorf("%q, %v, %v", b, err, m.File())
@@ -42,7 +42,7 @@ func TestNewClosesTheFile(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := empty.Stat(); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("the file that was refused is open still: %v", err)
+		t.Errorf("the file that was refused was not closed: %v", err)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestNewSharedWritesToTheFileAndRefusesShorterFiles(t *testing.T) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 		if _, err := f.Stat(); !errors.Is(err, os.ErrClosed) {
-			t.Errorf("%d bytes: the file that was refused is open still: %v", size, err)
+			t.Errorf("%d bytes: the file that was refused was not closed: %v", size, err)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestAFaultNamesTheTruncatedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := read(&one.data[pageSize-1]); p != nil {
-		t.Errorf("what is there panics: %v", p)
+		t.Errorf("reading the rest panics: %v", p)
 	}
 	p := read(&one.data[2*pageSize+5])
 	if err := FaultError(p); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), one.path) ||

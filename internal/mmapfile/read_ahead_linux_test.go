@@ -47,7 +47,7 @@ func TestPopulateReadsPagesIntoMemory(t *testing.T) {
 		m.Populate(outside[0], outside[1])
 	}
 	if !m.Resident(-1) || !m.Resident(m.Len()) {
-		t.Error("what is outside the file is missing")
+		t.Error("bytes outside the file are not in memory")
 	}
 	all := func(first, last int64) bool {
 		for i := first; i <= last; i++ {
@@ -70,11 +70,11 @@ func TestWillNeedPreventsMajorFaults(t *testing.T) {
 	if n := majorFaults(t, func() {
 		for at := int64(0); at < m.Len(); at += pageSize {
 			if m.data[at] != 'x' {
-				t.Fatal("other bytes came")
+				t.Fatal("the bytes differ")
 			}
 		}
 	}); n > 0 {
-		t.Errorf("%d pages that were asked for were read only when they were touched", n)
+		t.Errorf("%d pages that were asked for were read when they were used", n)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestInMemoryEqualsTheCountOfTheKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, rss := inMemory(t, m), smaps(t, m, "Rss"); n != 0 || rss != 0 {
-		t.Errorf("%d bytes are in memory and %d mapped after they were given up", n, rss)
+		t.Errorf("%d bytes are in memory and %d mapped after Evict", n, rss)
 	}
 	if b, err := m.Bytes(5*pageSize, 3); err != nil || string(b) != "xxx" {
 		t.Errorf("then %q is read, %v", b, err)
@@ -111,7 +111,7 @@ func TestPagesOfAnotherMapAreNotEvicted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := inMemory(t, m); n < 10*pageSize {
-		t.Errorf("%d bytes stay of the 10 pages that another map shows", n)
+		t.Errorf("%d bytes stay, want at least 10 pages of the other map", n)
 	}
 }
 
