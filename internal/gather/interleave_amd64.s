@@ -2,8 +2,8 @@
 
 // func interleave8(dst unsafe.Pointer, step int64, sources *[8]unsafe.Pointer, offset, n int64)
 //
-// Four rows an iteration: each register has four values of one column and of the column four further,
-// so that two rounds of unpacking halves give whole rows.
+// It writes four rows an iteration. Each register has four values of a column and of the fourth
+// column after it, so that two rounds of unpacking halves give whole rows.
 TEXT ·interleave8(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ step+8(FP), DX

@@ -1,8 +1,9 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// tables are, at 0, 16 bytes of nothing and 16 of ones: 16 of them from byte n on choose the last n lanes of a register; at 32, powers
-// of ten from 0 to 16; at 288, the same below zero, so that a division gives a number its sign.
+// The tables contain, at 0, 16 zero bytes followed by 16 bytes of ones: the 16 bytes from byte n on
+// select the last n lanes of a register; at 32, the powers of ten from 0 to 16; at 288, the same
+// negated, so that a division also sets the sign.
 DATA tables<>+0(SB)/8, $0
 DATA tables<>+8(SB)/8, $0
 DATA tables<>+16(SB)/8, $-1
@@ -49,7 +50,7 @@ GLOBL zeros<>(SB), RODATA|NOPTR, $8
 DATA nines<>+0(SB)/8, $0x0909090909090909
 GLOBL nines<>(SB), RODATA|NOPTR, $8
 
-// What neighbouring digits, pairs of digits and fours of digits are multiplied by.
+// The factors of adjacent digits, pairs of digits and groups of four digits.
 DATA ones<>+0(SB)/8, $0x010a010a010a010a
 GLOBL ones<>(SB), RODATA|NOPTR, $8
 
@@ -91,9 +92,10 @@ block:
 
 // func read(r *Rows)
 //
-// SI is the text, R8 the marks, R9 the column, R10 the tables, R11 the row, R12 the byte that the cell begins at. Of the cell, BX
-// is 1 for a minus, CX the number of digits, DX that of those behind the point, AX the byte behind it and then the mantissa,
-// R13 the byte that the next one begins at.
+// SI is the text, R8 the marks, R9 the column, R10 the tables, R11 the row, and R12 the offset of the
+// cell. BX is 1 if the cell has a minus sign, CX is its number of digits, and DX the number of those
+// after the decimal mark. AX is the byte after the cell and then the mantissa, and R13 is the offset
+// of the next cell.
 TEXT ·read(SB), NOSPLIT, $0-8
 	MOVQ         r+0(FP), DI
 	MOVQ         Rows_text(DI), SI
