@@ -92,10 +92,10 @@ block:
 
 // func read(r *Rows)
 //
-// SI is the text, R8 the marks, R9 the column, R10 the tables, R11 the row, and R12 the offset of the
-// cell. BX is 1 if the cell has a minus sign, CX is its number of digits, and DX the number of those
-// after the decimal mark. AX is the byte after the cell and then the mantissa, and R13 is the offset
-// of the next cell.
+// SI is the text, R8 the marks, R9 the column, R10 the tables, R11 the row, and R12 the offset of
+// the cell. BX is 1 if the cell has a minus sign, CX is its number of digits, and DX the number of
+// those after the decimal mark. AX is the byte after the cell and then the mantissa, and R13 is the
+// offset of the next cell.
 TEXT ·read(SB), NOSPLIT, $0-8
 	MOVQ         r+0(FP), DI
 	MOVQ         Rows_text(DI), SI
@@ -131,7 +131,7 @@ cell:
 	CMPB  (SI)(R13*1), DX
 	JNE   whole
 
-	// A point: the text behind it, and that before it a byte further on.
+	// A decimal mark: the text after it, and the text before it shifted by one byte.
 	BLSRQ   AX, AX
 	TZCNTQ  AX, AX
 	MOVQ    AX, DX
