@@ -18,15 +18,15 @@ import (
 )
 
 var planRoutes = []route{
-	{"POST", "/v1/datasets/{name}/plan", named((*Server).plan)},
-	{"POST", "/v1/datasets/{name}/runs", named((*Server).runs)},
+	{"POST", "/v1/datasets/{name}/plan", oneArg((*Server).plan)},
+	{"POST", "/v1/datasets/{name}/runs", oneArg((*Server).runs)},
 }
 
-// mostRanks bounds how many ranks a plan lists.
-const mostRanks = 4096
+// maxRanks is the number of ranks that a plan lists.
+const maxRanks = 4096
 
-// open finds the windows of a request. The handle is the caller's to release.
-func (s *Server) open(name string, r wire.Selection) (*store.Handle, *plan.Windows, error) {
+// openWindows returns the windows of a request. The caller must release the handle.
+func (s *Server) openWindows(name string, r wire.Selection) (*store.Handle, *plan.Windows, error) {
 	h, err := plan.Acquire(s.Store, name, r.Generation, r.Digest)
 	if err != nil {
 		return nil, nil, err
@@ -39,10 +39,10 @@ func (s *Server) open(name string, r wire.Selection) (*store.Handle, *plan.Windo
 	return h, w, nil
 }
 
-// openParts is open for a request that may have a split, which must be right also where nothing is
-// to be split.
+// openParts is openWindows for a request that may have a split. It checks the split even if nothing
+// will be split.
 func (s *Server) openParts(name string, r wire.SplitSelection) (*store.Handle, *plan.Windows, error) {
-	h, w, err := s.open(name, r.Selection)
+	h, w, err := s.openWindows(name, r.Selection)
 	if err != nil || !hasSplit(r) {
 		return h, w, err
 	}
@@ -53,15 +53,15 @@ func (s *Server) openParts(name string, r wire.SplitSelection) (*store.Handle, *
 	return h, w, nil
 }
 
-// hasSplit tells whether a request has a split.
+// hasSplit reports whether a request has a split.
 func hasSplit(r wire.SplitSelection) bool { return len(r.Split) > 0 && string(r.Split) != "null" }
 
-// plan says which windows exist, and why others do not. A spec that admits none at all is refused,
-// and so is a split with a part that has none of any item; the windows under given cuts may be
-// none.
+// plan counts the windows that exist and the positions that are rejected, by reason. It refuses a
+// spec without windows, and a split with a part that has no window of any item. With cuts, there
+// may be no windows.
 func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 	var r wire.PlanRequest
-	if err := read(ctx, &r); err != nil {
+	if err := readBody(ctx, &r); err != nil {
 		return err
 	}
 	if r.Options != nil {
@@ -86,10 +86,10 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		DType: string(w.DType()),
 	}
 	if n := w.Index.Len(); n > 0 {
-		if p.First, err = place(h.Data, w, 0); err != nil {
+		if p.First, err = windowPlace(h.Data, w, 0); err != nil {
 			return err
 		}
-		if p.Last, err = place(h.Data, w, n-1); err != nil {
+		if p.Last, err = windowPlace(h.Data, w, n-1); err != nil {
 			return err
 		}
 	}
@@ -98,17 +98,17 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	if hasSplit(r.SplitSelection) {
-		if p.Splits, err = splits(w, r); err != nil {
+		if p.Splits, err = planSplits(w, r); err != nil {
 			return err
 		}
 	}
 	if r.PerItem != nil {
-		if p.PerItem, err = perItem(h.Data, w.Index, *r.PerItem); err != nil {
+		if p.PerItem, err = planItems(h.Data, w.Index, *r.PerItem); err != nil {
 			return err
 		}
 	}
 	if r.Options != nil && p.Windows > 0 {
-		if p.BatchPlan, err = batches(w, r); err != nil {
+		if p.BatchPlan, err = batchPlan(w, r); err != nil {
 			return err
 		}
 		if batch.AutoIsView(w, *r.Options) {
@@ -118,13 +118,13 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 200, p)
 }
 
-// runs lists the index as triples of i64: item, first start, count.
+// runs sends the runs of the index, each as item, first start and count (i64).
 func (s *Server) runs(ctx *fasthttp.RequestCtx, name string) error {
 	var r wire.Selection
-	if err := read(ctx, &r); err != nil {
+	if err := readBody(ctx, &r); err != nil {
 		return err
 	}
-	h, w, err := s.open(name, r)
+	h, w, err := s.openWindows(name, r)
 	if err != nil {
 		return err
 	}
@@ -135,16 +135,16 @@ func (s *Server) runs(ctx *fasthttp.RequestCtx, name string) error {
 	return nil
 }
 
-// splits plans each part of a split.
-func splits(w *plan.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
+// planSplits plans each part of a split.
+func planSplits(w *plan.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 	split, err := w.ParseSplit(r.Split)
 	if err != nil {
 		return nil, err
 	}
-	// each part's cut repeats the split
-	if n, err := split.Parts(); err == nil && n*len(r.Split) > maxBody {
+	// the cut of each part repeats the split
+	if n, err := split.Parts(); err == nil && n*len(r.Split) > maxBodyBytes {
 		return nil, wire.NewProblem(wire.TooLarge,
-			"split: the cuts of its %d parts are over %d bytes", n, maxBody).WithField(
+			"split: the cuts of its %d parts are over %d bytes", n, maxBodyBytes).WithField(
 			"split").WithHint("split into fewer parts, or name fewer items")
 	}
 	parts, err := w.Index.Split(split)
@@ -155,7 +155,7 @@ func splits(w *plan.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 	for i, x := range parts {
 		name := partName(split.Names, i, len(parts))
 		if x.Len() == 0 {
-			return nil, emptyPart(r.Split, split.Field(), name, x)
+			return nil, emptyPartError(r.Split, split.Field(), name, x)
 		}
 		out[i] = wire.SplitPlan{
 			Name: name, Windows: x.Len(), Positions: x.Positions(), Rejected: x.Rejected(),
@@ -165,31 +165,31 @@ func splits(w *plan.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 	return out, nil
 }
 
-// mostShown is how much of a request's value a message quotes.
-const mostShown = 60
+// maxQuoted is how many bytes of a request's value a message quotes.
+const maxQuoted = 60
 
-// emptyPart says that a part has no window of any item, and what its positions were lost to.
-func emptyPart(split json.RawMessage, field, name string, x *window.Index) error {
+// emptyPartError says that a part has no window of any item, and why its positions were rejected.
+func emptyPartError(split json.RawMessage, field, name string, x *window.Index) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(split, &given); err != nil {
 		return err
 	}
-	value := shortened(string(given[field]))
+	value := shorten(string(given[field]))
 	why := strings.TrimPrefix(x.Explain().Error(), window.ErrNoWindows.Error()+": ")
 	return wire.NewProblem(wire.NoWindows, "%s: got %s, but part %q has no window: %s", field,
 		value, name, why).WithField(field)
 }
 
-// mostItems bounds how many items one plan counts.
-const mostItems = 100_000
+// maxPlanItems is for how many items one plan counts windows.
+const maxPlanItems = 100_000
 
-// perItem counts the windows of the items [from, to).
-func perItem(d *layout.Data, x *window.Index, items [2]int64) ([]wire.ItemPlan, error) {
+// planItems counts the windows of each item in a half-open range.
+func planItems(d *layout.Data, x *window.Index, items [2]int64) ([]wire.ItemPlan, error) {
 	from, to := items[0], min(items[1], x.Items())
-	if from < 0 || to < from || to-from > mostItems {
+	if from < 0 || to < from || to-from > maxPlanItems {
 		return nil, wire.NewProblem(wire.InvalidRequest,
 			"per_item: got %v, want a range of at most %d items from 0", items,
-			mostItems).WithField("per_item")
+			maxPlanItems).WithField("per_item")
 	}
 	out := make([]wire.ItemPlan, 0, to-from)
 	for code := from; code < to; code++ {
@@ -203,8 +203,8 @@ func perItem(d *layout.Data, x *window.Index, items [2]int64) ([]wire.ItemPlan, 
 	return out, nil
 }
 
-// partName is the name that was given, else train, val, test as papers call two or three parts,
-// else a number.
+// partName returns the given name of a part; else train, val, test for two or three parts, as
+// papers do; else a number.
 func partName(names []string, i, n int) string {
 	switch {
 	case names != nil:
@@ -217,8 +217,8 @@ func partName(names []string, i, n int) string {
 	return fmt.Sprintf("part%d", i)
 }
 
-// place says where a window is.
-func place(d *layout.Data, w *plan.Windows, n int64) (*wire.WindowPlace, error) {
+// windowPlace returns the item, start and time of a window.
+func windowPlace(d *layout.Data, w *plan.Windows, n int64) (*wire.WindowPlace, error) {
 	at := w.Index.Place(n)
 	item, err := plan.ItemValue(d, at.Item)
 	if err != nil {
@@ -241,7 +241,7 @@ func place(d *layout.Data, w *plan.Windows, n int64) (*wire.WindowPlace, error) 
 	return p, nil
 }
 
-// timeValue is a time as JSON says it: RFC 3339, or an integer for integer time.
+// timeValue returns a time as in JSON: RFC 3339, or an integer for an integer time column.
 func timeValue(v int64, c *layout.ManifestColumn) any {
 	var t time.Time
 	switch c.Unit {
@@ -259,8 +259,8 @@ func timeValue(v int64, c *layout.ManifestColumn) any {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// batches says what an epoch is, for each rank.
-func batches(w *plan.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
+// batchPlan returns the batches of an epoch, for each rank.
+func batchPlan(w *plan.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 	o := *r.Options
 	_, bytes, err := batch.SlotPath(w, o, r.ChannelsFirst, r.Mask)
 	if err != nil {
@@ -272,7 +272,7 @@ func batches(w *plan.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 	}
 	plan := &wire.BatchPlan{Batches: first.Steps(0, 0), LastBatch: first.LastBatch(0),
 		BatchBytes: bytes, Ranks: []wire.RankPlan{}}
-	for rank, share := range first.Ranks(0, mostRanks) {
+	for rank, share := range first.Ranks(0, maxRanks) {
 		plan.Ranks = append(plan.Ranks, wire.RankPlan{Rank: int64(rank), Batches: share.Batches,
 			Windows: share.Windows})
 	}

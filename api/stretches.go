@@ -10,13 +10,13 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// mostStretches bounds how many an answer has.
-const mostStretches = 10_000
+// maxStretches limits the stretches of a response.
+const maxStretches = 10_000
 
-// stretches says of the positions of one item which are windows, and why others are not.
+// stretches sends which positions of an item are windows, and why others are not.
 func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 	var r wire.StretchesRequest
-	if err := read(ctx, &r); err != nil {
+	if err := readBody(ctx, &r); err != nil {
 		return err
 	}
 	h, w, err := s.openParts(name, r.SplitSelection)
@@ -33,7 +33,7 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 	if out.Item, err = plan.ItemValue(h.Data, r.Code); err != nil {
 		return err
 	}
-	out.Windows, out.Positions, out.Rejected = tally(w.Index, r.Code)
+	out.Windows, out.Positions, out.Rejected = countPositions(w.Index, r.Code)
 	parts, names, err := partsOf(w, r.SplitSelection, r.Code)
 	if err != nil {
 		return err
@@ -41,28 +41,27 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 	for i, x := range parts {
 		p := wire.ItemSplit{Name: names[i]}
 		p.From, p.To = x.Range(r.Code)
-		p.Windows, p.Positions, p.Rejected = tally(x, r.Code)
+		p.Windows, p.Positions, p.Rejected = countPositions(x, r.Code)
 		out.Splits = append(out.Splits, p)
 	}
-	all := func(yield func(wire.Stretch) bool) {
-		stretchesOf(w.Index, nil, r.Code,
-			out.Stride, yield)
+	allStretches := func(yield func(wire.Stretch) bool) {
+		yieldStretches(w.Index, nil, r.Code, out.Stride, yield)
 	}
 	if parts != nil {
-		all = func(yield func(wire.Stretch) bool) {
+		allStretches = func(yield func(wire.Stretch) bool) {
 			for i, x := range parts {
-				if !stretchesOf(x, &i, r.Code, out.Stride, yield) {
+				if !yieldStretches(x, &i, r.Code, out.Stride, yield) {
 					return
 				}
 			}
 		}
 	}
-	out.Stretches, out.Merged = atMost(mostStretches, all)
+	out.Stretches, out.Merged = limitStretches(maxStretches, allStretches)
 	return reply(ctx, 200, out)
 }
 
-// tally counts the positions of an item.
-func tally(x *window.Index, code int64) (windows, positions int64,
+// countPositions counts the positions of an item.
+func countPositions(x *window.Index, code int64) (windows, positions int64,
 	rejected map[window.Reason]int64) {
 	rejected = map[window.Reason]int64{}
 	for s := range x.Stretches(code) {
@@ -75,7 +74,7 @@ func tally(x *window.Index, code int64) (windows, positions int64,
 	return windows, positions, rejected
 }
 
-// partsOf are the parts of a request's split, of one item alone; nil without a split.
+// partsOf returns the parts of a request's split for one item, or nil without a split.
 func partsOf(w *plan.Windows, r wire.SplitSelection, code int64) ([]*window.Index, []string, error) {
 	if !hasSplit(r) {
 		return nil, nil, nil
@@ -99,8 +98,8 @@ func partsOf(w *plan.Windows, r wire.SplitSelection, code int64) ([]*window.Inde
 	return parts, names, nil
 }
 
-// stretchesOf yields the stretches of an item; false where no more are wanted.
-func stretchesOf(x *window.Index, part *int, code, stride int64,
+// yieldStretches yields the stretches of an item. It returns false when yield does.
+func yieldStretches(x *window.Index, part *int, code, stride int64,
 	yield func(wire.Stretch) bool) bool {
 	for s := range x.Stretches(code) {
 		out := wire.Stretch{From: s.First, To: s.First + (s.Count-1)*stride + 1,
@@ -117,12 +116,12 @@ func stretchesOf(x *window.Index, part *int, code, stride int64,
 	return true
 }
 
-// atMost collects stretches. Where there are more than n, those that lie in the same one of n/2
-// equal parts of the rows are joined.
-func atMost(n int, all iter.Seq[wire.Stretch]) (out []wire.Stretch, merged bool) {
+// limitStretches collects stretches. If there are more than n, it divides the rows into n/2 equal
+// intervals and merges the stretches inside each.
+func limitStretches(n int, stretches iter.Seq[wire.Stretch]) (out []wire.Stretch, merged bool) {
 	out = []wire.Stretch{}
 	first, end, count := int64(0), int64(0), 0
-	for s := range all {
+	for s := range stretches {
 		if count++; count == 1 {
 			first = s.From
 		}
@@ -136,7 +135,7 @@ func atMost(n int, all iter.Seq[wire.Stretch]) (out []wire.Stretch, merged bool)
 	out = out[:0]
 	width := (end-first)/int64(n/2) + 1
 	rejects := map[window.Reason]int64{}
-	for s := range all {
+	for s := range stretches {
 		at := (s.From - first) / width
 		inOne := (s.To-1-first)/width == at
 		last := len(out) - 1
@@ -144,27 +143,28 @@ func atMost(n int, all iter.Seq[wire.Stretch]) (out []wire.Stretch, merged bool)
 			(out[last].To-1-first)/width != at || !samePart(out[last].Part, s.Part) {
 			out = append(out, s)
 			clear(rejects)
-			note(rejects, &s)
+			addRejected(rejects, &s)
 			continue
 		}
-		note(rejects, &s)
+		addRejected(rejects, &s)
 		o := &out[last]
 		o.To, o.Positions, o.Windows, o.Reason = s.To, o.Positions+s.Positions, o.Windows+s.Windows,
-			most(rejects)
+			mainReason(rejects)
 	}
 	return out, true
 }
 
 func samePart(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
-func note(rejects map[window.Reason]int64, s *wire.Stretch) {
+func addRejected(rejects map[window.Reason]int64, s *wire.Stretch) {
 	if s.Reason != nil {
 		rejects[*s.Reason] += s.Positions
 	}
 }
 
-// most is the reason that rejects most, the first of equals; nil where none does.
-func most(rejects map[window.Reason]int64) (reason *window.Reason) {
+// mainReason returns the reason that rejects most positions, the first if several do; nil if none
+// does.
+func mainReason(rejects map[window.Reason]int64) (reason *window.Reason) {
 	for i := range window.Reasons {
 		if why := &window.Reasons[i]; rejects[*why] > 0 &&
 			(reason == nil || rejects[*why] > rejects[*reason]) {

@@ -10,13 +10,13 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// mostWindows bounds how many windows are sent at once.
-const mostWindows = 64
+// maxWindows limits the windows of a response.
+const maxWindows = 64
 
-// contents sends what a few windows hold, as a feed delivers it.
-func (s *Server) contents(ctx *fasthttp.RequestCtx, name string) error {
+// showWindows sends the values of a few windows, as a feed delivers them.
+func (s *Server) showWindows(ctx *fasthttp.RequestCtx, name string) error {
 	var r wire.WindowsRequest
-	if err := read(ctx, &r); err != nil {
+	if err := readBody(ctx, &r); err != nil {
 		return err
 	}
 	h, w, err := s.openParts(name, r.SplitSelection)
@@ -24,7 +24,7 @@ func (s *Server) contents(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	defer h.Release()
-	numbers, err := numbersOf(w.Index, r)
+	numbers, err := windowNumbers(w.Index, r)
 	if err != nil {
 		return err
 	}
@@ -36,10 +36,10 @@ func (s *Server) contents(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	parts := map[int64]*itemParts{}
+	parts := map[int64]*splitParts{}
 	for i, n := range numbers {
 		at := w.Index.Place(n)
-		where, err := place(h.Data, w, n)
+		where, err := windowPlace(h.Data, w, n)
 		if err != nil {
 			return err
 		}
@@ -49,26 +49,26 @@ func (s *Server) contents(ctx *fasthttp.RequestCtx, name string) error {
 			Known: content.Rows("known", i), Static: content.Static(i), Mask: content.Mask(i),
 		}
 		if parts[at.Item] == nil {
-			p := &itemParts{}
+			p := &splitParts{}
 			if p.parts, p.names, err = partsOf(w, r.SplitSelection, at.Item); err != nil {
 				return err
 			}
 			parts[at.Item] = p
 		}
-		c.Part = parts[at.Item].of(at)
+		c.Part = parts[at.Item].partWith(at)
 		out.Windows = append(out.Windows, c)
 	}
 	return reply(ctx, 200, out)
 }
 
-// itemParts are the parts of a split, of one item.
-type itemParts struct {
+// splitParts are the parts of a split, for one item.
+type splitParts struct {
 	parts []*window.Index
 	names []string
 }
 
-// of is the part that has a window; nil for none.
-func (p *itemParts) of(at window.Place) *string {
+// partWith returns the name of the part that has a window, or nil.
+func (p *splitParts) partWith(at window.Place) *string {
 	i := slices.IndexFunc(p.parts, func(x *window.Index) bool { _, ok := x.Number(at); return ok })
 	if i < 0 {
 		return nil
@@ -76,16 +76,16 @@ func (p *itemParts) of(at window.Place) *string {
 	return &p.names[i]
 }
 
-// numbersOf are the windows that are asked for.
-func numbersOf(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
+// windowNumbers returns the numbers of the windows that a request asks for.
+func windowNumbers(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
 	byRow := r.Row != nil
 	if byRow == (r.Numbers != nil) {
-		given := "neither numbers nor row"
+		got := "neither numbers nor row"
 		if byRow {
-			given = "both numbers and row"
+			got = "both numbers and row"
 		}
 		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %s, want one of them",
-			given).WithField("numbers")
+			got).WithField("numbers")
 	}
 	if byRow {
 		code := int64(0)
@@ -105,9 +105,9 @@ func numbersOf(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
 		return nil, wire.NewProblem(wire.InvalidRequest,
 			"code: got it with numbers, want it with row").WithField("code")
 	}
-	if len(r.Numbers) > mostWindows {
+	if len(r.Numbers) > maxWindows {
 		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %d of them, want at most %d",
-			len(r.Numbers), mostWindows).WithField("numbers")
+			len(r.Numbers), maxWindows).WithField("numbers")
 	}
 	for _, n := range r.Numbers {
 		if n >= 0 && n < x.Len() {

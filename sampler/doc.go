@@ -10,14 +10,14 @@
 //
 // # Entries and steps
 //
-// The order of an epoch is a list of Total entries. The ranks consume them from the first to the
-// last, R = num_replicas and B = batch_size. An entry is one window, and a step consumes B·R of
-// them, rank r the r-th B. In an order with [Traits].Blocks an entry is a block of windows, and a
-// step consumes R of them, rank r the r-th.
+// The order of an epoch is a list of Total entries, which the steps consume from the first to the
+// last. Let R be num_replicas and B be batch_size.
 //
-// With m entries left and m less than a step:
+// An entry is one window, and a step consumes B·R entries: rank r takes the r-th group of B. In an
+// order with [Traits].Blocks an entry is a block of windows, and a step consumes R entries: rank r
+// takes the r-th. If m entries are left, fewer than a step consumes:
 //
-//   - short: rank r gets ⌊m/R⌋ of them, the first m mod R ranks one more, in rank order.
+//   - short: each rank gets ⌊m/R⌋ of them, and the first m mod R ranks get one more.
 //   - wrap: the step continues at entry 0, repeatedly until it is full.
 //   - drop: the epoch ends before them.
 //

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tensorcache/tensorcache/internal/portable"
 	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/portable"
 )
 
 // cold maps a file of a number of pages, and evicts it from memory if the file system can.

@@ -8,8 +8,8 @@ import (
 
 	mmap "github.com/edsrzf/mmap-go"
 
-	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 // Writable is a file of fixed size, mapped shared for reading and writing.
@@ -69,7 +69,7 @@ func (w *Writable) Bytes() []byte { return w.data }
 // WriteAt writes to the file with a system call. The mapping shows the bytes at once. The goroutine
 // keeps its processor meanwhile (see [cached]).
 func (w *Writable) WriteAt(b []byte, at int64) error {
-	_, err := cached.File{File: w.file}.WriteAt(b, at)
+	_, err := pagecache.File{File: w.file}.WriteAt(b, at)
 	return err
 }
 

@@ -134,7 +134,7 @@ func jsonPath(field string) string {
 
 // kindNames are the names of JSON types in messages, by their names in encoding/json.
 var kindNames = map[string]string{"array": "a list", "object": "an object", "string": "text",
-	"bool": "a truth value", "number": "a number"}
+	"bool": "a boolean", "number": "a number"}
 
 // wantedKind returns the name of the JSON type that a Go type is decoded from.
 func wantedKind(t reflect.Type) string {
