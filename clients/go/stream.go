@@ -86,34 +86,6 @@ func (s *stream) mapRing(files []*os.File) error {
 	return err
 }
 
-// newSlotLayout checks that all parts lie in the slot.
-func newSlotLayout(r wire.FeedReply) (*slotLayout, error) {
-	l := &slotLayout{size: r.SlotBytes, parts: map[string]slotPart{}}
-	for _, p := range r.Parts {
-		part := slotPart{dtype: p.DType, offset: p.Offset, row: 1}
-		bytes := p.DType.Size()
-		for i, n := range p.Shape {
-			if bytes < 1 || n < 0 || n > 0 && bytes > r.SlotBytes/n {
-				return nil, fmt.Errorf("%w: a slot of %d bytes with a part %+v", ErrProtocol,
-					r.SlotBytes, p)
-			}
-			bytes *= n
-			part.shape = append(part.shape, int(n))
-			if i > 0 {
-				part.row *= n
-			}
-		}
-		if len(p.Shape) == 0 || p.Offset < 0 || p.Offset%p.DType.Size() != 0 ||
-			p.Offset > r.SlotBytes-bytes {
-			return nil, fmt.Errorf("%w: a slot of %d bytes with a part %+v", ErrProtocol,
-				r.SlotBytes, p)
-		}
-		l.rows = p.Shape[0]
-		l.parts[p.Name] = part
-	}
-	return l, nil
-}
-
 // next is the next descriptor of this stream; older ones are skipped and their slots given back. ok
 // is false where more must be received first.
 func (s *stream) next() (d wire.Descriptor, ok bool) {

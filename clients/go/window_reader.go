@@ -243,15 +243,3 @@ func (b *Batch[T]) part(name string) (*Part[T], *Part[bool]) {
 	}
 	return &b.Static, nil
 }
-
-// sized returns a part of a shape, in the memory of p if that is large enough.
-func sized[T Value](p Part[T], shape []int) Part[T] {
-	n := 1
-	for _, length := range shape {
-		n *= length
-	}
-	if cap(p.Data) < n {
-		p.Data = make([]T, n)
-	}
-	return Part[T]{Data: p.Data[:n], Shape: shape}
-}
