@@ -25,8 +25,8 @@ type Batch[T Value] struct {
 	// true where a row does not continue the row of the batch before; order lanes alone
 	Reset []bool
 
-	source *source
-	holder *holder
+	rows *itemRows
+	refs *batchRefs
 }
 
 // Len is the number of windows.
@@ -37,7 +37,7 @@ func (b *Batch[T]) Len() int { return len(b.Item) }
 func (b *Batch[T]) Rows() []int64 {
 	rows := make([]int64, len(b.Item))
 	for i, item := range b.Item {
-		rows[i] = b.source.offsets[item] + b.Start[i]
+		rows[i] = b.rows.offsets[item] + b.Start[i]
 	}
 	return rows
 }
@@ -45,52 +45,53 @@ func (b *Batch[T]) Rows() []int64 {
 // Times are the times of the first context rows, in the unit of the time column, or where a window
 // is padded of the item's first admitted row. It makes a new slice, nil where the dataset has no
 // time column. The error wraps ErrClosed once the dataset is closed.
-func (b *Batch[T]) Times() ([]int64, error) { return b.source.timesOf(b.Item, b.Start) }
+func (b *Batch[T]) Times() ([]int64, error) { return b.rows.timesOf(b.Item, b.Start) }
 
 // Copy is the same batch in memory of its own, to keep for as long as you like.
 func (b *Batch[T]) Copy() *Batch[T] {
-	own := *b
-	own.holder = nil
-	for _, p := range []*Part[T]{&own.Context, &own.Target, &own.Known, &own.Static} {
+	copied := *b
+	copied.refs = nil
+	for _, p := range []*Part[T]{&copied.Context, &copied.Target, &copied.Known, &copied.Static} {
 		*p = copyPart(*p)
 	}
-	for _, p := range []*Part[bool]{&own.Mask, &own.ContextMissing, &own.TargetMissing} {
+	for _, p := range []*Part[bool]{&copied.Mask, &copied.ContextMissing, &copied.TargetMissing} {
 		*p = copyPart(*p)
 	}
-	own.Item, own.Start, own.Reset = copySlice(b.Item), copySlice(b.Start), copySlice(b.Reset)
-	return &own
+	copied.Item, copied.Start, copied.Reset = copySlice(b.Item), copySlice(b.Start),
+		copySlice(b.Reset)
+	return &copied
 }
 
 // Hold keeps the batch beyond the loop's body until release, which may be called from any
 // goroutine, and more than once. It outlives the feed's Close, and the dataset's. Who holds nearly
 // all slots gets further batches as copies, so a loop never waits for itself.
 func (b *Batch[T]) Hold() (release func()) {
-	h := b.holder
-	if h == nil { // of its own memory, or over already
+	refs := b.refs
+	if refs == nil { // of its own memory, or over already
 		return func() {}
 	}
-	h.holds.Add(1)
-	return sync.OnceFunc(func() { b.drop(h) })
+	refs.count.Add(1)
+	return sync.OnceFunc(func() { b.unref(refs) })
 }
 
 // drop takes back one hold, and with the last gives back what the batch is made of.
-func (b *Batch[T]) drop(h *holder) {
-	if h.holds.Add(-1) > 0 {
+func (b *Batch[T]) unref(refs *batchRefs) {
+	if refs.count.Add(-1) > 0 {
 		return
 	}
 	*b = Batch[T]{}
-	if h.ring != nil {
-		h.ring.give(h.slot)
+	if refs.ring != nil {
+		refs.ring.giveBack(refs.slot)
 	}
-	if h.block != nil {
-		h.block()
+	if refs.freeBuffer != nil {
+		refs.freeBuffer()
 	}
 }
 
 // holder counts who holds a batch: the loop's body, and each Hold.
-type holder struct {
-	holds atomic.Int32
-	ring  *ring // nil where no slot is held
-	slot  uint32
-	block func() // gives back memory of the gatherer; nil where there is none
+type batchRefs struct {
+	count      atomic.Int32
+	ring       *ring // nil where no slot is held
+	slot       uint32
+	freeBuffer func() // gives back memory of the gatherer; nil where there is none
 }

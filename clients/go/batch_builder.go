@@ -9,133 +9,133 @@ import (
 
 // spareBlocks is how many blocks a gatherer keeps for batches to come; who held more batches at
 // once frees the rest.
-const spareBlocks = 16
+const maxFreeBuffers = 16
 
 // gatherer makes batches of what is mapped here, by the deliveries view and local. The maps stay
 // until it is closed and no batch is held any more.
-type gatherer[T Value] struct {
-	parts   *parts[T]
-	masks   bool  // views tell of padding, which they do not have
-	stride  int64 // rows between neighbouring windows
-	release func()
+type batchBuilder[T Value] struct {
+	reader   *windowReader[T]
+	withMask bool  // views tell of padding, which they do not have
+	stride   int64 // rows between neighbouring windows
+	unmap    func()
 
-	mu     sync.Mutex
-	free   []*gathered[T]
-	lent   int
-	closed bool
+	mu          sync.Mutex
+	freeBuffers []*batchBuffer[T]
+	lent        int
+	closed      bool
 }
 
 // gathered is memory that one batch is gathered into.
-type gathered[T Value] struct {
-	parts Batch[T]
-	back  func()
+type batchBuffer[T Value] struct {
+	batch   Batch[T]
+	release func()
 }
 
-func newGatherer[T Value](w *Windows, o FeedOptions) (*gatherer[T], error) {
+func newBatchBuilder[T Value](w *Windows, o FeedOptions) (*batchBuilder[T], error) {
 	release, err := w.data.retain()
 	if err != nil {
 		return nil, err
 	}
-	g := &gatherer[T]{masks: o.Mask, stride: max(1, w.spec.Stride)}
-	if g.parts, err = newParts[T](w, int(max(0, o.BatchSize)), o.ChannelsFirst,
+	b := &batchBuilder[T]{withMask: o.Mask, stride: max(1, w.spec.Stride)}
+	if b.reader, err = newWindowReader[T](w, int(max(0, o.BatchSize)), o.ChannelsFirst,
 		o.Mask); err != nil {
 		release()
 		return nil, err
 	}
-	end := w.data.data.Map().DisableReadAhead()
-	g.release = func() {
-		end()
+	endRandomAccess := w.data.data.Map().Scattered()
+	b.unmap = func() {
+		endRandomAccess()
 		release()
 	}
-	return g, nil
+	return b, nil
 }
 
 // gather fills the parts of a batch by its places.
-func (g *gatherer[T]) gather(b *Batch[T], h *holder) error {
-	own := g.take()
-	if own == nil {
+func (bb *batchBuilder[T]) gather(b *Batch[T], refs *batchRefs) error {
+	buffer := bb.takeBuffer()
+	if buffer == nil {
 		return fmt.Errorf("the feed is %w", ErrClosed)
 	}
-	h.block = own.back
-	if b.Mask.Data == nil && g.masks {
-		g.parts.mask(b, &own.parts)
+	refs.freeBuffer = buffer.release
+	if b.Mask.Data == nil && bb.withMask {
+		bb.reader.markRealRows(b, &buffer.batch)
 	}
-	return g.parts.fill(b, &own.parts)
+	return bb.reader.gather(b, &buffer.batch)
 }
 
 // view is a batch of windows that start a stride apart: the slot says where the first of them is.
-func (g *gatherer[T]) view(s *stream, d wire.Descriptor) (*Batch[T], error) {
-	own := g.take()
-	if own == nil {
+func (bb *batchBuilder[T]) view(s *stream, d wire.Descriptor) (*Batch[T], error) {
+	buffer := bb.takeBuffer()
+	if buffer == nil {
 		return nil, fmt.Errorf("the feed is %w", ErrClosed)
 	}
 	var item, start int64
 	if !s.ring.peek(d.Slot, func(memory []byte) {
-		item, start = partOf[int64](s.layout, "item", memory, 1).Data[0],
-			partOf[int64](s.layout, "start", memory, 1).Data[0]
+		item, start = partInSlot[int64](s.layout, "item", memory, 1).Data[0],
+			partInSlot[int64](s.layout, "start", memory, 1).Data[0]
 	}) {
-		own.back()
+		buffer.release()
 		return nil, fmt.Errorf("the feed is %w", ErrClosed)
 	}
 	n := int(d.Rows)
-	if cap(own.parts.Item) < n {
-		own.parts.Item, own.parts.Start = make([]int64, n), make([]int64, n)
+	if cap(buffer.batch.Item) < n {
+		buffer.batch.Item, buffer.batch.Start = make([]int64, n), make([]int64, n)
 	}
-	b := &Batch[T]{Item: own.parts.Item[:n], Start: own.parts.Start[:n],
-		source: g.parts.windows.source, holder: &holder{block: own.back}}
-	b.holder.holds.Store(1)
+	b := &Batch[T]{Item: buffer.batch.Item[:n], Start: buffer.batch.Start[:n],
+		rows: bb.reader.windows.rows, refs: &batchRefs{freeBuffer: buffer.release}}
+	b.refs.count.Store(1)
 	for i := range n {
-		b.Item[i], b.Start[i] = item, start+int64(i)*g.stride
+		b.Item[i], b.Start[i] = item, start+int64(i)*bb.stride
 	}
-	if err := g.parts.view(b, &own.parts, g.stride); err != nil {
-		b.drop(b.holder)
+	if err := bb.reader.view(b, &buffer.batch, bb.stride); err != nil {
+		b.unref(b.refs)
 		return nil, err
 	}
-	if g.masks {
-		g.parts.mask(b, &own.parts)
+	if bb.withMask {
+		bb.reader.markRealRows(b, &buffer.batch)
 	}
 	return b, nil
 }
 
 // take is memory for a batch, nil once the maps may be gone.
-func (g *gatherer[T]) take() *gathered[T] {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
+func (b *batchBuilder[T]) takeBuffer() *batchBuffer[T] {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
 		return nil
 	}
-	g.lent++
-	if last := len(g.free) - 1; last >= 0 {
-		own := g.free[last]
-		g.free = g.free[:last]
-		return own
+	b.lent++
+	if last := len(b.freeBuffers) - 1; last >= 0 {
+		buffer := b.freeBuffers[last]
+		b.freeBuffers = b.freeBuffers[:last]
+		return buffer
 	}
-	own := &gathered[T]{}
-	own.back = func() { g.give(own) }
-	return own
+	buffer := &batchBuffer[T]{}
+	buffer.release = func() { b.freeBuffer(buffer) }
+	return buffer
 }
 
-func (g *gatherer[T]) give(own *gathered[T]) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.lent--
-	if len(g.free) < spareBlocks {
-		g.free = append(g.free, own)
+func (b *batchBuilder[T]) freeBuffer(buffer *batchBuffer[T]) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lent--
+	if len(b.freeBuffers) < maxFreeBuffers {
+		b.freeBuffers = append(b.freeBuffers, buffer)
 	}
-	g.releaseWhenDone()
+	b.unmapWhenUnused()
 }
 
 // close lets go of the maps, as soon as no batch is held. Calling it again does nothing.
-func (g *gatherer[T]) close() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
-	g.releaseWhenDone()
+func (b *batchBuilder[T]) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	b.unmapWhenUnused()
 }
 
-func (g *gatherer[T]) releaseWhenDone() {
-	if g.closed && g.lent == 0 {
-		g.release()
-		g.free = nil
+func (b *batchBuilder[T]) unmapWhenUnused() {
+	if b.closed && b.lent == 0 {
+		b.unmap()
+		b.freeBuffers = nil
 	}
 }

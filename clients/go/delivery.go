@@ -36,7 +36,7 @@ const (
 // first attaches for the first time, and settles the delivery.
 func (f *Feed[T]) first(ctx context.Context) (s *stream, err error) {
 	if o := f.options; o.Delivery != DeliverSlot && o.Delivery != DeliverStarts {
-		if f.gather, err = newGatherer[T](f.windows, o); err != nil {
+		if f.builder, err = newBatchBuilder[T](f.windows, o); err != nil {
 			return nil, err
 		}
 	}
@@ -54,7 +54,7 @@ func (f *Feed[T]) settle(s *stream) error {
 	f.want = f.have
 	switch s.reply.Delivery {
 	case DeliverView: // auto is asked without views where this would refuse
-		return f.gather.parts.checkViews()
+		return f.builder.reader.checkViews()
 	case DeliverSlot:
 		if f.options.Delivery == DeliverAuto {
 			f.chooser = newChooser()
@@ -77,7 +77,7 @@ func (s *stream) checkDelivery(asked string) error {
 	for _, name := range []string{"item", "start"} {
 		p := s.layout.parts[name]
 		settled = settled && p.dtype == layout.Int64 && len(p.shape) == 1 &&
-			int64(p.shape[0]) == s.layout.rows
+			int64(p.shape[0]) == s.layout.batchSize
 	}
 	if !settled {
 		return fmt.Errorf("%w: delivery %q of parts %+v, where %q was asked for", ErrProtocol, got,
@@ -89,35 +89,35 @@ func (s *stream) checkDelivery(asked string) error {
 // batch makes the batch of a descriptor.
 func (f *Feed[T]) batch(s *stream, d wire.Descriptor) (*Batch[T], error) {
 	if s.reply.Delivery == DeliverView && d.Flags&wire.FlagRun != 0 {
-		return f.gather.view(s, d)
+		return f.builder.view(s, d)
 	}
-	memory, held := s.ring.take(d.Slot)
+	memory, isLent := s.ring.lend(d.Slot)
 	if memory == nil {
 		return nil, fmt.Errorf("the feed is %w", ErrClosed)
 	}
-	b := makeBatch[T](s.layout, memory, int(d.Rows))
-	b.source = f.windows.source
-	h := &holder{slot: d.Slot}
-	h.holds.Store(1)
-	if held {
-		h.ring = s.ring
+	b := batchInSlot[T](s.layout, memory, int(d.Rows))
+	b.rows = f.windows.rows
+	refs := &batchRefs{slot: d.Slot}
+	refs.count.Store(1)
+	if isLent {
+		refs.ring = s.ring
 	}
-	if f.gather != nil && s.reply.Delivery != DeliverSlot {
-		if err := f.gather.gather(b, h); err != nil {
-			b.drop(h)
+	if f.builder != nil && s.reply.Delivery != DeliverSlot {
+		if err := f.builder.gather(b, refs); err != nil {
+			b.unref(refs)
 			return nil, err
 		}
 	}
-	if held || h.block != nil {
-		b.holder = h
+	if isLent || refs.freeBuffer != nil {
+		b.refs = refs
 	}
 	return b, nil
 }
 
 // lend hands a batch to the loop's body.
-func lend[T Value](b *Batch[T], yield func(*Batch[T]) bool) bool {
-	if b.holder != nil {
-		defer b.drop(b.holder)
+func yieldBatch[T Value](b *Batch[T], yield func(*Batch[T]) bool) bool {
+	if b.refs != nil {
+		defer b.unref(b.refs)
 	}
 	return yield(b)
 }

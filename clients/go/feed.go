@@ -58,7 +58,7 @@ func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T],
 	}
 	s, err := f.first(ctx)
 	if err != nil {
-		f.closeGather()
+		f.closeBuilder()
 		return nil, err
 	}
 	f.stream, f.cursor, f.length = s, s.reply.Cursor, s.reply.Batches
@@ -163,6 +163,6 @@ func (f *Feed[T]) Close() error {
 	}
 	f.halt()
 	f.drop()
-	f.closeGather()
+	f.closeBuilder()
 	return nil
 }

@@ -27,7 +27,7 @@ func TestAutoTriesBothDeliveriesAndMissesNothing(t *testing.T) {
 	pressed(f)
 	for range 3 { // more steps than a choice takes
 		got = append(got, must(served(t, t.Context(), f, func(n int, b *Batch[float32]) {
-			if gathered := b.holder.block != nil; gathered != (f.Delivery() == DeliverLocal) {
+			if gathered := b.refs.freeBuffer != nil; gathered != (f.Delivery() == DeliverLocal) {
 				t.Errorf("by %s, gathered here: %t", f.Delivery(), gathered)
 			}
 			if f.isChoosing() && f.tuner.passed != -long {
@@ -53,9 +53,9 @@ func TestAutoTriesBothDeliveriesAndMissesNothing(t *testing.T) {
 		t.Errorf("batches by %v, steps of %v", seen, stats.Step)
 	}
 	if f.isChoosing() || f.Delivery() != f.chooser.delivery ||
-		(f.gather == nil) != (f.Delivery() == DeliverSlot) {
+		(f.builder == nil) != (f.Delivery() == DeliverSlot) {
 		t.Errorf("chose %+v, delivers by %s, gathers itself: %t", f.chooser, f.Delivery(),
-			f.gather != nil)
+			f.builder != nil)
 	}
 	if stats.Held != len(kept) {
 		t.Errorf("%d batches are held, want %d", stats.Held, len(kept))
@@ -135,7 +135,7 @@ func TestAutoKeepsSlotsWhereTheOtherCannotBeHad(t *testing.T) {
 		}
 	}))(t)
 	w.data.name = name
-	if f.isChoosing() || f.Delivery() != DeliverSlot || f.gather != nil {
+	if f.isChoosing() || f.Delivery() != DeliverSlot || f.builder != nil {
 		t.Errorf("%+v, delivers by %s", f.chooser, f.Delivery())
 	}
 	equal(t, got, wanted(t, w, o, 1))

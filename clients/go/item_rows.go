@@ -9,23 +9,23 @@ import (
 
 // source says where the windows of a spec lie in their dataset: what daemon and batches do not
 // carry along.
-type source struct {
-	data    *Dataset
-	spec    window.Spec
-	offsets []int64
-	from    int64 // the first admitted moment, where bounded
-	bounded bool  // by time
+type itemRows struct {
+	data        *Dataset
+	spec        window.Spec
+	offsets     []int64
+	fromTime    int64 // the first admitted moment, where bounded
+	hasFromTime bool  // by time
 }
 
-func newSource(d *Dataset, spec window.Spec) (*source, error) {
-	s := &source{data: d, spec: spec, offsets: d.offsets}
+func newItemRows(d *Dataset, spec window.Spec) (*itemRows, error) {
+	s := &itemRows{data: d, spec: spec, offsets: d.offsets}
 	if t := spec.Time; t != nil && t.From != nil {
 		c, err := d.column(d.data.Manifest.Time)
 		if err != nil {
 			return nil, err
 		}
-		s.bounded = true
-		if s.from, err = t.From.In("time", c.Unit); err != nil {
+		s.hasFromTime = true
+		if s.fromTime, err = t.From.In("time", c.Unit); err != nil {
 			return nil, ours(err)
 		}
 	}
@@ -33,7 +33,7 @@ func newSource(d *Dataset, spec window.Spec) (*source, error) {
 }
 
 // times is the time column; ok is false where there is none. The caller holds the maps.
-func (s *source) times() (times layout.Strided[int64], ok bool, err error) {
+func (s *itemRows) times() (times layout.Strided[int64], ok bool, err error) {
 	name := s.data.data.Manifest.Time
 	if name == "" {
 		return times, false, nil
@@ -47,7 +47,7 @@ func (s *source) times() (times layout.Strided[int64], ok bool, err error) {
 }
 
 // firstRow is the first row of an item that the spec admits: before it is padding.
-func (s *source) firstRow(item int64, times layout.Strided[int64]) int64 {
+func (s *itemRows) firstRow(item int64, times layout.Strided[int64]) int64 {
 	from, to := s.offsets[item], s.offsets[item+1]
 	n := to - from
 	switch b := s.spec.Rows; {
@@ -55,16 +55,16 @@ func (s *source) firstRow(item int64, times layout.Strided[int64]) int64 {
 		return max(0, n+*b.From)
 	case b != nil && b.From != nil:
 		return min(*b.From, n)
-	case s.bounded:
+	case s.hasFromTime:
 		return int64(
 			sort.Search(int(n),
-				func(i int) bool { return times.Row(from + int64(i))[0] >= s.from }))
+				func(i int) bool { return times.Row(from + int64(i))[0] >= s.fromTime }))
 	}
 	return 0
 }
 
 // timesOf are the times of the first real rows of windows.
-func (s *source) timesOf(items, starts []int64) ([]int64, error) {
+func (s *itemRows) timesOf(items, starts []int64) ([]int64, error) {
 	release, err := s.data.acquire()
 	if err != nil {
 		return nil, err

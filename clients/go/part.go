@@ -45,11 +45,11 @@ func copyPart[T Value](p Part[T]) Part[T] {
 	if p.Step == 0 {
 		return Part[T]{Data: copySlice(p.Data), Shape: copySlice(p.Shape)}
 	}
-	own := Part[T]{Data: make([]T, 0, p.Shape[0]*p.size()), Shape: copySlice(p.Shape)}
+	copied := Part[T]{Data: make([]T, 0, p.Shape[0]*p.size()), Shape: copySlice(p.Shape)}
 	for i := range p.Shape[0] {
-		own.Data = append(own.Data, p.Window(i)...)
+		copied.Data = append(copied.Data, p.Window(i)...)
 	}
-	return own
+	return copied
 }
 
 func copySlice[T any](s []T) []T {
@@ -60,7 +60,7 @@ func copySlice[T any](s []T) []T {
 }
 
 // sized returns a part of a shape, in the memory of p if that is large enough.
-func sized[T Value](p Part[T], shape []int) Part[T] {
+func resized[T Value](p Part[T], shape []int) Part[T] {
 	n := 1
 	for _, length := range shape {
 		n *= length

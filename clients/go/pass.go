@@ -50,7 +50,8 @@ func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
 			return false,
 				f.note(pass, &descriptor{place{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
 		}
-		if err := f.note(pass, &descriptor{place{d.Epoch, d.Consumed}, d.Flags}, false); err != nil {
+		if err := f.note(pass, &descriptor{place{d.Epoch, d.Consumed}, d.Flags},
+			false); err != nil {
 			s.unread()
 			return false, err
 		}
@@ -61,7 +62,7 @@ func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
 			}
 			return false, err
 		}
-		if !lend(b, yield) {
+		if !yieldBatch(b, yield) {
 			return false, nil
 		}
 		if err := f.used(pass); err != nil {
@@ -198,10 +199,10 @@ func (f *Feed[T]) drop() {
 		return
 	}
 	f.stream.close()
-	_, copied := f.stream.ring.stats()
+	_, copied := f.stream.ring.counts()
 	f.copied += copied
 	f.rings = slices.DeleteFunc(append(f.rings, f.stream.ring), func(r *ring) bool {
-		held, _ := r.stats()
+		held, _ := r.counts()
 		return held == 0
 	})
 	f.stream = nil

@@ -2,8 +2,8 @@ package tensorcache
 
 import "github.com/tensorcache/tensorcache/internal/wire"
 
-// place is a place in the order: an epoch, and how many of its windows all ranks have consumed, or of
-// its batches if the order has Traits.Blocks.
+// place is a place in the order: an epoch, and how many of its windows all ranks have consumed, or
+// of its batches if the order has Traits.Blocks.
 type place struct {
 	epoch    uint64
 	consumed int64

@@ -11,7 +11,7 @@ func At[T Value](ctx context.Context, w *Windows, numbers ...int64) (*Batch[T], 
 		return nil, err
 	}
 	b := &Batch[T]{Item: make([]int64, len(numbers)), Start: make([]int64, len(numbers)),
-		source: w.source}
+		rows: w.rows}
 	for i, n := range numbers {
 		if n < 0 || n >= index.Len() {
 			return nil, refuse(InvalidRequest, "number", "window %d: there are windows 0 to %d", n,
@@ -24,12 +24,12 @@ func At[T Value](ctx context.Context, w *Windows, numbers ...int64) (*Batch[T], 
 		return nil, err
 	}
 	defer release()
-	c, err := newParts[T](w, len(numbers), false, false)
+	reader, err := newWindowReader[T](w, len(numbers), false, false)
 	if err != nil {
 		return nil, err
 	}
-	if c.padded {
-		c.mask(b, &Batch[T]{})
+	if reader.padded {
+		reader.markRealRows(b, &Batch[T]{})
 	}
-	return b, c.fill(b, &Batch[T]{})
+	return b, reader.gather(b, &Batch[T]{})
 }

@@ -69,12 +69,12 @@ func (f *Feed[T]) count() (*stream, Stats) {
 	rings := f.rings
 	if s := f.stream; s != nil {
 		stats.Slots, stats.SlotBytes, stats.Path = s.reply.Slots, s.reply.SlotBytes, s.reply.Path
-		_, copied := s.ring.stats()
+		_, copied := s.ring.counts()
 		stats.Copied += copied
 		rings = append(rings[:len(rings):len(rings)], s.ring)
 	}
 	for _, r := range rings {
-		held, _ := r.stats()
+		held, _ := r.counts()
 		stats.Held += held
 	}
 	return f.stream, stats

@@ -96,7 +96,7 @@ func (s *stream) next() (d wire.Descriptor, ok bool) {
 			return d, true
 		}
 		if d.Slot != wire.NoSlot {
-			s.ring.skip(d.Slot)
+			s.ring.giveBackUnused(d.Slot)
 		}
 	}
 	return d, false
@@ -151,7 +151,7 @@ func (s *stream) parse() error {
 			for ; len(payload) > 0; payload = payload[wire.DescriptorSize:] {
 				d := wire.ParseDescriptor(payload)
 				if d.Slot != wire.NoSlot &&
-					(int(d.Slot) >= s.reply.Slots || int64(d.Rows) > s.layout.rows) {
+					(int(d.Slot) >= s.reply.Slots || int64(d.Rows) > s.layout.batchSize) {
 					return fmt.Errorf("%w: a batch of %d windows in slot %d", ErrProtocol,
 						d.Rows, d.Slot)
 				}
@@ -176,10 +176,10 @@ func (s *stream) unread() { s.at-- }
 // giveBack sends the freed slots as one CREDIT, if there are so many, and now and then what the
 // meter says.
 func (s *stream) giveBack(least int) error {
-	if s.ring.count() < least {
+	if s.ring.freedCount() < least {
 		return nil
 	}
-	s.slots = s.ring.drain(s.slots[:0])
+	s.slots = s.ring.takeFreed(s.slots[:0])
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.out = appendHeader(s.out[:0], wire.FrameCredit, 4*len(s.slots))

@@ -8,32 +8,32 @@ import (
 )
 
 // parts gathers the parts of windows from the mapped columns. The caller keeps them mapped.
-type parts[T Value] struct {
-	windows  *Windows
-	parts    []*part[T]
-	dilation int64
-	reach    int64 // the last row of a window that any part reads
-	context  int64 // number of samples
-	padded   bool  // windows may begin before their item
-	masks    bool  // batches report which values are missing
-	times    layout.Strided[int64]
+type windowReader[T Value] struct {
+	windows       *Windows
+	parts         []*partReader[T]
+	dilation      int64
+	lastRow       int64 // the last row of a window that any part reads
+	contextLength int64 // number of samples
+	padded        bool  // windows may begin before their item
+	masks         bool  // batches report which values are missing
+	times         layout.Strided[int64]
 }
 
 // part gathers one part.
-type part[T Value] struct {
-	name     string
-	dtype    layout.DType
-	samples  span
-	gather   *gather.Part
-	width    int64 // number of features
-	shape    []int // of a batch of the usual size
-	channels bool  // [features, samples]
+type partReader[T Value] struct {
+	name          string
+	dtype         layout.DType
+	samples       span
+	gather        *gather.Part
+	width         int64 // number of features
+	shape         []int // of a batch of the usual size
+	channelsFirst bool  // [features, samples]
 
-	// If all columns are adjacent in the file, and nothing else is between their rows, a window is a
-	// slice of whole.
-	columns  int
-	separate bool
-	whole    layout.Strided[T]
+	// If all columns are adjacent in the file, and nothing else is between their rows, a window is
+	// a slice of whole.
+	columns     int
+	notAdjacent bool
+	rows        layout.Strided[T]
 }
 
 // span are samples of a window, counted from its start: [from, to).
@@ -43,21 +43,22 @@ func (s span) len() int64 { return s.to - s.from }
 
 // newParts returns the parts of windows, for batches of mostly rows windows. mask reports missing
 // values even if the spec admits none. The error wraps ErrType if a part has another type than T.
-func newParts[T Value](w *Windows, rows int, channelsFirst, mask bool) (*parts[T], error) {
+func newWindowReader[T Value](w *Windows, rows int, channelsFirst,
+	mask bool) (*windowReader[T], error) {
 	s := w.spec
-	c := &parts[T]{windows: w, dilation: max(1, s.Dilation), context: s.ContextLength}
-	c.padded = s.MinContext != nil && *s.MinContext < s.ContextLength
-	c.masks = mask || s.MaxMissing.Any || s.MaxMissing.Share > 0
+	r := &windowReader[T]{windows: w, dilation: max(1, s.Dilation), contextLength: s.ContextLength}
+	r.padded = s.MinContext != nil && *s.MinContext < s.ContextLength
+	r.masks = mask || s.MaxMissing.Any || s.MaxMissing.Share > 0
 	end := s.ContextLength + s.Gap + s.PredictionLength
 	target := span{s.ContextLength + s.Gap - s.Overlap, end}
 	if w.isLatest() || s.PredictionLength == 0 {
 		target = span{}
 	}
 	var err error
-	if c.times, _, err = w.source.times(); err != nil {
+	if r.times, _, err = w.rows.times(); err != nil {
 		return nil, err
 	}
-	for _, one := range []struct {
+	for _, named := range []struct {
 		name     string
 		features []string
 		samples  span
@@ -67,38 +68,39 @@ func newParts[T Value](w *Windows, rows int, channelsFirst, mask bool) (*parts[T
 		{"known", w.features.Known, span{0, end}},
 		{"static", w.features.Static, span{0, 1}},
 	} {
-		if len(one.features) == 0 || one.samples.len() == 0 {
+		if len(named.features) == 0 || named.samples.len() == 0 {
 			continue
 		}
-		p := &part[T]{name: one.name, samples: one.samples}
-		if err := p.open(w, one.features, c.dilation, channelsFirst); err != nil {
+		p := &partReader[T]{name: named.name, samples: named.samples}
+		if err := p.openColumns(w, named.features, r.dilation, channelsFirst); err != nil {
 			return nil, err
 		}
 		p.shape = []int{rows, int(p.samples.len()), int(p.width)}
 		switch {
 		case p.isStatic():
 			p.shape = []int{rows, int(p.width)}
-		case p.channels:
+		case p.channelsFirst:
 			p.shape = []int{rows, int(p.width), int(p.samples.len())}
 		}
 		if !p.isStatic() {
-			c.reach = max(c.reach, (p.samples.to-1)*c.dilation)
+			r.lastRow = max(r.lastRow, (p.samples.to-1)*r.dilation)
 		}
-		c.parts = append(c.parts, p)
+		r.parts = append(r.parts, p)
 	}
-	return c, nil
+	return r, nil
 }
 
-func (p *part[T]) isStatic() bool { return p.name == "static" }
+func (p *partReader[T]) isStatic() bool { return p.name == "static" }
 
 // open looks up the columns of the part.
-func (p *part[T]) open(w *Windows, features []string, dilation int64, channelsFirst bool) error {
+func (p *partReader[T]) openColumns(w *Windows, features []string, dilation int64,
+	channelsFirst bool) error {
 	columns, err := w.columns(features)
 	if err != nil {
 		return err
 	}
-	p.columns, p.separate = len(columns), true
-	p.channels = channelsFirst && !p.isStatic()
+	p.columns, p.notAdjacent = len(columns), true
+	p.channelsFirst = channelsFirst && !p.isStatic()
 	for _, column := range columns {
 		p.dtype = layout.DType(w.spec.DType.Name())
 		if p.dtype == "" {
@@ -110,14 +112,15 @@ func (p *part[T]) open(w *Windows, features []string, dilation int64, channelsFi
 		p.width += max(1, column.Width())
 	}
 	p.gather, err = gather.NewPart(w.data.data, columns, p.dtype, gather.Block{
-		Length: p.samples.len(), Features: p.width, ChannelsFirst: p.channels, Dilation: dilation})
+		Length: p.samples.len(), Features: p.width, ChannelsFirst: p.channelsFirst,
+		Dilation: dilation})
 	if err != nil {
 		return err
 	}
 	if columns[0].DType.Plain() == p.dtype {
 		var adjacent bool
-		p.whole, adjacent, err = adjacentColumns[T](w.data.data, columns)
-		p.separate = !adjacent || !p.whole.Contiguous()
+		p.rows, adjacent, err = adjacentColumns[T](w.data.data, columns)
+		p.notAdjacent = !adjacent || !p.rows.Contiguous()
 	}
 	return err
 }
@@ -131,7 +134,7 @@ func adjacentColumns[T Value](d *layout.Data, columns []*layout.ManifestColumn) 
 }
 
 // shapeOf returns the shape of a batch of n windows.
-func (p *part[T]) shapeOf(n int) []int {
+func (p *partReader[T]) shapeOf(n int) []int {
 	if n == p.shape[0] {
 		return p.shape
 	}
@@ -142,18 +145,18 @@ func (p *part[T]) shapeOf(n int) []int {
 
 // fill makes the parts of a batch whose Item and Start are known, in the memory of own, which grows
 // if it must.
-func (c *parts[T]) fill(b, own *Batch[T]) error {
-	if err := c.check(b.Item, b.Start); err != nil {
+func (r *windowReader[T]) gather(b, buffer *Batch[T]) error {
+	if err := r.checkPlaces(b.Item, b.Start); err != nil {
 		return err
 	}
-	for _, p := range c.parts {
-		into, _ := own.part(p.name)
-		*into = sized(*into, p.shapeOf(b.Len()))
-		c.copy(p, b.Item, b.Start, *into)
+	for _, p := range r.parts {
+		into, _ := buffer.part(p.name)
+		*into = resized(*into, p.shapeOf(b.Len()))
+		r.gatherPart(p, b.Item, b.Start, *into)
 		values, _ := b.part(p.name)
 		*values = *into
-		c.markMissing(p, b, own)
-		if v := c.windows.spec.MissingValue; v != nil && *v == *v {
+		r.markMissing(p, b, buffer)
+		if v := r.windows.spec.MissingValue; v != nil && *v == *v {
 			gather.ReplaceMissing(p.dtype, castBytes(into.Data), *v)
 		}
 	}
@@ -161,11 +164,11 @@ func (c *parts[T]) fill(b, own *Batch[T]) error {
 }
 
 // check returns an error for places outside of the dataset, which no daemon of this protocol sends.
-func (c *parts[T]) check(items, starts []int64) error {
-	offsets := c.windows.source.offsets
+func (r *windowReader[T]) checkPlaces(items, starts []int64) error {
+	offsets := r.windows.rows.offsets
 	for i, item := range items {
-		if item < 0 || item >= int64(len(offsets))-1 || starts[i] < 0 && !c.padded ||
-			starts[i]+c.reach >= offsets[item+1]-offsets[item] {
+		if item < 0 || item >= int64(len(offsets))-1 || starts[i] < 0 && !r.padded ||
+			starts[i]+r.lastRow >= offsets[item+1]-offsets[item] {
 			return fmt.Errorf("%w: a window of item %d at row %d", ErrProtocol, item, starts[i])
 		}
 	}
@@ -173,15 +176,15 @@ func (c *parts[T]) check(items, starts []int64) error {
 }
 
 // copy copies a part of windows, and prefetches the next one meanwhile.
-func (c *parts[T]) copy(p *part[T], items, starts []int64, into Part[T]) {
+func (r *windowReader[T]) gatherPart(p *partReader[T], items, starts []int64, into Part[T]) {
 	if len(items) == 0 {
 		return
 	}
-	row, padding := c.locate(p, items[0], starts[0])
+	row, padding := r.locate(p, items[0], starts[0])
 	for i := range items {
 		nextRow, nextPadding := row, padding
 		if i+1 < len(items) {
-			nextRow, nextPadding = c.locate(p, items[i+1], starts[i+1])
+			nextRow, nextPadding = r.locate(p, items[i+1], starts[i+1])
 			p.gather.Prefetch(nextRow)
 		}
 		p.gather.Copy(castBytes(into.Window(i)), row, padding)
@@ -191,47 +194,48 @@ func (c *parts[T]) copy(p *part[T], items, starts []int64, into Part[T]) {
 
 // locate returns how many of the first samples of a window's part are padding, and the row of the
 // dataset of the sample after them.
-func (c *parts[T]) locate(p *part[T], item, start int64) (row, padding int64) {
-	offset := c.windows.source.offsets[item]
+func (r *windowReader[T]) locate(p *partReader[T], item, start int64) (row, padding int64) {
+	offset := r.windows.rows.offsets[item]
 	if p.isStatic() {
 		return offset, 0
 	}
-	from := start + p.samples.from*c.dilation
-	if c.padded {
-		if first := c.windows.source.firstRow(item, c.times); from < first {
-			padding = min(p.samples.len(), (first-from+c.dilation-1)/c.dilation)
+	from := start + p.samples.from*r.dilation
+	if r.padded {
+		if first := r.windows.rows.firstRow(item, r.times); from < first {
+			padding = min(p.samples.len(), (first-from+r.dilation-1)/r.dilation)
 		}
 	}
-	return offset + from + padding*c.dilation, padding
+	return offset + from + padding*r.dilation, padding
 }
 
 // markMissing reports which values of a part are missing, if batches do.
-func (c *parts[T]) markMissing(p *part[T], b, own *Batch[T]) {
+func (r *windowReader[T]) markMissing(p *partReader[T], b, buffer *Batch[T]) {
 	values, missing := b.part(p.name)
-	_, into := own.part(p.name)
-	if !c.masks || missing == nil {
+	_, mask := buffer.part(p.name)
+	if !r.masks || missing == nil {
 		return
 	}
-	*into = sized(*into, values.Shape)
+	*mask = resized(*mask, values.Shape)
 	for i := range b.Len() {
-		gather.MarkMissing(p.dtype, castBytes(values.Window(i)), castBytes(into.Window(i)))
+		gather.MarkMissing(p.dtype, castBytes(values.Window(i)), castBytes(mask.Window(i)))
 	}
-	*missing = *into
+	*missing = *mask
 }
 
 // mask reports which rows of the contexts are real.
-func (c *parts[T]) mask(b, own *Batch[T]) {
-	own.Mask = sized(own.Mask, []int{b.Len(), int(c.context)})
+func (r *windowReader[T]) markRealRows(b, buffer *Batch[T]) {
+	buffer.Mask = resized(buffer.Mask, []int{b.Len(), int(r.contextLength)})
 	for i, item := range b.Item {
-		first, mask := c.windows.source.firstRow(item, c.times), own.Mask.Window(i)
+		first, mask := r.windows.rows.firstRow(item, r.times), buffer.Mask.Window(i)
 		for k := range mask {
-			mask[k] = !c.padded || b.Start[i]+int64(k)*c.dilation >= first
+			mask[k] = !r.padded || b.Start[i]+int64(k)*r.dilation >= first
 		}
 	}
-	b.Mask = own.Mask
+	b.Mask = buffer.Mask
 }
 
-// part returns a part of values by its name, and the mask of its missing values, nil if it has none.
+// part returns a part of values by its name, and the mask of its missing values, nil if it has
+// none.
 func (b *Batch[T]) part(name string) (*Part[T], *Part[bool]) {
 	switch name {
 	case "context":

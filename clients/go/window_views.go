@@ -4,48 +4,48 @@ import "fmt"
 
 // view makes the parts of a batch of windows of one item that start a stride apart, out of the file
 // itself.
-func (c *parts[T]) view(b, own *Batch[T], stride int64) error {
-	if err := c.check(b.Item, b.Start); err != nil {
+func (r *windowReader[T]) view(b, buffer *Batch[T], stride int64) error {
+	if err := r.checkPlaces(b.Item, b.Start); err != nil {
 		return err
 	}
 	n := int64(b.Len())
 	if n == 0 {
 		return fmt.Errorf("%w: a view of no windows", ErrProtocol)
 	}
-	row := c.windows.source.offsets[b.Item[0]] + b.Start[0]
-	for _, p := range c.parts {
+	row := r.windows.rows.offsets[b.Item[0]] + b.Start[0]
+	for _, p := range r.parts {
 		values, _ := b.part(p.name)
 		if p.isStatic() {
-			own.Static = sized(own.Static, p.shapeOf(b.Len()))
-			c.copy(p, b.Item, b.Start, own.Static)
-			*values = own.Static
+			buffer.Static = resized(buffer.Static, p.shapeOf(b.Len()))
+			r.gatherPart(p, b.Item, b.Start, buffer.Static)
+			*values = buffer.Static
 			continue
 		}
 		from, to := (row+p.samples.from)*p.width, (row+(n-1)*stride+p.samples.to)*p.width
-		*values = Part[T]{Data: p.whole.Data[from:to:to], Shape: p.shapeOf(b.Len()),
+		*values = Part[T]{Data: p.rows.Data[from:to:to], Shape: p.shapeOf(b.Len()),
 			Step: int(stride * p.width)}
-		c.markMissing(p, b, own)
+		r.markMissing(p, b, buffer)
 	}
 	return nil
 }
 
 // checkViews returns why windows cannot be pieces of the file, or nil. What the daemon refuses by
 // itself is left to it.
-func (c *parts[T]) checkViews() error {
-	if c.dilation > 1 {
-		return noView("dilation %d leaves out rows between those of a window", c.dilation)
+func (r *windowReader[T]) checkViews() error {
+	if r.dilation > 1 {
+		return noView("dilation %d leaves out rows between those of a window", r.dilation)
 	}
-	for _, p := range c.parts {
+	for _, p := range r.parts {
 		if p.isStatic() {
 			continue
 		}
-		if p.separate {
+		if p.notAdjacent {
 			err := noView("the %d columns of the %s are not whole rows of the file",
 				p.columns, p.name)
 			err.Hint = "load with layout=packed, and name all columns in the order they are stored in"
 			return err
 		}
-		if p.width > 1 && p.channels {
+		if p.width > 1 && p.channelsFirst {
 			return noView("channels_first turns the %d columns of the %s around", p.columns, p.name)
 		}
 	}

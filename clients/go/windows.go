@@ -21,7 +21,7 @@ type Windows struct {
 	spec      window.Spec
 	canonical json.RawMessage
 	cuts      []json.RawMessage
-	source    *source
+	rows      *itemRows
 
 	windows, positions int64
 	rejected           map[window.Reason]int64
@@ -53,7 +53,7 @@ func (d *Dataset) Windows(ctx context.Context, spec window.Spec) (*Windows, erro
 	}
 	w.count(p.Windows, p.Positions, p.Rejected)
 	w.features = Features(p.Features)
-	w.source, err = newSource(d, spec)
+	w.rows, err = newItemRows(d, spec)
 	return w, err
 }
 
@@ -126,7 +126,7 @@ func (w *Windows) Split(ctx context.Context, split Split) ([]*Windows, error) {
 // with is the windows with another cut, not counted yet.
 func (w *Windows) with(cut json.RawMessage) *Windows {
 	return &Windows{data: w.data, spec: w.spec, canonical: w.canonical,
-		cuts: append(slices.Clone(w.cuts), cut), source: w.source, features: w.features}
+		cuts: append(slices.Clone(w.cuts), cut), rows: w.rows, features: w.features}
 }
 
 func (w *Windows) cut(ctx context.Context, cut json.RawMessage) (*Windows, error) {
