@@ -8,24 +8,25 @@ import (
 
 // attach has the daemon serve the feed in a manner, from a place; nil is the beginning. It does so
 // no more where it has ended the one that this one comes instead of.
-func (f *Feed[T]) attach(ctx context.Context, m mode, at *place, instead string) (*stream, error) {
+func (f *Feed[T]) attach(ctx context.Context, m mode, from *place,
+	replaces string) (*stream, error) {
 	w := f.windows
-	var from *Cursor
-	if at != nil {
+	var cursor *Cursor
+	if from != nil {
 		c := f.cursor
-		c.Epoch, c.Consumed = at.epoch, at.consumed
-		from = &c
+		c.Epoch, c.Consumed = from.epoch, from.consumed
+		cursor = &c
 	}
-	cursor, err := cursorJSON(from)
+	cursorText, err := cursorJSON(cursor)
 	if err != nil {
 		return nil, err
 	}
 	s, err := w.data.cache.attach(ctx, wire.FeedRequest{
-		RequestHeader: hello("feed"), Dataset: w.data.name, Generation: w.data.generation,
-		Digest: w.data.Digest(), Spec: w.canonical, Cuts: w.cuts,
+		Hello: hello("feed"), Dataset: w.data.name, Generation: w.data.generation,
+		Digest: w.data.Digest(), Spec: w.specJSON, Cuts: w.cuts,
 		Options: f.options.sampler(), Delivery: m.delivery, Views: f.views(), Slots: m.slots,
-		ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursor,
-		Instead: instead,
+		ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursorText,
+		Instead: replaces,
 	}, &f.meter)
 	if err != nil {
 		return nil, err
@@ -47,46 +48,46 @@ func (f *Feed[T]) reattach(ctx context.Context, s *stream, pass uint64) (*stream
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	made, err := f.attachFor(ctx, pass, f.ofStream())
-	if made != nil && f.isWorse(made.reply.Slots, s.reply.Slots) {
-		made.close()
-		made = nil
+	next, err := f.attachForPass(ctx, pass, f.ofStream())
+	if next != nil && f.isWorse(next.reply.Slots, s.reply.Slots) {
+		next.close()
+		next = nil
 	}
-	switch over := f.over(pass); {
+	switch over := f.passErrorLocked(pass); {
 	case over != nil:
 		return s, over
 	case err != nil && ctx.Err() != nil:
 		return s, ctx.Err()
-	case made == nil:
-		f.keep()
-		made = s
+	case next == nil:
+		f.cancelChange()
+		next = s
 	default:
-		f.drop()
-		f.stream, f.have = made, f.want
+		f.detach()
+		f.stream, f.have = next, f.want
 	}
-	f.attached(made.reply.Slots)
-	return made, nil
+	f.recordAttached(next.reply.Slots)
+	return next, nil
 }
 
 // attachFor attaches for a pass in the manner that is wanted. The caller holds mu, which others may
 // have meanwhile: they ask and seek, and Close ends the wait. An error of a pass that is over says
 // so.
-func (f *Feed[T]) attachFor(ctx context.Context, pass uint64, at place) (*stream, error) {
-	if over := f.over(pass); over != nil {
+func (f *Feed[T]) attachForPass(ctx context.Context, pass uint64, at place) (*stream, error) {
+	if over := f.passErrorLocked(pass); over != nil {
 		return nil, over
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f.cancel = cancel
-	instead := ""
+	f.cancelAttach = cancel
+	replaces := ""
 	if f.stream != nil {
-		instead = f.stream.reply.Feed
+		replaces = f.stream.reply.Feed
 	}
 	f.mu.Unlock()
-	s, err := f.attach(ctx, f.want, &at, instead)
+	s, err := f.attach(ctx, f.want, &at, replaces)
 	f.mu.Lock()
-	f.cancel = nil
-	if over := f.over(pass); over != nil {
+	f.cancelAttach = nil
+	if over := f.passErrorLocked(pass); over != nil {
 		if s != nil {
 			s.close()
 		}

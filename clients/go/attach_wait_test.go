@@ -29,7 +29,7 @@ func hanging(t *testing.T, f *Feed[float32]) {
 	until(t, "an exchange is under way", func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return f.cancel != nil
+		return f.cancelAttach != nil
 	})
 }
 
@@ -104,7 +104,7 @@ func without(t *testing.T, c *Cache, w *Windows) *Feed[float32] {
 	t.Helper()
 	f := feedOf(t, w, FeedOptions{Order: "shuffle"})
 	f.mu.Lock()
-	f.drop()
+	f.detach()
 	f.mu.Unlock()
 	standing(t, c)
 	return f

@@ -8,17 +8,17 @@ import (
 // How a delivery is chosen. The Python client has the same numbers, and says why, in
 // clients/python/src/tensorcache/_feed/auto_delivery.py.
 const (
-	warmSteps     = 32
-	legSteps      = 96
-	outlierSteps  = legSteps / 8
-	farSteps      = 50.0 // medians
-	decidingLead  = 4
-	gain, tie     = 0.99, 1.02
-	freeCoreShare = 0.5
+	warmupSteps                   = 32
+	trialSteps                    = 96
+	maxOutliers                   = trialSteps / 8
+	outlierFactor                 = 50.0 // medians
+	minLead                       = 4
+	coreIdleBound, coresBusyBound = 0.99, 1.02
+	idleCoreShare                 = 0.5
 )
 
 // legs are the deliveries in turn.
-var legs = slices.Repeat([]string{DeliverSlot, DeliverLocal, DeliverLocal, DeliverSlot}, 4)
+var trials = slices.Repeat([]string{DeliverSlot, DeliverLocal, DeliverLocal, DeliverSlot}, 4)
 
 // chooser tries the daemon's gather and the client's own, and keeps the one with which steps take
 // less time: where training leaves a core free the daemon's costs the trainer nothing, and where it
@@ -28,24 +28,24 @@ type chooser struct {
 	settled  bool   // it was chosen for good
 	ticks    func() coreTicks
 
-	slot, local []float64 // seconds of a step, the mean of each leg
-	steps       []float64 // of the leg under way
-	warm        int       // steps that do not count yet
-	before      time.Time // when the latest step ended; zero after a pause
-	since       coreTicks // at the leg's first step; none after a pause
-	used        coreTicks // under the daemon's gather
+	slotMeans, localMeans []float64 // seconds of a step, the mean of each leg
+	steps                 []float64 // of the leg under way
+	warmup                int       // steps that do not count yet
+	lastStep              time.Time // when the latest step ended; zero after a pause
+	trialTicks            coreTicks // at the leg's first step; none after a pause
+	slotTicks             coreTicks // under the daemon's gather
 }
 
 func newChooser() *chooser {
-	return &chooser{delivery: legs[0], ticks: readTicks, warm: warmSteps,
-		steps: make([]float64, 0, legSteps)}
+	return &chooser{delivery: trials[0], ticks: readCoreTicks, warmup: warmupSteps,
+		steps: make([]float64, 0, trialSteps)}
 }
 
 // keep says that no other delivery can be had.
-func (c *chooser) keep(delivery string) { c.delivery, c.settled = delivery, true }
+func (c *chooser) settleOn(delivery string) { c.delivery, c.settled = delivery, true }
 
 // pause says that a pass ended: the time until the next batch is no step.
-func (c *chooser) pause() { c.before, c.since = time.Time{}, coreTicks{} }
+func (c *chooser) pause() { c.lastStep, c.trialTicks = time.Time{}, coreTicks{} }
 
 // step records that a batch was used up, and returns the delivery to use now. A step is the time
 // from one call to the next.
@@ -55,68 +55,69 @@ func (c *chooser) step() string {
 }
 
 func (c *chooser) stepAt(now time.Time) {
-	before := c.before
-	c.before = now
+	last := c.lastStep
+	c.lastStep = now
 	switch {
-	case before.IsZero() || c.settled:
+	case last.IsZero() || c.settled:
 		return
-	case c.warm > 0:
-		c.warm--
+	case c.warmup > 0:
+		c.warmup--
 		return
 	case len(c.steps) == 0:
-		c.since = c.ticks()
+		c.trialTicks = c.ticks()
 	}
-	if c.steps = append(c.steps, now.Sub(before).Seconds()); len(c.steps) == legSteps {
-		c.endLeg()
+	if c.steps = append(c.steps, now.Sub(last).Seconds()); len(c.steps) == trialSteps {
+		c.endTrial()
 	}
 }
 
-func (c *chooser) endLeg() {
-	was, mean := c.delivery, meanStep(c.steps)
-	if was == DeliverSlot {
-		c.used.add(c.since, c.ticks())
-		c.slot = append(c.slot, mean)
+func (c *chooser) endTrial() {
+	tried, mean := c.delivery, meanStep(c.steps)
+	if tried == DeliverSlot {
+		c.slotTicks.addSince(c.trialTicks, c.ticks())
+		c.slotMeans = append(c.slotMeans, mean)
 	} else {
-		c.local = append(c.local, mean)
+		c.localMeans = append(c.localMeans, mean)
 	}
-	if len(c.slot) == len(c.local) {
+	if len(c.slotMeans) == len(c.localMeans) {
 		c.decide()
 	}
 	if !c.settled {
-		c.delivery = legs[len(c.slot)+len(c.local)]
+		c.delivery = trials[len(c.slotMeans)+len(c.localMeans)]
 	}
-	c.steps, c.before = c.steps[:0], time.Time{}
-	if c.delivery != was {
-		c.warm = warmSteps
+	c.steps, c.lastStep = c.steps[:0], time.Time{}
+	if c.delivery != tried {
+		c.warmup = warmupSteps
 	}
 }
 
 // decide chooses, if the pairs of legs agree or there are no more.
 func (c *chooser) decide() {
-	bound, fewer := tie, 0
-	if c.used.coreIsFree() {
-		bound = gain
+	bound, fewer := coresBusyBound, 0
+	if c.slotTicks.hasIdleCore() {
+		bound = coreIdleBound
 	}
-	ratios := make([]float64, len(c.slot))
-	for i, slot := range c.slot {
-		if ratios[i] = c.local[i] / slot; ratios[i] < bound {
+	ratios := make([]float64, len(c.slotMeans))
+	for i, slot := range c.slotMeans {
+		if ratios[i] = c.localMeans[i] / slot; ratios[i] < bound {
 			fewer++
 		}
 	}
 	lead := max(2*fewer-len(ratios), len(ratios)-2*fewer)
-	if lead < decidingLead && 2*len(ratios) < len(legs) {
+	if lead < minLead && 2*len(ratios) < len(trials) {
 		return
 	}
-	c.keep(DeliverSlot)
+	c.settleOn(DeliverSlot)
 	if median(ratios) < bound {
-		c.keep(DeliverLocal)
+		c.settleOn(DeliverLocal)
 	}
 }
 
 // seconds is how long a step takes by each delivery, as far as it is known: the median of its legs.
-func (c *chooser) seconds() map[string]time.Duration {
+func (c *chooser) stepTimes() map[string]time.Duration {
 	known := map[string]time.Duration{}
-	for delivery, means := range map[string][]float64{DeliverSlot: c.slot, DeliverLocal: c.local} {
+	for delivery, means := range map[string][]float64{DeliverSlot: c.slotMeans,
+		DeliverLocal: c.localMeans} {
 		if len(means) > 0 {
 			known[delivery] = seconds(median(means))
 		}
@@ -126,11 +127,11 @@ func (c *chooser) seconds() map[string]time.Duration {
 
 // meanStep is the mean of the steps that count.
 func meanStep(steps []float64) float64 {
-	far := farSteps * median(steps)
+	outlier := outlierFactor * median(steps)
 	steps = slices.Sorted(slices.Values(steps))
 	sum, n := 0.0, 0
 	for i, step := range steps {
-		if i < len(steps)-outlierSteps || step < far {
+		if i < len(steps)-maxOutliers || step < outlier {
 			sum += step
 			n++
 		}

@@ -26,7 +26,7 @@ func newMachine(slot, local, idle float64) *machine {
 		if m.idle < 0 {
 			return coreTicks{}
 		}
-		return coreTicks{idle: int64(m.rested), passed: int64(m.ran) + 1, cores: machineCores}
+		return coreTicks{idle: int64(m.rested), total: int64(m.ran) + 1, cores: machineCores}
 	}
 	return m
 }
@@ -50,7 +50,7 @@ func (m *machine) step(slower float64) (changed bool) {
 }
 
 // mostSteps is after how many it has chosen.
-const mostSteps = 16 * (legSteps + warmSteps + 1)
+const mostSteps = 16 * (trialSteps + warmupSteps + 1)
 
 // run steps until it is settled, on a machine whose pace scatters from leg to leg where there is
 // noise; it counts the changes.
@@ -60,7 +60,7 @@ func (m *machine) run(t *testing.T, noise *rand.Rand, scatter float64) (changes,
 	for !m.chooser.settled {
 		slower := 1.0
 		if noise != nil {
-			if steps%legSteps == 0 {
+			if steps%trialSteps == 0 {
 				pace = 1 + scatter*(2*noise.Float64()-1)
 			}
 			if noise.Float64() < 0.02 {
@@ -79,7 +79,7 @@ func (m *machine) run(t *testing.T, noise *rand.Rand, scatter float64) (changes,
 }
 
 // soonest is after how many steps it can be settled.
-const soonest = 2*decidingLead*(legSteps+1) + (decidingLead+1)*warmSteps
+const soonest = 2*minLead*(trialSteps+1) + (minLead+1)*warmupSteps
 
 func TestTheFasterDeliveryIsKeptAndCoresDecideATie(t *testing.T) {
 	const unknown = -1
@@ -104,16 +104,16 @@ func TestTheFasterDeliveryIsKeptAndCoresDecideATie(t *testing.T) {
 		if one.chosen == DeliverLocal { // the last leg is one of slots
 			back = 1
 		}
-		if m.chooser.delivery != one.chosen || changes != decidingLead+back || steps != soonest {
+		if m.chooser.delivery != one.chosen || changes != minLead+back || steps != soonest {
 			t.Errorf("%+v: chose %s after %d changes in %d steps", one, m.chooser.delivery,
 				changes, steps)
 		}
-		took := m.chooser.seconds()
+		took := m.chooser.stepTimes()
 		if math.Abs(took[DeliverSlot].Seconds()-one.slot) > 1e-6 ||
 			math.Abs(took[DeliverLocal].Seconds()-one.local) > 1e-6 {
 			t.Errorf("%+v: steps of %v", one, took)
 		}
-		for range 3 * legSteps {
+		for range 3 * trialSteps {
 			if m.step(1) {
 				t.Fatalf("%+v: changed after it had settled", one)
 			}
@@ -127,7 +127,7 @@ func TestCheckpointsAndNoiseDeceiveNobody(t *testing.T) {
 			m := newMachine(1e-3, local, 1)
 			if m.run(t, rand.New(rand.NewPCG(seed, 0)), 0); m.chooser.delivery != want {
 				t.Errorf("seed %d: chose %s for steps of %v", seed, m.chooser.delivery,
-					m.chooser.seconds())
+					m.chooser.stepTimes())
 			}
 		}
 	}
@@ -155,7 +155,8 @@ func TestPairsThatDisagreeToTheEndHaveTheirMedianDecide(t *testing.T) {
 	m := newMachine(1, 1, 1)
 	ratios := []float64{0.8, 1.2, 0.8, 1.2, 0.8, 1.2, 0.8, 0.9}
 	for legsBefore := -1; !m.chooser.settled; {
-		if at := len(m.chooser.slot) + len(m.chooser.local); at%2 == 0 && at != legsBefore {
+		if at := len(m.chooser.slotMeans) + len(m.chooser.localMeans); at%2 == 0 &&
+			at != legsBefore {
 			if len(ratios) == 0 {
 				t.Fatal("more pairs than there are legs for")
 			}
@@ -180,7 +181,7 @@ func TestTheTimeBetweenPassesIsNoStep(t *testing.T) {
 		m.chooser.pause()
 	}
 	if m.chooser.delivery != DeliverLocal {
-		t.Errorf("chose %s for steps of %v", m.chooser.delivery, m.chooser.seconds())
+		t.Errorf("chose %s for steps of %v", m.chooser.delivery, m.chooser.stepTimes())
 	}
 }
 
@@ -188,7 +189,7 @@ func TestCoresThatRestBetweenPassesAreNotFree(t *testing.T) {
 	m := newMachine(1, 1.01, 0) // a tie, and no core is idle in steps
 	for n := 0; !m.chooser.settled; n++ {
 		m.step(1)
-		if n == warmSteps+10 { // in the first leg, which does not count then
+		if n == warmupSteps+10 { // in the first leg, which does not count then
 			m.ran, m.rested = m.ran+1e6, m.rested+1e6
 			m.chooser.pause()
 		}
@@ -201,8 +202,8 @@ func TestCoresThatRestBetweenPassesAreNotFree(t *testing.T) {
 func TestAStepAllocatesNothing(t *testing.T) {
 	m := newMachine(1, 1, 1)
 	m.run(t, nil, 0)
-	m.chooser.settled, m.chooser.before = false, m.now
-	if allocs := testing.AllocsPerRun(legSteps/2, func() { m.step(1) }); allocs > 0 {
+	m.chooser.settled, m.chooser.lastStep = false, m.now
+	if allocs := testing.AllocsPerRun(trialSteps/2, func() { m.step(1) }); allocs > 0 {
 		t.Errorf("%v allocations a step", allocs)
 	}
 }

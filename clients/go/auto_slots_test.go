@@ -23,11 +23,11 @@ func settle(t *testing.T, share func(slots int) float64, idle float64, most int)
 		}
 		waited += time.Duration(share(slots) * float64(time.Second))
 		idled += time.Duration(idle * float64(time.Second))
-		wanted := tuned.look(second, waited,
+		wanted := tuned.decide(second, waited,
 			func() (time.Duration, bool) { return idled, true }, slots)
 		if wanted != slots {
 			slots, idled = min(wanted, most), 0
-			tuned.made(slots)
+			tuned.resized(slots)
 			had = append(had, slots)
 		}
 	}
@@ -75,23 +75,23 @@ func TestSlotsAreAddedWhileThatHelps(t *testing.T) {
 func TestASilentDaemonChangesNothing(t *testing.T) {
 	var tuned tuner
 	silent := func() (time.Duration, bool) { return time.Hour, false }
-	if slots := tuned.look(time.Second, time.Second/2, silent, 8); slots != 8 || tuned.settled {
+	if slots := tuned.decide(time.Second, time.Second/2, silent, 8); slots != 8 || tuned.settled {
 		t.Errorf("%d slots, settled: %t", slots, tuned.settled)
 	}
-	if slots := tuned.look(2*time.Second, time.Second,
+	if slots := tuned.decide(2*time.Second, time.Second,
 		func() (time.Duration, bool) { return time.Second, true }, 8); slots != 16 {
 		t.Errorf("%d slots where it answers again, want 16", slots)
 	}
 }
 
 func TestAPauseBetweenPassesIsNoIdleness(t *testing.T) {
-	m := &meter{passed: 10 * time.Second}
-	s := &stream{meter: m, began: time.Now().Add(-time.Hour), passed: 2 * time.Second}
+	m := &meter{inPasses: 10 * time.Second}
+	s := &stream{meter: m, attached: time.Now().Add(-time.Hour), passedBefore: 2 * time.Second}
 	// between passes it was all but 8 s
-	if idle := s.idled(time.Hour); idle <= 0 || idle > 8*time.Second {
+	if idle := s.idleInPasses(time.Hour); idle <= 0 || idle > 8*time.Second {
 		t.Errorf("idle for %s of 8 s inside passes", idle)
 	}
-	if idle := s.idled(50 * time.Minute); idle != 0 {
+	if idle := s.idleInPasses(50 * time.Minute); idle != 0 {
 		t.Errorf("idle for %s inside passes, want none", idle)
 	}
 }

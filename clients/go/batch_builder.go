@@ -36,18 +36,18 @@ func newBatchBuilder[T Value](w *Windows, o FeedOptions) (*batchBuilder[T], erro
 	if err != nil {
 		return nil, err
 	}
-	b := &batchBuilder[T]{withMask: o.Mask, stride: max(1, w.spec.Stride)}
-	if b.reader, err = newWindowReader[T](w, int(max(0, o.BatchSize)), o.ChannelsFirst,
+	bb := &batchBuilder[T]{withMask: o.Mask, stride: max(1, w.spec.Stride)}
+	if bb.reader, err = newWindowReader[T](w, int(max(0, o.BatchSize)), o.ChannelsFirst,
 		o.Mask); err != nil {
 		release()
 		return nil, err
 	}
 	endRandomAccess := w.data.data.Map().Scattered()
-	b.unmap = func() {
+	bb.unmap = func() {
 		endRandomAccess()
 		release()
 	}
-	return b, nil
+	return bb, nil
 }
 
 // gather fills the parts of a batch by its places.
@@ -98,44 +98,44 @@ func (bb *batchBuilder[T]) view(s *stream, d wire.Descriptor) (*Batch[T], error)
 }
 
 // take is memory for a batch, nil once the maps may be gone.
-func (b *batchBuilder[T]) takeBuffer() *batchBuffer[T] {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
+func (bb *batchBuilder[T]) takeBuffer() *batchBuffer[T] {
+	bb.mu.Lock()
+	defer bb.mu.Unlock()
+	if bb.closed {
 		return nil
 	}
-	b.lent++
-	if last := len(b.freeBuffers) - 1; last >= 0 {
-		buffer := b.freeBuffers[last]
-		b.freeBuffers = b.freeBuffers[:last]
+	bb.lent++
+	if last := len(bb.freeBuffers) - 1; last >= 0 {
+		buffer := bb.freeBuffers[last]
+		bb.freeBuffers = bb.freeBuffers[:last]
 		return buffer
 	}
 	buffer := &batchBuffer[T]{}
-	buffer.release = func() { b.freeBuffer(buffer) }
+	buffer.release = func() { bb.freeBuffer(buffer) }
 	return buffer
 }
 
-func (b *batchBuilder[T]) freeBuffer(buffer *batchBuffer[T]) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.lent--
-	if len(b.freeBuffers) < maxFreeBuffers {
-		b.freeBuffers = append(b.freeBuffers, buffer)
+func (bb *batchBuilder[T]) freeBuffer(buffer *batchBuffer[T]) {
+	bb.mu.Lock()
+	defer bb.mu.Unlock()
+	bb.lent--
+	if len(bb.freeBuffers) < maxFreeBuffers {
+		bb.freeBuffers = append(bb.freeBuffers, buffer)
 	}
-	b.unmapWhenUnused()
+	bb.unmapWhenUnused()
 }
 
 // close lets go of the maps, as soon as no batch is held. Calling it again does nothing.
-func (b *batchBuilder[T]) close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.closed = true
-	b.unmapWhenUnused()
+func (bb *batchBuilder[T]) close() {
+	bb.mu.Lock()
+	defer bb.mu.Unlock()
+	bb.closed = true
+	bb.unmapWhenUnused()
 }
 
-func (b *batchBuilder[T]) unmapWhenUnused() {
-	if b.closed && b.lent == 0 {
-		b.unmap()
-		b.freeBuffers = nil
+func (bb *batchBuilder[T]) unmapWhenUnused() {
+	if bb.closed && bb.lent == 0 {
+		bb.unmap()
+		bb.freeBuffers = nil
 	}
 }

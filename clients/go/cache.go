@@ -13,9 +13,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Options say which daemon is meant. The zero value is the user's own.
+// Options name a daemon. The zero value is the user's own.
 type Options struct {
-	// Dir is the cache directory; "" is $TENSORCACHE_DIR, else the one in the user's cache
+	// Dir is the cache directory. "" is $TENSORCACHE_DIR, or else the one in the user's cache
 	// directory.
 	Dir string
 	// NoStart keeps Connect from starting a daemon, as the environment variable
@@ -29,28 +29,28 @@ type Cache struct {
 	control *control.Client
 }
 
-// Connect finds the daemon of a cache directory and, where none runs, starts one: the binary that
-// $TENSORCACHE_BIN names, else the tensorcache of $PATH. Many programs may do so at once; one
-// daemon comes of it, and it leaves by itself when nobody needs it. The error wraps ErrNoDaemon or
+// Connect connects to the daemon of a cache directory. If none runs, it starts one: the binary
+// $TENSORCACHE_BIN, or else tensorcache in $PATH. If several programs do so at once, one daemon
+// starts. A daemon that was started so exits when it is idle. The error wraps ErrNoDaemon or
 // ErrProtocol.
 func Connect(ctx context.Context, o Options) (*Cache, error) {
 	dir, err := control.Dir(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	exe := daemonProgram
+	exe := daemonBinary
 	if o.NoStart {
 		exe = nil
 	}
 	c, err := control.ConnectWith(ctx, dir, exe)
 	if err != nil {
-		return nil, ours(err)
+		return nil, clientError(err)
 	}
 	return &Cache{dir: dir, control: c}, nil
 }
 
-// daemonProgram is the daemon's program.
-func daemonProgram() (string, error) {
+// daemonBinary returns the path of the daemon's binary.
+func daemonBinary() (string, error) {
 	if named := os.Getenv("TENSORCACHE_BIN"); named != "" {
 		path, err := exec.LookPath(named)
 		if err != nil {
@@ -67,65 +67,63 @@ func daemonProgram() (string, error) {
 	return filepath.Abs(path)
 }
 
-// Dir is the cache directory.
+// Dir returns the cache directory.
 func (c *Cache) Dir() string { return c.dir }
 
-// Close lets go of idle connections. Datasets and feeds that are open stay so. Calling it again
-// does nothing.
+// Close closes idle connections. Open datasets and feeds stay open. Calling it again does nothing.
 func (c *Cache) Close() { c.control.Close() }
 
-// Info is a dataset in a list, at its newest generation.
+// Info describes the newest generation of a dataset.
 type Info struct {
 	Dataset    string    `json:"dataset"`
 	Generation int64     `json:"generation"`
-	Digest     string    `json:"digest"` // stands for the content
+	Digest     string    `json:"digest"` // 32 hex digits that identify the content
 	Rows       int64     `json:"rows"`
 	Items      int64     `json:"items"`
 	Columns    []string  `json:"columns"`
-	Layout     string    `json:"layout"` // columns or packed
-	Bytes      int64     `json:"bytes"`
-	Created    time.Time `json:"created"`
-	Readers    int       `json:"readers"`
+	Layout     string    `json:"layout"`  // columns or packed
+	Bytes      int64     `json:"bytes"`   // of its files
+	Created    time.Time `json:"created"` // when it was loaded
+	Readers    int       `json:"readers"` // open handles and feeds, of all processes
 }
 
 // Datasets lists all datasets.
 func (c *Cache) Datasets(ctx context.Context) ([]Info, error) {
-	list, err := control.List[infos](ctx, c.control, "/v1/datasets")
-	return list, ours(err)
+	list, err := control.List[infoPage](ctx, c.control, "/v1/datasets")
+	return list, clientError(err)
 }
 
-// infos are a page of the list of datasets.
-type infos struct {
+// infoPage is a page of the list of datasets.
+type infoPage struct {
 	Datasets []Info  `json:"datasets"`
 	Next     *string `json:"next"`
 }
 
-func (p infos) Page() ([]Info, *string) { return p.Datasets, p.Next }
+func (p infoPage) Page() ([]Info, *string) { return p.Datasets, p.Next }
 
-// Remove removes a dataset for good and returns its generations. Handles that are open stay valid.
-// The error is of type DatasetNotFound where there is none of the name.
+// Remove removes a dataset for good and returns the numbers of its generations. Open handles stay
+// valid. The error is of type DatasetNotFound if no dataset has the name.
 func (c *Cache) Remove(ctx context.Context, name string) ([]int64, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	var said wire.Removed
-	err := c.control.Delete(ctx, control.Dataset(name, ""), &said)
-	return said.Removed, ours(err)
+	var reply wire.Removed
+	err := c.control.Delete(ctx, control.Dataset(name, ""), &reply)
+	return reply.Removed, clientError(err)
 }
 
-// Stop stops the daemon and returns once it has left. What is in the cache stays there for the next
-// one.
+// Stop stops the daemon and returns after it has exited. The next daemon finds the cache as it is.
 func (c *Cache) Stop(ctx context.Context) error {
 	before, _ := control.ReadDaemon(c.dir)
-	var said wire.Stopping
-	if err := c.control.Post(ctx, "/v1/stop", struct{}{}, &said); err != nil {
-		return ours(err)
+	var reply wire.Stopping
+	if err := c.control.Post(ctx, "/v1/stop", struct{}{}, &reply); err != nil {
+		return clientError(err)
 	}
 	c.control.Close()
-	return control.WaitGone(ctx, c.dir, control.Stopped(before, said.PID))
+	return control.WaitGone(ctx, c.dir, control.Stopped(before, reply.PID))
 }
 
-// checkName refuses what cannot name a dataset, with an error of type InvalidName.
+// checkName returns an error of type InvalidName for a string that is no dataset's name.
 func checkName(name string) error {
 	if err := layout.CheckName(name); err != nil {
 		return &Error{Type: InvalidName, Detail: err.Error(), Field: "dataset"}

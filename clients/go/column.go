@@ -8,14 +8,14 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Value are the Go types that columns and batches hold: bool for dtype bool, int64 for timestamps
-// and durations in their unit, int32 for the codes of texts (−1 where there is none), [layout.Half]
-// for float16, and the type of its name for every other.
+// Value is the set of Go types of columns and batches. Dtypes have the Go type of the same name,
+// except that float16 is [layout.Half], timestamps and durations are int64 in their unit, and texts
+// are int32 codes (−1 is missing).
 type Value interface {
 	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool | layout.Half
 }
 
-// goTypes are the Go types of dtypes.
+// goTypes maps dtypes to their Go types.
 var goTypes = map[layout.DType]reflect.Type{
 	layout.Float16: reflect.TypeFor[layout.Half](), layout.Float32: reflect.TypeFor[float32](),
 	layout.Float64: reflect.TypeFor[float64](),
@@ -27,7 +27,7 @@ var goTypes = map[layout.DType]reflect.Type{
 	layout.Duration: reflect.TypeFor[int64](), layout.Text: reflect.TypeFor[int32](),
 }
 
-// checkType refuses to see values of a dtype as another Go type's; the error wraps ErrType.
+// checkType returns an error that wraps ErrType if T is not the Go type of a dtype.
 func checkType[T Value](what string, dtype layout.DType) error {
 	if want, got := goTypes[dtype], reflect.TypeFor[T](); want != got {
 		return fmt.Errorf("%w: %s is %s, so ask for %s and not for %s", ErrType, what,
@@ -36,17 +36,17 @@ func checkType[T Value](what string, dtype layout.DType) error {
 	return nil
 }
 
-// Column is a column as a slice of all its rows: no copy, valid until d.Close, not to be written
-// to. A column of shape [rows, n] comes row by row. The error wraps ErrType where T is not the
-// column's type, and is of type InvalidRequest for a column that does not lie in one piece, as
-// those of layout packed: [View] sees these.
+// Column returns all rows of a column as a slice of the mapped file. The caller must not write to
+// it, and it is valid until d.Close. A column of shape [rows, n] has its rows one after the other.
+// The error wraps ErrType if T is not the column's type, and is of type InvalidRequest if the
+// column's rows are not contiguous, as in layout packed. Use [View] for these.
 func Column[T Value](d *Dataset, name string) ([]T, error) {
 	v, err := View[T](d, name)
 	if err != nil {
 		return nil, err
 	}
 	if !v.Contiguous() {
-		e := refuse(InvalidRequest, name, "column %q lies among others, in layout %q", name,
+		e := errorf(InvalidRequest, name, "column %q lies among others, in layout %q", name,
 			d.data.Manifest.Layout)
 		e.Hint = "View sees its rows where they are"
 		return nil, e
@@ -54,8 +54,8 @@ func Column[T Value](d *Dataset, name string) ([]T, error) {
 	return v.Data, nil
 }
 
-// View is a column where it lies: the values of row i are Row(i), of which there are Width.
-// Otherwise it is as Column.
+// View returns a column with rows of any distance, as slices of the mapped file: Row(i) has the
+// Width values of row i. Lifetime and errors are those of [Column].
 func View[T Value](d *Dataset, name string) (layout.Strided[T], error) {
 	release, err := d.acquire()
 	if err != nil {
@@ -72,16 +72,16 @@ func View[T Value](d *Dataset, name string) (layout.Strided[T], error) {
 	return view[T](d.data, c)
 }
 
-// view sees a column whose dtype is that of T; the caller holds the maps.
+// view returns a column whose dtype is that of T. The caller keeps the files mapped.
 func view[T Value](d *layout.Data, c *layout.ManifestColumn) (layout.Strided[T], error) {
 	raw, err := layout.View[uint8](d, c)
-	return layout.Strided[T]{Data: cast[T](raw.Data), Step: raw.Step, Width: raw.Width,
+	return layout.Strided[T]{Data: valuesOfBytes[T](raw.Data), Step: raw.Step, Width: raw.Width,
 		Rows: raw.Rows}, err
 }
 
-// cast sees bytes as values. The bytes begin at a multiple of the values' size: those of maps do,
-// by the checks of the layout.
-func cast[T Value](b []byte) []T {
+// valuesOfBytes returns bytes as values, without a copy. The bytes must be aligned for T; those of
+// maps are, because layout checks it.
+func valuesOfBytes[T Value](b []byte) []T {
 	var zero T
 	if len(b) == 0 {
 		return nil
@@ -89,8 +89,9 @@ func cast[T Value](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-// castBytes returns values as bytes.
-func castBytes[T Value](values []T) []byte {
+// bytesOfValues returns values as bytes, without a copy. They are little-endian, because every
+// machine that runs a daemon is.
+func bytesOfValues[T Value](values []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))),
 		len(values)*int(unsafe.Sizeof(zero)))

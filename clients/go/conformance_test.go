@@ -186,7 +186,7 @@ func note[T Value](parts map[string]suitePart, name string, p Part[T]) {
 			}
 		}
 	}
-	sum := sha256.Sum256(bytesOf(data))
+	sum := sha256.Sum256(bytesOfValues(data))
 	parts[name] = suitePart{string(dtypeOf[T]()), p.Shape, hex.EncodeToString(sum[:8])}
 }
 
@@ -211,7 +211,7 @@ func (bad suiteError) ask(ctx context.Context, c *Cache, d *Dataset) error {
 	}
 	spec, err := window.ParseSpec(bad.Spec)
 	if err != nil {
-		return ours(err) // as Windows says of a Spec that cannot be
+		return clientError(err) // as Windows says of a Spec that cannot be
 	}
 	w, err := d.Windows(ctx, spec)
 	if err != nil {

@@ -15,48 +15,49 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// clientName is what this client calls itself in requests.
+// clientName is the client's name in requests.
 const clientName = "tensorcache-go/1"
 
-// mostFiles is how many descriptors a frame can carry: the kernel's SCM_MAX_FD.
-const mostFiles = 253
+// maxFiles is the largest number of descriptors in one message: SCM_MAX_FD of Linux.
+const maxFiles = 253
 
-// hello begins every request.
-func hello(request string) wire.RequestHeader {
-	return wire.RequestHeader{Protocol: wire.Protocol, Client: clientName, Request: request}
+// hello returns the fields that every request begins with.
+func hello(request string) wire.Hello {
+	return wire.Hello{Protocol: wire.Protocol, Client: clientName, Request: request}
 }
 
-// dial connects to feed.sock.
+// dial connects to the feed socket.
 func (c *Cache) dial(ctx context.Context) (*net.UnixConn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", c.control.Daemon.Feed)
 	if err != nil {
-		return nil, gone(ctx, err)
+		return nil, connectionError(ctx, err)
 	}
 	return conn.(*net.UnixConn), nil
 }
 
-// ask opens a connection with its one request and reads the reply, with the files that came along.
-// The connection and the files are the caller's to close.
-func (c *Cache) ask(ctx context.Context, request, reply any) (*net.UnixConn, []*os.File, error) {
+// request opens a connection, sends its one request and reads the reply, with the files that come
+// with it. The caller closes the connection and the files.
+func (c *Cache) request(ctx context.Context, message, reply any) (*net.UnixConn,
+	[]*os.File, error) {
 	conn, err := c.dial(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	end := guard(ctx, conn)
-	files, err := exchange(conn, request, reply)
-	end()
+	stop := interruptOn(ctx, conn)
+	files, err := roundTrip(conn, message, reply)
+	stop()
 	if err != nil {
 		conn.Close()
-		return nil, nil, gone(ctx, err)
+		return nil, nil, connectionError(ctx, err)
 	}
 	return conn, files, nil
 }
 
-// exchange sends a request and reads its reply.
-func exchange(conn *net.UnixConn, request, reply any) ([]*os.File, error) {
+// roundTrip sends a request and reads its reply.
+func roundTrip(conn *net.UnixConn, request, reply any) ([]*os.File, error) {
 	if err := sendRequest(conn, request); err != nil {
-		return nil, lastWords(conn, err)
+		return nil, finalError(conn, err)
 	}
 	return receiveReply(conn, reply)
 }
@@ -64,10 +65,10 @@ func exchange(conn *net.UnixConn, request, reply any) ([]*os.File, error) {
 func sendRequest(conn *net.UnixConn, request any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
-		return ours(err)
+		return clientError(err)
 	}
 	if len(body) > wire.MaxRequest {
-		return refuse(TooLarge, "", "the request takes %d bytes, at most %d", len(body),
+		return errorf(TooLarge, "", "the request takes %d bytes, at most %d", len(body),
 			wire.MaxRequest)
 	}
 	frame := make([]byte, wire.HeaderSize, wire.HeaderSize+len(body))
@@ -76,20 +77,20 @@ func sendRequest(conn *net.UnixConn, request any) error {
 	return err
 }
 
-// lastWords is why the daemon closed the connection: its ERROR frame where it left one, else the
-// error.
-func lastWords(conn *net.UnixConn, err error) error {
+// finalError returns the error of the ERROR frame that the daemon sent before it closed the
+// connection, or else err.
+func finalError(conn *net.UnixConn, err error) error {
 	if !errors.As(err, new(*net.OpError)) { // nothing was sent
 		return err
 	}
-	if files, said := receiveReply(conn, &struct{}{}); errors.As(said, new(*Error)) {
+	if files, refusal := receiveReply(conn, &struct{}{}); errors.As(refusal, new(*Error)) {
 		closeAll(files)
-		return said
+		return refusal
 	}
 	return err
 }
 
-// receiveReply reads a REPLY into reply, or the ERROR that came instead.
+// receiveReply reads a REPLY frame into reply, or returns the error of an ERROR frame.
 func receiveReply(conn *net.UnixConn, reply any) (files []*os.File, err error) {
 	defer func() {
 		if err != nil {
@@ -111,15 +112,15 @@ func receiveReply(conn *net.UnixConn, reply any) (files []*os.File, err error) {
 	}
 	switch kind {
 	case wire.FrameError:
-		return files, problemOf(payload)
+		return files, parseErrorFrame(payload)
 	case wire.FrameReply:
 	default:
 		return files, fmt.Errorf("%w: a frame of kind %d where a reply belongs", ErrProtocol, kind)
 	}
-	var said struct {
+	var envelope struct {
 		Protocol int `json:"protocol"`
 	}
-	if err := json.Unmarshal(payload, &said); err != nil || said.Protocol != wire.Protocol {
+	if err := json.Unmarshal(payload, &envelope); err != nil || envelope.Protocol != wire.Protocol {
 		return files, fmt.Errorf("%w: a reply that is not of protocol %d: %.80q", ErrProtocol,
 			wire.Protocol, payload)
 	}
@@ -129,7 +130,7 @@ func receiveReply(conn *net.UnixConn, reply any) (files []*os.File, err error) {
 	return files, nil
 }
 
-// maxReply bounds a frame of the daemon's: a manifest may take 16 MiB.
+// maxReply is the largest frame of the daemon. A manifest takes up to 16 MiB.
 const maxReply = 64 << 20
 
 func parseHeader(b []byte) (kind, length uint32, err error) {
@@ -139,14 +140,14 @@ func parseHeader(b []byte) (kind, length uint32, err error) {
 	return kind, length, nil
 }
 
-// receiveFiles fills b, and gives the files that rode on it. They are closed on exec.
+// receiveFiles fills b, and returns the files that came with it. They are closed on exec.
 func receiveFiles(conn *net.UnixConn, b []byte) (files []*os.File, err error) {
-	room := make([]byte, unix.CmsgSpace(4*mostFiles))
+	control := make([]byte, unix.CmsgSpace(4*maxFiles))
 	for at := 0; at < len(b); {
-		n, rights, flags, _, err := conn.ReadMsgUnix(b[at:], room)
+		n, rights, flags, _, err := conn.ReadMsgUnix(b[at:], control)
 		if rights > 0 {
-			more, err := filesIn(room[:rights])
-			files = append(files, more...)
+			received, err := parseFiles(control[:rights])
+			files = append(files, received...)
 			if err != nil {
 				return files, err
 			}
@@ -163,7 +164,7 @@ func receiveFiles(conn *net.UnixConn, b []byte) (files []*os.File, err error) {
 	return files, nil
 }
 
-func filesIn(rights []byte) (files []*os.File, err error) {
+func parseFiles(rights []byte) (files []*os.File, err error) {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil {
 		return nil, err
@@ -186,25 +187,25 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// guard ends what waits on the connection when the context ends, until end is called; then the
-// connection is as before.
-func guard(ctx context.Context, conn net.Conn) (end func()) {
-	fired := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
+// interruptOn ends reads and writes of the connection when the context ends, until stop is called.
+// After stop, the connection has no deadline.
+func interruptOn(ctx context.Context, conn net.Conn) (stop func()) {
+	interrupted := make(chan struct{})
+	cancel := context.AfterFunc(ctx, func() {
 		_ = conn.SetDeadline(time.Unix(1, 0))
-		close(fired)
+		close(interrupted)
 	})
 	return func() {
-		if !stop() {
-			<-fired
+		if !cancel() {
+			<-interrupted
 			_ = conn.SetDeadline(time.Time{})
 		}
 	}
 }
 
-// gone says what the end of a connection means: the context's end, what the daemon refused, or that
-// the daemon is gone.
-func gone(ctx context.Context, err error) error {
+// connectionError explains why a connection ended: the context's end, a refusal of the daemon, or
+// ErrGone.
+func connectionError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -15,9 +15,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Dataset is one generation of a dataset, mapped read-only: every process that opens it shares the
-// same pages. It stays on the generation that it opened, and keeps that in the cache until Close.
-// It is safe for concurrent use.
+// Dataset is a handle of one generation of a dataset, mapped read-only. All processes that open a
+// generation share its pages. The handle never changes to a newer generation, and keeps its own in
+// the cache until Close. It is safe for concurrent use.
 type Dataset struct {
 	cache      *Cache
 	name       string
@@ -25,43 +25,43 @@ type Dataset struct {
 	data       *layout.Data
 	close      func() error
 
-	offsets []int64 // each item's first row, and the number of rows at the end
+	offsets []int64 // each item's first row, then the number of rows
 
 	mu     sync.Mutex
 	closed bool
-	feeds  int // that read the maps here: after Close the last of them unmaps
+	feeds  int // feeds that read the maps; after Close the last of them unmaps
 }
 
-// Dataset opens the newest generation of a dataset. The error is of type DatasetNotFound where
-// there is none of the name; the message lists near names.
+// Dataset opens the newest generation of a dataset. The error is of type DatasetNotFound if no
+// dataset has the name; the message lists similar names.
 func (c *Cache) Dataset(ctx context.Context, name string) (*Dataset, error) {
 	return c.Generation(ctx, name, 0)
 }
 
-// Generation opens one load of a dataset, numbered from 1; 0 is the newest. The error is of type
-// GenerationGone where it has left the cache.
+// Generation opens one generation of a dataset, numbered from 1; 0 is the newest. The error is of
+// type GenerationGone if the generation is no longer in the cache.
 func (c *Cache) Generation(ctx context.Context, name string, generation int64) (*Dataset, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	var said wire.OpenReply
+	var reply wire.OpenReply
 	lease, files,
-		err := c.ask(ctx, wire.OpenRequest{RequestHeader: hello("open"), Dataset: name,
-		Generation: generation}, &said)
+		err := c.request(ctx, wire.OpenRequest{Hello: hello("open"), Dataset: name,
+		Generation: generation}, &reply)
 	if err != nil {
 		return nil, err
 	}
-	d := &Dataset{cache: c, name: said.Dataset, generation: said.Generation}
-	if d.data, err = mapAll(said, files); err == nil {
+	d := &Dataset{cache: c, name: reply.Dataset, generation: reply.Generation}
+	if d.data, err = mapFiles(reply, files); err == nil {
 		d.offsets, err = d.data.ItemOffsets()
 	}
 	d.close = sync.OnceValue(func() error {
 		d.mu.Lock()
 		d.closed = true
-		read := d.feeds > 0
+		inUse := d.feeds > 0
 		d.mu.Unlock()
 		err := lease.Close()
-		if d.data != nil && !read {
+		if d.data != nil && !inUse {
 			err = errors.Join(err, d.data.Close())
 		}
 		return err
@@ -72,8 +72,8 @@ func (c *Cache) Generation(ctx context.Context, name string, generation int64) (
 	return d, nil
 }
 
-// mapAll maps the files of a reply and closes them.
-func mapAll(said wire.OpenReply, files []*os.File) (*layout.Data, error) {
+// mapFiles maps the files of a reply and closes their descriptors.
+func mapFiles(reply wire.OpenReply, files []*os.File) (*layout.Data, error) {
 	maps := make([]*mmapfile.Map, 0, len(files))
 	for i, f := range files {
 		m, err := mmapfile.New(f)
@@ -86,31 +86,32 @@ func mapAll(said wire.OpenReply, files []*os.File) (*layout.Data, error) {
 		}
 		maps = append(maps, m)
 	}
-	return layout.OpenMapped(fmt.Sprintf("dataset %q", said.Dataset), said.Manifest,
-		said.Files, maps)
+	return layout.OpenMapped(fmt.Sprintf("dataset %q", reply.Dataset), reply.Manifest,
+		reply.Files, maps)
 }
 
-// Close gives the generation back, which may then leave the cache, and unmaps it: slices that
-// [Column] and [View] gave end here. Feeds of it go on. Calling it again does nothing.
+// Close unmaps the dataset and lets the daemon remove the generation if it is an old one. The
+// slices that [Column] and [View] returned become invalid. Feeds of the dataset stay valid. Calling
+// it again does nothing.
 func (d *Dataset) Close() error { return d.close() }
 
-// Name is the dataset's name.
+// Name returns the dataset's name.
 func (d *Dataset) Name() string { return d.name }
 
-// Generation says which load of the dataset it is, from 1.
+// Generation returns the generation's number, from 1. Each load makes a new one.
 func (d *Dataset) Generation() int64 { return d.generation }
 
-// Digest is 32 hex digits that stand for the content.
+// Digest returns 32 hex digits that identify the content.
 func (d *Dataset) Digest() string { return d.data.Manifest.Digest }
 
-// Rows is the number of rows.
+// Rows returns the number of rows.
 func (d *Dataset) Rows() int64 { return d.data.Manifest.Rows }
 
-// Manifest is what docs/FORMAT.md describes: columns with their dtypes, shapes and scalings, the
-// recipe, the sources. It is not to be changed.
+// Manifest returns the manifest that docs/FORMAT.md describes: columns with their dtypes, shapes
+// and scalings, the steps of the load, and the sources. The caller must not change it.
 func (d *Dataset) Manifest() *layout.Manifest { return d.data.Manifest }
 
-// Columns are the names of all columns, in order.
+// Columns returns the names of all columns, in order.
 func (d *Dataset) Columns() []string {
 	names := make([]string, len(d.data.Manifest.Columns))
 	for i, c := range d.data.Manifest.Columns {
@@ -119,7 +120,7 @@ func (d *Dataset) Columns() []string {
 	return names
 }
 
-// acquire keeps the maps until release, for which Close waits.
+// acquire keeps the files mapped until release. Close waits for release.
 func (d *Dataset) acquire() (release func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -129,8 +130,8 @@ func (d *Dataset) acquire() (release func(), err error) {
 	return d.data.Acquire()
 }
 
-// retain keeps the maps until release, for which Close does not wait: the program that closes a
-// dataset may be the one that has to close the feed.
+// retain keeps the files mapped until release. Close does not wait for it, because the goroutine
+// that closes the dataset may be the one that closes the feed later.
 func (d *Dataset) retain() (release func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -153,13 +154,13 @@ func (d *Dataset) errClosed() error {
 	return fmt.Errorf("this handle of dataset %q is %w", d.name, ErrClosed)
 }
 
-// column finds a column; the error is of type ColumnNotFound and lists near names.
+// column finds a column. The error is of type ColumnNotFound and lists similar names.
 func (d *Dataset) column(name string) (*layout.ManifestColumn, error) {
 	c, err := d.data.Manifest.Column(name)
 	if err == nil {
 		return c, nil
 	}
-	e := refuse(ColumnNotFound, name, "no column of dataset %q is named %q", d.name, name)
+	e := errorf(ColumnNotFound, name, "no column of dataset %q is named %q", d.name, name)
 	if like := near.Names(name, d.Columns()); len(like) > 0 {
 		e.Detail += "; near: " + strings.Join(like, ", ")
 	} else {
@@ -169,7 +170,8 @@ func (d *Dataset) column(name string) (*layout.ManifestColumn, error) {
 	return nil, e
 }
 
-// Word is the text that a code of a text column stands for.
+// Word returns the text of a code of a text column. The error is of type ColumnNotFound, or
+// InvalidSpec if the column has no such code.
 func (d *Dataset) Word(column string, code int32) (string, error) {
 	release, err := d.acquire()
 	if err != nil {
@@ -181,10 +183,10 @@ func (d *Dataset) Word(column string, code int32) (string, error) {
 		return "", err
 	}
 	if words, ok := d.data.Manifest.Vocab[column]; !ok {
-		return "", refuse(InvalidSpec, column, "column %q is %s, only text columns have words",
+		return "", errorf(InvalidSpec, column, "column %q is %s, only text columns have words",
 			column, c.DType)
 	} else if code < 0 || int64(code) >= words.Count {
-		return "", refuse(InvalidSpec, column, "column %q has words 0 to %d, got %d", column,
+		return "", errorf(InvalidSpec, column, "column %q has words 0 to %d, got %d", column,
 			words.Count-1, code)
 	}
 	return d.data.Word(column, int64(code))
@@ -192,9 +194,9 @@ func (d *Dataset) Word(column string, code int32) (string, error) {
 
 var _ io.Closer = (*Dataset)(nil)
 
-// columnOf finds the column of a feature: that of its name, or of shape [rows, n] and the name
-// before the bracket.
-func (d *Dataset) columnOf(feature string) (*layout.ManifestColumn, error) {
+// featureColumn finds the column whose only or first feature has the name. The features of a column
+// x of shape [rows, n] are x[0] to x[n-1].
+func (d *Dataset) featureColumn(feature string) (*layout.ManifestColumn, error) {
 	columns := d.data.Manifest.Columns
 	for i := range columns {
 		if c := &columns[i]; c.Width() == 0 && c.Name == feature || c.Width() > 0 &&

@@ -34,7 +34,7 @@ const (
 )
 
 // first attaches for the first time, and settles the delivery.
-func (f *Feed[T]) first(ctx context.Context) (s *stream, err error) {
+func (f *Feed[T]) attachFirst(ctx context.Context) (s *stream, err error) {
 	if o := f.options; o.Delivery != DeliverSlot && o.Delivery != DeliverStarts {
 		if f.builder, err = newBatchBuilder[T](f.windows, o); err != nil {
 			return nil, err
@@ -43,13 +43,13 @@ func (f *Feed[T]) first(ctx context.Context) (s *stream, err error) {
 	if s, err = f.attach(ctx, mode{f.options.Delivery, f.options.Slots}, nil, ""); err != nil {
 		return nil, err
 	}
-	if err = f.settle(s); err != nil {
+	if err = f.settleDelivery(s); err != nil {
 		s.close()
 	}
 	return s, err
 }
 
-func (f *Feed[T]) settle(s *stream) error {
+func (f *Feed[T]) settleDelivery(s *stream) error {
 	f.have = mode{s.reply.Delivery, f.options.Slots}
 	f.want = f.have
 	switch s.reply.Delivery {
@@ -87,7 +87,7 @@ func (s *stream) checkDelivery(asked string) error {
 }
 
 // batch makes the batch of a descriptor.
-func (f *Feed[T]) batch(s *stream, d wire.Descriptor) (*Batch[T], error) {
+func (f *Feed[T]) makeBatch(s *stream, d wire.Descriptor) (*Batch[T], error) {
 	if s.reply.Delivery == DeliverView && d.Flags&wire.FlagRun != 0 {
 		return f.builder.view(s, d)
 	}

@@ -285,7 +285,7 @@ func TestNoBatchIsMadeOfARingThatWasClosed(t *testing.T) {
 			t.Error(err)
 		}
 		for _, flags := range []uint32{0, wire.FlagRun} {
-			if b, err := f.batch(s, wire.Descriptor{Rows: 4, Flags: flags}); !errors.Is(
+			if b, err := f.makeBatch(s, wire.Descriptor{Rows: 4, Flags: flags}); !errors.Is(
 				err, ErrClosed) {
 				t.Errorf("%s: %v, %v", delivery, b, err)
 			}

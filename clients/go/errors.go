@@ -11,33 +11,31 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Errors that are not a refusal of the daemon's.
+// Errors that are not an [Error].
 var (
-	// ErrNoDaemon is returned by Connect when no daemon runs and none may be started, or it could
-	// not be.
+	// ErrNoDaemon is returned by Connect if no daemon runs, and none may be or could be started.
 	ErrNoDaemon = control.ErrNoDaemon
-	// ErrGone is returned when the daemon went away before it answered, or in the middle of an
-	// epoch: [Feed.State] still says where to go on.
+	// ErrGone is returned if the daemon ended before it answered, or in the middle of an epoch.
+	// [Feed.State] is still where to resume.
 	ErrGone = control.ErrGone
-	// ErrProtocol is returned when the daemon speaks another version of the protocol, or sent what
-	// the protocol does not allow.
+	// ErrProtocol is returned if the daemon has another version of the protocol, or sent something
+	// that the protocol does not allow.
 	ErrProtocol = control.ErrProtocol
-	// ErrClosed is returned by what was closed.
+	// ErrClosed is returned by methods of a feed or dataset that was closed.
 	ErrClosed = errors.New("closed")
-	// ErrPassOver is yielded by a pass over a feed when another one has begun: a feed is one
+	// ErrPassOver is yielded by a pass over a feed if another pass has begun: a feed has one
 	// stream.
 	ErrPassOver = errors.New("another pass over the feed began")
-	// ErrType is returned when values are asked for as another Go type than they are stored or
-	// delivered as.
+	// ErrType is returned if the type parameter is not the Go type of the stored or delivered
+	// values.
 	ErrType = errors.New("other type")
 )
 
-// Type is what kind of refusal an [Error] is. A type, once published, keeps its meaning;
-// docs/HTTP.md lists them. It is an error itself, so that errors.Is(err, DatasetNotFound) asks for
-// it.
+// Type is the kind of an [Error]. A published type keeps its meaning; docs/HTTP.md lists all of
+// them. It implements error, so that errors.Is(err, DatasetNotFound) works.
 type Type string
 
-// The types that a program may want to tell apart.
+// Types that a program may want to handle.
 const (
 	DatasetNotFound Type = wire.DatasetNotFound
 	GenerationGone  Type = wire.GenerationGone
@@ -62,18 +60,18 @@ const (
 	ShuttingDown    Type = wire.ShuttingDown
 )
 
-// Error is the type as a word.
+// Error returns the type as a word.
 func (t Type) Error() string { return string(t) }
 
-// Error is what was refused, by the daemon or here.
+// Error is a refusal, by the daemon or by this client.
 type Error struct {
 	Type   Type
 	Detail string // where, what, and the value in quotes
-	Hint   string // what to do; "" where there is nothing to say
-	Field  string // the option, column or file that is to blame; "" where there is none
+	Hint   string // what to do; "" if there is no advice
+	Field  string // the option, column or file at fault; "" if there is none
 }
 
-// Error is the message to show, with the hint in a line of its own.
+// Error returns the message to show, with the hint on a line of its own.
 func (e *Error) Error() string {
 	if e.Hint == "" {
 		return e.Detail
@@ -81,19 +79,20 @@ func (e *Error) Error() string {
 	return e.Detail + "\nhint: " + e.Hint
 }
 
-// Is makes errors.Is(err, DatasetNotFound) true for an error of that type.
+// Is reports whether target is the error's Type.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(Type)
 	return ok && t == e.Type
 }
 
-// refuse is an Error that was found here.
-func refuse(typ Type, field, format string, args ...any) *Error {
+// errorf returns an Error that this client found.
+func errorf(typ Type, field, format string, args ...any) *Error {
 	return &Error{Type: typ, Field: field, Detail: fmt.Sprintf(format, args...)}
 }
 
-// ours turns the errors of rooms that users cannot name into an Error; others stay as they are.
-func ours(err error) error {
+// clientError turns errors of internal packages into an Error, and returns other errors as they
+// are.
+func clientError(err error) error {
 	var problem *wire.Problem
 	var spec *window.SpecError
 	switch {
@@ -107,11 +106,11 @@ func ours(err error) error {
 	return err
 }
 
-// problemOf is the error that an ERROR frame stands for.
-func problemOf(payload []byte) error {
+// parseErrorFrame returns the error in the payload of an ERROR frame.
+func parseErrorFrame(payload []byte) error {
 	var p wire.Problem
 	if err := json.Unmarshal(payload, &p); err != nil || p.Type == "" {
 		return fmt.Errorf("%w: an ERROR frame that is no problem: %.80q", ErrProtocol, payload)
 	}
-	return ours(&p)
+	return clientError(&p)
 }

@@ -21,15 +21,15 @@ type Feed[T Value] struct {
 	mu sync.Mutex
 	modes[T]
 	position
-	stream  *stream            // nil if none is attached
-	cancel  context.CancelFunc // ends the wait for another stream; nil without one
-	cursor  Cursor             // of the dataset, spec and order of the feed
-	length  int64              // batches of an epoch
-	passes  uint64
-	closed  bool
-	batches int64
-	copied  int64   // by streams that have ended
-	rings   []*ring // of streams that have ended, while batches in them are held
+	stream       *stream            // nil if none is attached
+	cancelAttach context.CancelFunc // ends the wait for another stream; nil without one
+	cursor       Cursor             // of the dataset, spec and order of the feed
+	epochBatches int64              // batches of an epoch
+	passNumber   uint64
+	closed       bool
+	batches      int64
+	oldCopied    int64   // by streams that have ended
+	oldRings     []*ring // of streams that have ended, while batches in them are held
 }
 
 // NewFeed begins a stream of batches of values of type T: float32, unless the spec's dtype says
@@ -42,11 +42,11 @@ func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T],
 	}
 	f := &Feed[T]{windows: w, options: o}
 	if o.sampler().Traits().VariableLength {
-		r, err := w.index(ctx)
+		runs, err := w.index(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if f.counter, err = sampler.New(r, o.sampler()); err != nil {
+		if f.counter, err = sampler.New(runs, o.sampler()); err != nil {
 			return nil, optionError(err)
 		}
 	}
@@ -56,12 +56,12 @@ func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T],
 	if o.Slots == 0 {
 		f.tuner = &tuner{}
 	}
-	s, err := f.first(ctx)
+	s, err := f.attachFirst(ctx)
 	if err != nil {
 		f.closeBuilder()
 		return nil, err
 	}
-	f.stream, f.cursor, f.length = s, s.reply.Cursor, s.reply.Batches
+	f.stream, f.cursor, f.epochBatches = s, s.reply.Cursor, s.reply.Batches
 	return f, nil
 }
 
@@ -90,7 +90,7 @@ func (f *Feed[T]) Len() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.counter == nil {
-		return f.length
+		return f.epochBatches
 	}
 	switch {
 	case f.meter.running() && f.last != nil:
@@ -142,10 +142,10 @@ func (f *Feed[T]) LoadState(c Cursor) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := c.Check(f.cursor); err != nil {
-		return ours(err)
+		return clientError(err)
 	}
 	if c.Consumed < 0 {
-		return refuse(CursorMismatch, "consumed", "the state is at epoch %d after %s", c.Epoch,
+		return errorf(CursorMismatch, "consumed", "the state is at epoch %d after %s", c.Epoch,
 			f.consumedText(c.Consumed))
 	}
 	f.target = &place{c.Epoch, c.Consumed}
@@ -158,11 +158,11 @@ func (f *Feed[T]) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
-	if f.cancel != nil {
-		f.cancel()
+	if f.cancelAttach != nil {
+		f.cancelAttach()
 	}
-	f.halt()
-	f.drop()
+	f.pauseClocks()
+	f.detach()
 	f.closeBuilder()
 	return nil
 }

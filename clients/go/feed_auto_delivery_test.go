@@ -37,7 +37,7 @@ func TestAutoTriesBothDeliveriesAndMissesNothing(t *testing.T) {
 				kept, releases = append(kept, b), append(releases, b.Hold())
 			}
 		}))(t)...)
-		if !f.chooser.before.IsZero() {
+		if !f.chooser.lastStep.IsZero() {
 			t.Error("the time between passes is a step")
 		}
 	}
@@ -48,7 +48,8 @@ func TestAutoTriesBothDeliveriesAndMissesNothing(t *testing.T) {
 		}
 	}
 	stats := must(f.Stats(t.Context()))(t)
-	if seen[DeliverSlot] < 4*legSteps || seen[DeliverLocal] < 4*legSteps || len(stats.Step) != 2 ||
+	if seen[DeliverSlot] < 4*trialSteps || seen[DeliverLocal] < 4*trialSteps ||
+		len(stats.Step) != 2 ||
 		stats.Step[DeliverSlot] <= 0 || stats.Step[DeliverLocal] <= 0 {
 		t.Errorf("batches by %v, steps of %v", seen, stats.Step)
 	}
@@ -78,9 +79,10 @@ func TestAutoKeepsWhatItChoseAndNothingForTheOther(t *testing.T) {
 				}
 				// the last step of the last leg that it takes
 				if c := f.chooser; n == 10 && epoch == 0 {
-					c.slot, c.local = []float64{1000, 1000, 1000}, slices.Repeat([]float64{took}, 4)
-					c.warm, c.steps = 0,
-						append(c.steps, slices.Repeat([]float64{1000}, legSteps-1)...)
+					c.slotMeans, c.localMeans = []float64{1000, 1000, 1000},
+						slices.Repeat([]float64{took}, 4)
+					c.warmup, c.steps = 0,
+						append(c.steps, slices.Repeat([]float64{1000}, trialSteps-1)...)
 				}
 				if n > 10 && f.Delivery() != chosen {
 					t.Errorf("batch %d comes by %s, chosen was %s", n, f.Delivery(), chosen)
@@ -105,8 +107,9 @@ func TestAStateResumesWhileADeliveryIsChosen(t *testing.T) {
 	o := FeedOptions{BatchSize: 1, Order: "shuffle", Delivery: DeliverAuto}
 	whole := wanted(t, w, o, 1)
 	// about a change, and in legs of both
-	for _, cut := range []int{warmSteps + legSteps, warmSteps + legSteps + 1, warmSteps + legSteps +
-		2, 300, 500} {
+	for _, cut := range []int{warmupSteps + trialSteps, warmupSteps + trialSteps + 1,
+		warmupSteps + trialSteps +
+			2, 300, 500} {
 		f := feedOf(t, w, o)
 		seen := map[string]int{}
 		var state Cursor
@@ -147,7 +150,7 @@ func TestAChangeAtAnEpochsEndComesWithTheNext(t *testing.T) {
 	f := feedOf(t, w, o)
 	got := must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 		if int64(n) == f.Len() {
-			f.chooser.keep(DeliverLocal)
+			f.chooser.settleOn(DeliverLocal)
 			f.want.delivery = DeliverLocal
 		}
 	}))(t)
@@ -180,7 +183,7 @@ func TestAFeedThatChoosesIsAskedAndClosedByOthers(t *testing.T) {
 				}
 			}
 		})
-		end := warmSteps + legSteps + 200*rounds
+		end := warmupSteps + trialSteps + 200*rounds
 		got, err := served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 			if n == end {
 				others.Go(func() {

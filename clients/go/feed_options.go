@@ -47,13 +47,13 @@ func (o FeedOptions) sampler() sampler.Options {
 // item.
 func (w *Windows) checkWeights(weights []float64) error {
 	if n := len(w.data.offsets) - 1; weights != nil && len(weights) != n {
-		return refuse(InvalidSpec, "weights", "weights: got %d, want one for each of %d items",
+		return errorf(InvalidSpec, "weights", "weights: got %d, want one for each of %d items",
 			len(weights), n)
 	}
 	for i, weight := range weights {
 		if !(weight >= 0) || math.IsInf(weight, 1) {
 			field := fmt.Sprintf("weights[%d]", i)
-			return refuse(InvalidSpec, field, "%s: got %v, want a finite number from 0",
+			return errorf(InvalidSpec, field, "%s: got %v, want a finite number from 0",
 				field, weight)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // readTicks asks the system.
-func readTicks() coreTicks {
-	var mine unix.CPUSet
-	if err := unix.SchedGetaffinity(os.Getpid(), &mine); err != nil {
+func readCoreTicks() coreTicks {
+	var allowed unix.CPUSet
+	if err := unix.SchedGetaffinity(os.Getpid(), &allowed); err != nil {
 		return coreTicks{}
 	}
 	file, err := os.Open("/proc/stat")
@@ -21,12 +21,12 @@ func readTicks() coreTicks {
 		return coreTicks{}
 	}
 	defer file.Close()
-	return ticksOf(file, &mine)
+	return parseTicks(file, &allowed)
 }
 
 // ticksOf sums up the lines of some cores.
-func ticksOf(stat io.Reader, mine *unix.CPUSet) (sum coreTicks) {
-	sum.cores = int64(mine.Count())
+func parseTicks(stat io.Reader, allowed *unix.CPUSet) (sum coreTicks) {
+	sum.cores = int64(allowed.Count())
 	for lines := bufio.NewScanner(stat); lines.Scan(); {
 		name, rest, _ := strings.Cut(lines.Text(), " ")
 		number, ok := strings.CutPrefix(name, "cpu")
@@ -36,7 +36,7 @@ func ticksOf(stat io.Reader, mine *unix.CPUSet) (sum coreTicks) {
 		fields := strings.Fields(rest)
 		core, err := strconv.Atoi(number)
 		// the first line has no number: it is of all cores
-		if err != nil || !mine.IsSet(core) || len(fields) < 8 {
+		if err != nil || !allowed.IsSet(core) || len(fields) < 8 {
 			continue
 		}
 		for i, field := range fields[:8] { // what guests had is in the first two
@@ -44,7 +44,7 @@ func ticksOf(stat io.Reader, mine *unix.CPUSet) (sum coreTicks) {
 			if err != nil {
 				return coreTicks{}
 			}
-			sum.passed += ticks
+			sum.total += ticks
 			if i == 3 || i == 4 { // idle, and waiting for a disk
 				sum.idle += ticks
 			}

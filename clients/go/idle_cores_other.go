@@ -2,5 +2,5 @@
 
 package tensorcache
 
-// readTicks is for systems that tell no process what its cores do.
-func readTicks() coreTicks { return coreTicks{} }
+// readCoreTicks is for systems that tell no process what its cores do.
+func readCoreTicks() coreTicks { return coreTicks{} }

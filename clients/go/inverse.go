@@ -48,12 +48,12 @@ func Inverse[T float32 | float64](d *Dataset, columns []string, values Part[T],
 	}
 	out := make([]float64, len(values.Data))
 	for i, v := range values.Data {
-		shift, scale := in.scaling(i)
+		shift, scale := in.scalingAt(i)
 		out[i] = float64(v)*scale + shift
 	}
 	at := 0
 	for _, c := range in.columns {
-		if err := in.unprepare(c, out, at); err != nil {
+		if err := in.undoSteps(c, out, at); err != nil {
 			return Part[float64]{}, err
 		}
 		at += int(max(1, c.Width()))
@@ -63,17 +63,17 @@ func Inverse[T float32 | float64](d *Dataset, columns []string, values Part[T],
 
 // inversion is where each value of a part belongs to.
 type inversion struct {
-	columns  []*layout.ManifestColumn
-	of       []int // the column of each feature
-	feature  []int // and which of the column's it is
-	width    int   // values of a row
-	rows     int   // along the axis of rows, 1 where there is none
-	rowed    bool  // there is an axis of rows
-	perFirst int   // values of one index of the first axis
-	flat     bool  // there is no axis before that
-	codes    []int64
-	code     int64
-	initial  []float64
+	columns      []*layout.ManifestColumn
+	columnIndex  []int // the column of each feature
+	featureIndex []int // and which of the column's it is
+	features     int   // values of a row
+	rows         int   // along the axis of rows, 1 where there is none
+	hasRows      bool  // there is an axis of rows
+	firstStride  int   // values of one index of the first axis
+	rowsAreFirst bool  // there is no axis before that
+	codes        []int64
+	code         int64
+	initial      []float64
 }
 
 func newInversion(d *Dataset, columns []string, shape []int, n int,
@@ -86,37 +86,37 @@ func newInversion(d *Dataset, columns []string, shape []int, n int,
 		}
 		in.columns = append(in.columns, c)
 		for f := range int(max(1, c.Width())) {
-			in.of, in.feature = append(in.of, at), append(in.feature, f)
+			in.columnIndex, in.featureIndex = append(in.columnIndex, at), append(in.featureIndex, f)
 		}
 	}
-	in.width = len(in.of)
+	in.features = len(in.columnIndex)
 	size := 1
 	for _, length := range shape {
 		size *= length
 	}
-	if size != n || len(columns) == 0 || len(shape) == 0 || shape[len(shape)-1] != in.width {
-		return nil, refuse(InvalidSpec, "values",
+	if size != n || len(columns) == 0 || len(shape) == 0 || shape[len(shape)-1] != in.features {
+		return nil, errorf(InvalidSpec, "values",
 			"values: got %d of shape %v, want a last axis of %d, the features of %s", n, shape,
-			in.width, strings.Join(columns, ", "))
+			in.features, strings.Join(columns, ", "))
 	}
-	in.perFirst = n / max(1, shape[0])
+	in.firstStride = n / max(1, shape[0])
 	if axes := len(shape) - 1; axes > 0 {
-		in.rowed, in.rows, in.flat = true, shape[axes-1], axes == 1
+		in.hasRows, in.rows, in.rowsAreFirst = true, shape[axes-1], axes == 1
 	}
-	return in, in.name(d, shape, o)
+	return in, in.setItems(d, shape, o)
 }
 
 // name finds the item's code, or checks the codes.
-func (in *inversion) name(d *Dataset, shape []int, o InverseOptions) (err error) {
+func (in *inversion) setItems(d *Dataset, shape []int, o InverseOptions) (err error) {
 	if o.Codes != nil {
 		if len(shape) == 0 || len(o.Codes) != shape[0] {
-			return refuse(InvalidSpec, "item",
+			return errorf(InvalidSpec, "item",
 				"item: got %d codes for values of shape %v, want one along the first axis",
 				len(o.Codes), shape)
 		}
 		for _, code := range o.Codes {
 			if code < 0 || code >= d.Items() {
-				return refuse(InvalidSpec, "item", "item: got code %d, want codes from 0 to %d",
+				return errorf(InvalidSpec, "item", "item: got code %d, want codes from 0 to %d",
 					code, d.Items()-1)
 			}
 		}
@@ -130,7 +130,7 @@ func (in *inversion) name(d *Dataset, shape []int, o InverseOptions) (err error)
 		scaled := c.Scale != nil && c.Scale.Per == "item"
 		summed := o.Initial == nil && c.Prepared != nil && c.Prepared.First != nil
 		if (scaled || summed) && d.Items() > 1 {
-			e := refuse(InvalidSpec, "item", "item: the steps of column %q are per item", c.Name)
+			e := errorf(InvalidSpec, "item", "item: the steps of column %q are per item", c.Name)
 			e.Hint = "give the item's value, or Batch.Item for a batch"
 			return e
 		}
@@ -139,40 +139,40 @@ func (in *inversion) name(d *Dataset, shape []int, o InverseOptions) (err error)
 }
 
 // codeAt is the item of value i.
-func (in *inversion) codeAt(i int) int64 {
+func (in *inversion) itemAt(i int) int64 {
 	if in.codes == nil {
 		return in.code
 	}
-	return in.codes[i/in.perFirst]
+	return in.codes[i/in.firstStride]
 }
 
 // scaling is that of value i.
-func (in *inversion) scaling(i int) (shift, scale float64) {
-	f := i % in.width
-	c := in.columns[in.of[f]]
+func (in *inversion) scalingAt(i int) (shift, scale float64) {
+	f := i % in.features
+	c := in.columns[in.columnIndex[f]]
 	if c.Scale == nil {
 		return 0, 1
 	}
-	at := in.feature[f]
+	at := in.featureIndex[f]
 	if c.Scale.Per == "item" {
-		at += int(in.codeAt(i) * max(1, c.Width()))
+		at += int(in.itemAt(i) * max(1, c.Width()))
 	}
 	return c.Scale.Shift[at], c.Scale.Scale[at]
 }
 
 // unprepare undoes differences and logarithms of one column, whose features begin at a place of
 // each row.
-func (in *inversion) unprepare(c *layout.ManifestColumn, out []float64, at int) error {
+func (in *inversion) undoSteps(c *layout.ManifestColumn, out []float64, at int) error {
 	if c.Prepared == nil {
 		return nil
 	}
 	if c.Prepared.Diff {
-		if err := in.sum(c, out, at); err != nil {
+		if err := in.undoDiff(c, out, at); err != nil {
 			return err
 		}
 	}
 	if c.Prepared.Log1p {
-		for i := at; i < len(out); i += in.width {
+		for i := at; i < len(out); i += in.features {
 			for f := range int(max(1, c.Width())) {
 				out[i+f] = math.Expm1(out[i+f])
 			}
@@ -182,25 +182,25 @@ func (in *inversion) unprepare(c *layout.ManifestColumn, out []float64, at int) 
 }
 
 // sum sums up differences along the rows.
-func (in *inversion) sum(c *layout.ManifestColumn, out []float64, at int) error {
-	if !in.rowed {
-		return refuse(InvalidSpec, "values",
+func (in *inversion) undoDiff(c *layout.ManifestColumn, out []float64, at int) error {
+	if !in.hasRows {
+		return errorf(InvalidSpec, "values",
 			"values: got no axis of rows to sum differences of %q along", c.Name)
 	}
-	block := in.rows * in.width
-	series := len(out) / max(1, block)
-	if in.initial != nil && len(in.initial) != series*in.width {
-		return refuse(InvalidSpec, "initial", "initial: got %d values, want %d", len(in.initial),
-			series*in.width)
+	block := in.rows * in.features
+	count := len(out) / max(1, block)
+	if in.initial != nil && len(in.initial) != count*in.features {
+		return errorf(InvalidSpec, "initial", "initial: got %d values, want %d", len(in.initial),
+			count*in.features)
 	}
-	for k := range series {
+	for k := range count {
 		for f := range int(max(1, c.Width())) {
-			column := lane{out[k*block : (k+1)*block], at + f, in.width}
+			one := series{out[k*block : (k+1)*block], at + f, in.features}
 			if in.initial != nil {
-				column.sumFrom(c.Prepared, in.initial[k*in.width+at+f])
+				one.accumulateFrom(c.Prepared, in.initial[k*in.features+at+f])
 				continue
 			}
-			if err := in.sumFirst(c, column, k*block, f); err != nil {
+			if err := in.undoDiffByItem(c, one, k*block, f); err != nil {
 				return err
 			}
 		}
@@ -210,42 +210,42 @@ func (in *inversion) sum(c *layout.ManifestColumn, out []float64, at int) error 
 
 // sumFirst sums a series that begins with the first rows of its item; where each row has a code of
 // its own, of several items.
-func (in *inversion) sumFirst(c *layout.ManifestColumn, l lane, begin, feature int) error {
-	n := l.len()
+func (in *inversion) undoDiffByItem(c *layout.ManifestColumn, s series, begin, feature int) error {
+	n := s.len()
 	for from := 0; from < n; {
 		to := n
-		code := in.codeAt(begin + from*l.step)
-		for r := from + 1; in.flat && in.codes != nil && r < n; r++ {
+		code := in.itemAt(begin + from*s.stride)
+		for r := from + 1; in.rowsAreFirst && in.codes != nil && r < n; r++ {
 			if in.codes[r] != code {
 				to = r
 				break
 			}
 		}
 		first := int(code*max(1, c.Width())) + feature
-		if first >= len(c.Prepared.First) || !math.IsNaN(l.at(from)) {
-			e := refuse(InvalidSpec, "initial", "initial: column %q holds differences", c.Name)
+		if first >= len(c.Prepared.First) || !math.IsNaN(s.at(from)) {
+			e := errorf(InvalidSpec, "initial", "initial: column %q holds differences", c.Name)
 			e.Hint = "give the value before the first of them, such as the last known one"
 			return e
 		}
-		l.sumAfter(from, to, c.Prepared.First[first])
+		s.accumulateAfter(from, to, c.Prepared.First[first])
 		from = to
 	}
 	return nil
 }
 
 // lane is one feature's rows among those of others.
-type lane struct {
+type series struct {
 	values []float64
-	from   int
-	step   int
+	offset int
+	stride int
 }
 
-func (l lane) len() int             { return len(l.values) / l.step }
-func (l lane) at(r int) float64     { return l.values[l.from+r*l.step] }
-func (l lane) set(r int, v float64) { l.values[l.from+r*l.step] = v }
+func (s series) len() int             { return len(s.values) / s.stride }
+func (s series) at(r int) float64     { return s.values[s.offset+r*s.stride] }
+func (s series) set(r int, v float64) { s.values[s.offset+r*s.stride] = v }
 
 // sumFrom sums rows up from an undone value.
-func (l lane) sumFrom(p *layout.Prepared, initial float64) {
+func (s series) accumulateFrom(p *layout.Prepared, initial float64) {
 	sum := initial
 	if p.ClipLow != nil {
 		sum = math.Max(sum, *p.ClipLow)
@@ -256,23 +256,23 @@ func (l lane) sumFrom(p *layout.Prepared, initial float64) {
 	if p.Log1p {
 		sum = math.Log1p(sum)
 	}
-	for r := range l.len() {
-		sum += l.at(r)
-		l.set(r, sum)
+	for r := range s.len() {
+		sum += s.at(r)
+		s.set(r, sum)
 	}
 }
 
 // sumAfter sums rows whose leading missing ones end at the value first; missing ones before that
 // stay missing.
-func (l lane) sumAfter(from, to int, first float64) {
+func (s series) accumulateAfter(from, to int, first float64) {
 	r := from
-	for r+1 < to && math.IsNaN(l.at(r+1)) {
+	for r+1 < to && math.IsNaN(s.at(r+1)) {
 		r++
 	}
 	sum := first
-	l.set(r, sum)
+	s.set(r, sum)
 	for r++; r < to; r++ {
-		sum += l.at(r)
-		l.set(r, sum)
+		sum += s.at(r)
+		s.set(r, sum)
 	}
 }

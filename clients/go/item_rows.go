@@ -18,65 +18,65 @@ type itemRows struct {
 }
 
 func newItemRows(d *Dataset, spec window.Spec) (*itemRows, error) {
-	s := &itemRows{data: d, spec: spec, offsets: d.offsets}
+	r := &itemRows{data: d, spec: spec, offsets: d.offsets}
 	if t := spec.Time; t != nil && t.From != nil {
 		c, err := d.column(d.data.Manifest.Time)
 		if err != nil {
 			return nil, err
 		}
-		s.hasFromTime = true
-		if s.fromTime, err = t.From.In("time", c.Unit); err != nil {
-			return nil, ours(err)
+		r.hasFromTime = true
+		if r.fromTime, err = t.From.In("time", c.Unit); err != nil {
+			return nil, clientError(err)
 		}
 	}
-	return s, nil
+	return r, nil
 }
 
 // times is the time column; ok is false where there is none. The caller holds the maps.
-func (s *itemRows) times() (times layout.Strided[int64], ok bool, err error) {
-	name := s.data.data.Manifest.Time
+func (r *itemRows) times() (times layout.Strided[int64], ok bool, err error) {
+	name := r.data.data.Manifest.Time
 	if name == "" {
 		return times, false, nil
 	}
-	c, err := s.data.column(name)
+	c, err := r.data.column(name)
 	if err != nil {
 		return times, false, err
 	}
-	times, err = view[int64](s.data.data, c)
+	times, err = view[int64](r.data.data, c)
 	return times, err == nil, err
 }
 
 // firstRow is the first row of an item that the spec admits: before it is padding.
-func (s *itemRows) firstRow(item int64, times layout.Strided[int64]) int64 {
-	from, to := s.offsets[item], s.offsets[item+1]
+func (r *itemRows) firstRow(item int64, times layout.Strided[int64]) int64 {
+	from, to := r.offsets[item], r.offsets[item+1]
 	n := to - from
-	switch b := s.spec.Rows; {
+	switch b := r.spec.Rows; {
 	case b != nil && b.From != nil && *b.From < 0:
 		return max(0, n+*b.From)
 	case b != nil && b.From != nil:
 		return min(*b.From, n)
-	case s.hasFromTime:
+	case r.hasFromTime:
 		return int64(
 			sort.Search(int(n),
-				func(i int) bool { return times.Row(from + int64(i))[0] >= s.fromTime }))
+				func(i int) bool { return times.Row(from + int64(i))[0] >= r.fromTime }))
 	}
 	return 0
 }
 
 // timesOf are the times of the first real rows of windows.
-func (s *itemRows) timesOf(items, starts []int64) ([]int64, error) {
-	release, err := s.data.acquire()
+func (r *itemRows) timesOf(items, starts []int64) ([]int64, error) {
+	release, err := r.data.acquire()
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	times, ok, err := s.times()
+	times, ok, err := r.times()
 	if err != nil || !ok {
 		return nil, err
 	}
 	out := make([]int64, len(items))
 	for i, item := range items {
-		out[i] = times.Row(s.offsets[item] + max(starts[i], s.firstRow(item, times)))[0]
+		out[i] = times.Row(r.offsets[item] + max(starts[i], r.firstRow(item, times)))[0]
 	}
 	return out, nil
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Items is the number of items, which are numbered from 0 in the order of their first rows:
-// [Batch.Item] holds these codes.
+// Items returns the number of items. An item's code, as in [Batch.Item], is its number from 0, in
+// the order of first rows.
 func (d *Dataset) Items() int64 { return d.data.Manifest.Items.Count }
 
-// ItemRows says where in the dataset an item's rows are: [from, to). A code that is none has no
-// rows.
+// ItemRows returns the rows of the dataset that belong to an item, half-open: [from, to). It is 0,
+// 0 for a code that no item has.
 func (d *Dataset) ItemRows(code int64) (from, to int64) {
 	if code < 0 || code >= d.Items() {
 		return 0, 0
@@ -23,8 +23,8 @@ func (d *Dataset) ItemRows(code int64) (from, to int64) {
 	return d.offsets[code], d.offsets[code+1]
 }
 
-// Item is the value that names an item: a string or an int64, a []any of them where several columns
-// name it, nil where none does.
+// Item returns the name of an item: a string or an int64, a []any of these if several columns name
+// items, or nil if the dataset was loaded without item_id. The error is of type ItemNotFound.
 func (d *Dataset) Item(code int64) (any, error) {
 	release, err := d.acquire()
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *Dataset) Item(code int64) (any, error) {
 	}
 	defer release()
 	if code < 0 || code >= d.Items() {
-		return nil, refuse(ItemNotFound, "item", "items have codes from 0 to %d, got %d",
+		return nil, errorf(ItemNotFound, "item", "items have codes from 0 to %d, got %d",
 			d.Items()-1, code)
 	}
 	values, err := d.data.Item(code)
@@ -45,16 +45,16 @@ func (d *Dataset) Item(code int64) (any, error) {
 	return values, nil
 }
 
-// ItemCode is the number of the item that a value names: a string or an integer, a slice of them
-// where several columns name it, nil for the one item of a dataset without item_id. The error is of
-// type ItemNotFound and lists near names.
+// ItemCode returns the code of an item by its name: a string or an integer, a slice of these if
+// several columns name items, or nil in a dataset without item_id. The error is of type
+// ItemNotFound and lists similar names, or InvalidSpec for a value of another type.
 func (d *Dataset) ItemCode(value any) (int64, error) {
 	release, err := d.acquire()
 	if err != nil {
 		return 0, err
 	}
 	defer release()
-	wanted, err := appendItem(nil, value)
+	wanted, err := appendItemName(nil, value)
 	if err != nil {
 		return 0, err
 	}
@@ -71,32 +71,32 @@ func (d *Dataset) ItemCode(value any) (int64, error) {
 	return 0, d.unknownItem(wanted)
 }
 
-// unknownItem is the error of a name that no item has.
+// unknownItem returns the error for a name that no item has.
 func (d *Dataset) unknownItem(wanted []byte) error {
-	e := refuse(ItemNotFound, "item", "no item of dataset %q is named %s", d.name, wanted)
+	e := errorf(ItemNotFound, "item", "no item of dataset %q is named %s", d.name, wanted)
 	if len(d.data.Manifest.ItemID) == 0 {
 		e.Hint = "the dataset has one item without a name (it was loaded without item_id)"
 		return e
 	}
-	const among = 10_000
+	const maxSearched = 10_000
 	var names []string
-	for code := range min(d.Items(), among) {
+	for code := range min(d.Items(), maxSearched) {
 		if v, err := d.data.Item(code); err == nil && len(v) == 1 {
 			names = append(names, fmt.Sprint(v[0]))
 		}
 	}
-	plain, err := strconv.Unquote(string(wanted))
+	name, err := strconv.Unquote(string(wanted))
 	if err != nil {
-		plain = string(wanted)
+		name = string(wanted)
 	}
-	if like := near.Names(plain, names); len(like) > 0 {
+	if like := near.Names(name, names); len(like) > 0 {
 		e.Detail += fmt.Sprintf("; near: %s", like)
 	}
 	return e
 }
 
-// appendItem appends an item's name in its canonical form, as docs/FORMAT.md has it.
-func appendItem(b []byte, value any) ([]byte, error) {
+// appendItemName appends an item's name in the canonical form of docs/FORMAT.md.
+func appendItemName(b []byte, value any) ([]byte, error) {
 	v := reflect.ValueOf(value)
 	switch {
 	case !v.IsValid():
@@ -108,9 +108,9 @@ func appendItem(b []byte, value any) ([]byte, error) {
 	case v.CanUint():
 		return strconv.AppendUint(b, v.Uint(), 10), nil
 	case v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer:
-		return appendItem(b, v.Elem().Interface())
+		return appendItemName(b, v.Elem().Interface())
 	case v.Kind() != reflect.Slice && v.Kind() != reflect.Array:
-		return nil, refuse(InvalidSpec, "item",
+		return nil, errorf(InvalidSpec, "item",
 			"an item is named by texts and integers, got %T", value)
 	}
 	b = append(b, '[')
@@ -119,17 +119,17 @@ func appendItem(b []byte, value any) ([]byte, error) {
 			b = append(b, ',')
 		}
 		var err error
-		if b, err = appendItem(b, v.Index(i).Interface()); err != nil {
+		if b, err = appendItemName(b, v.Index(i).Interface()); err != nil {
 			return nil, err
 		}
 	}
 	return append(b, ']'), nil
 }
 
-// itemValues writes values of items as a cut names them.
-func itemValues(values []any) (json.RawMessage, error) {
+// encodeItems returns a list of items' names in JSON.
+func encodeItems(values []any) (json.RawMessage, error) {
 	if values == nil {
 		values = []any{}
 	}
-	return appendItem(nil, values)
+	return appendItemName(nil, values)
 }

@@ -97,7 +97,7 @@ func (c *Cache) Load(ctx context.Context, name string, sources []string,
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	paths, err := absolute(sources)
+	paths, err := absolutePaths(sources)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (c *Cache) Load(ctx context.Context, name string, sources []string,
 		Sources []string `json:"sources"`
 		LoadOptions
 	}{paths, o}
-	return c.follow(ctx, name, "/load", request, o.Progress)
+	return c.runJob(ctx, name, "/load", request, o.Progress)
 }
 
 // AppendOptions are those of an append; the zero value will do.
@@ -124,20 +124,20 @@ func (c *Cache) Append(ctx context.Context, name string, sources []string,
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	paths, err := absolute(sources)
+	paths, err := absolutePaths(sources)
 	if err != nil {
 		return nil, err
 	}
-	return c.follow(ctx, name, "/append",
+	return c.runJob(ctx, name, "/append",
 		wire.Append{Sources: paths, HashSources: o.HashSources}, o.Progress)
 }
 
 // follow begins a job, waits for its end, and opens what it made.
-func (c *Cache) follow(ctx context.Context, name, action string, request any,
+func (c *Cache) runJob(ctx context.Context, name, action string, request any,
 	progress func(Job)) (*Dataset, error) {
 	var job wire.Job
 	if err := c.control.Post(ctx, control.Dataset(name, action), request, &job); err != nil {
-		return nil, ours(err)
+		return nil, clientError(err)
 	}
 	for owner := job.Owner; !job.Ended(); {
 		if progress != nil {
@@ -151,18 +151,18 @@ func (c *Cache) follow(ctx context.Context, name, action string, request any,
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			return nil, ours(err)
+			return nil, clientError(err)
 		}
 	}
 	if job.Error != nil {
-		return nil, ours(job.Error)
+		return nil, clientError(job.Error)
 	}
 	return c.Generation(ctx, name, job.Generation)
 }
 
 // absolute are the sources as absolute paths: the daemon works in another directory. A pattern that
 // names no file itself stands for the files and folders it matches, but for hidden ones.
-func absolute(sources []string) ([]string, error) {
+func absolutePaths(sources []string) ([]string, error) {
 	var out []string
 	for _, source := range sources {
 		abs, err := filepath.Abs(source)
@@ -175,7 +175,7 @@ func absolute(sources []string) ([]string, error) {
 		}
 		matches, err := filepath.Glob(abs)
 		if err != nil {
-			return nil, refuse(SourceError, "sources", "%q is no pattern: %v", source, err)
+			return nil, errorf(SourceError, "sources", "%q is no pattern: %v", source, err)
 		}
 		matches = slices.DeleteFunc(matches,
 			func(m string) bool { return strings.HasPrefix(filepath.Base(m), ".") })
@@ -185,22 +185,22 @@ func absolute(sources []string) ([]string, error) {
 		out = append(out, matches...)
 	}
 	if len(out) == 0 {
-		return nil, refuse(SourceError, "sources", "sources: got none, want at least one file")
+		return nil, errorf(SourceError, "sources", "sources: got none, want at least one file")
 	}
 	return out, nil
 }
 
 func noMatch(pattern string) *Error {
-	e := refuse(SourceError, "sources", "no file matches %q", pattern)
+	e := errorf(SourceError, "sources", "no file matches %q", pattern)
 	e.Hint = "look at the folder and the pattern; hidden files match none"
 	return e
 }
 
 // putOptions are the options of a put as JSON.
-func (o LoadOptions) putOptions() (json.RawMessage, error) {
+func (o LoadOptions) encode() (json.RawMessage, error) {
 	b, err := json.Marshal(o)
 	if err != nil {
-		return nil, refuse(InvalidRequest, "options", "options: %v", err)
+		return nil, errorf(InvalidRequest, "options", "options: %v", err)
 	}
 	return b, nil
 }

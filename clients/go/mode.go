@@ -23,17 +23,17 @@ func (m *modes[T]) isChoosing() bool { return m.chooser != nil && !m.chooser.set
 func (m *modes[T]) views() bool { return m.builder != nil && m.builder.reader.checkViews() == nil }
 
 // keep gives up the wanted mode: no stream of it could be attached.
-func (m *modes[T]) keep() {
+func (m *modes[T]) cancelChange() {
 	m.want = m.have
 	if m.chooser != nil {
-		m.chooser.keep(m.have.delivery)
+		m.chooser.settleOn(m.have.delivery)
 	}
 }
 
 // attached records that a stream with so many slots serves the feed.
-func (m *modes[T]) attached(slots int) {
+func (m *modes[T]) recordAttached(slots int) {
 	if m.tuner != nil {
-		m.tuner.made(slots)
+		m.tuner.resized(slots)
 	}
 	m.closeUnusedBuilder()
 }

@@ -60,7 +60,7 @@ func copySlice[T any](s []T) []T {
 }
 
 // sized returns a part of a shape, in the memory of p if that is large enough.
-func resized[T Value](p Part[T], shape []int) Part[T] {
+func withShape[T Value](p Part[T], shape []int) Part[T] {
 	n := 1
 	for _, length := range shape {
 		n *= length

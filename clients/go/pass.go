@@ -11,14 +11,14 @@ import (
 
 // pass hands an epoch's batches to yield, until that has enough.
 func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
-	s, pass, err := f.begin(ctx)
+	s, pass, err := f.beginPass(ctx)
 	if err != nil {
 		return err
 	}
-	defer f.pause(pass)
+	defer f.endPass(pass)
 	for more := true; more && err == nil; {
 		if s, err = f.reattach(ctx, s, pass); err != nil {
-			return f.lost(ctx, s, pass, err)
+			return f.streamFailed(ctx, s, pass, err)
 		}
 		more, err = f.serve(ctx, s, pass, yield)
 	}
@@ -29,35 +29,36 @@ func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
 // another manner.
 func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
 	yield func(*Batch[T]) bool) (more bool, err error) {
-	defer guard(ctx, s.conn)()
+	defer interruptOn(ctx, s.conn)()
 	half := max(1, s.reply.Slots/2)
 	for {
-		d, ok := s.next()
+		d, ok := s.nextDescriptor()
 		for !ok {
 			if err := s.receive(); err != nil {
-				return false, f.lost(ctx, s, pass, err)
+				return false, f.streamFailed(ctx, s, pass, err)
 			}
 			if f.tune(ctx, s) {
 				return true, nil
 			}
-			d, ok = s.next()
+			d, ok = s.nextDescriptor()
 		}
 		if ctx.Err() != nil {
-			s.unread()
+			s.undoNext()
 			return false, ctx.Err()
 		}
 		if d.Slot == wire.NoSlot {
 			return false,
-				f.note(pass, &descriptor{place{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
+				f.recordDescriptor(pass,
+					&descriptor{place{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
 		}
-		if err := f.note(pass, &descriptor{place{d.Epoch, d.Consumed}, d.Flags},
+		if err := f.recordDescriptor(pass, &descriptor{place{d.Epoch, d.Consumed}, d.Flags},
 			false); err != nil {
-			s.unread()
+			s.undoNext()
 			return false, err
 		}
-		b, err := f.batch(s, d)
+		b, err := f.makeBatch(s, d)
 		if err != nil {
-			if over := f.running(pass); over != nil {
+			if over := f.passError(pass); over != nil {
 				return false, over
 			}
 			return false, err
@@ -65,7 +66,7 @@ func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
 		if !yieldBatch(b, yield) {
 			return false, nil
 		}
-		if err := f.used(pass); err != nil {
+		if err := f.recordStep(pass); err != nil {
 			return false, err
 		}
 		switch {
@@ -75,39 +76,39 @@ func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
 			return true, nil
 		}
 		if err := s.giveBack(half); err != nil {
-			return false, f.lost(ctx, s, pass, err)
+			return false, f.streamFailed(ctx, s, pass, err)
 		}
 	}
 }
 
 // begin brings the stream to where a pass begins.
-func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
+func (f *Feed[T]) beginPass(ctx context.Context) (*stream, uint64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return nil, 0, fmt.Errorf("the feed is %w", ErrClosed)
 	}
-	f.passes++ // a pass that is under way is over
-	f.halt()
+	f.passNumber++ // a pass that is under way is over
+	f.pauseClocks()
 	here, start, target := f.ofStream(), f.ofNextPass(), f.target
 	if target != nil {
 		start = *target
 	}
 	switch {
 	case f.stream == nil:
-		s, err := f.attachFor(ctx, f.passes, start)
+		s, err := f.attachForPass(ctx, f.passNumber, start)
 		if err != nil {
 			return nil, 0, err
 		}
 		f.stream, f.have = s, f.want
-		f.attached(s.reply.Slots)
+		f.recordAttached(s.reply.Slots)
 	case start != here || f.empty: // after two epochs without a batch the daemon waits to be asked
-		end := guard(ctx, f.stream.conn)
+		end := interruptOn(ctx, f.stream.conn)
 		err := f.stream.seek(start.epoch, start.consumed)
 		end()
 		if err != nil {
-			f.drop()
-			return nil, 0, gone(ctx, err)
+			f.detach()
+			return nil, 0, connectionError(ctx, err)
 		}
 	}
 	f.start, f.last, f.empty = start, nil, false
@@ -115,17 +116,17 @@ func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
 		f.target = nil
 	}
 	f.meter.begin()
-	return f.stream, f.passes, nil
+	return f.stream, f.passNumber, nil
 }
 
 // note remembers the batch that the loop gets now.
-func (f *Feed[T]) note(pass uint64, l *descriptor, empty bool) error {
+func (f *Feed[T]) recordDescriptor(pass uint64, d *descriptor, empty bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.over(pass); err != nil {
+	if err := f.passErrorLocked(pass); err != nil {
 		return err
 	}
-	f.last, f.empty = l, empty
+	f.last, f.empty = d, empty
 	if !empty {
 		f.batches++
 	}
@@ -133,10 +134,10 @@ func (f *Feed[T]) note(pass uint64, l *descriptor, empty bool) error {
 }
 
 // used ends a batch's turn, which is a step of the trainer.
-func (f *Feed[T]) used(pass uint64) error {
+func (f *Feed[T]) recordStep(pass uint64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.over(pass); err != nil {
+	if err := f.passErrorLocked(pass); err != nil {
 		return err
 	}
 	f.modes.step()
@@ -144,41 +145,41 @@ func (f *Feed[T]) used(pass uint64) error {
 }
 
 // running tells whether the pass is still the feed's.
-func (f *Feed[T]) running(pass uint64) error {
+func (f *Feed[T]) passError(pass uint64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.over(pass)
+	return f.passErrorLocked(pass)
 }
 
-func (f *Feed[T]) over(pass uint64) error {
+func (f *Feed[T]) passErrorLocked(pass uint64) error {
 	switch {
 	case f.closed:
 		return fmt.Errorf("the feed is %w", ErrClosed)
-	case f.passes != pass:
+	case f.passNumber != pass:
 		return ErrPassOver
 	}
 	return nil
 }
 
 // lost ends a pass whose stream failed; the next one goes on at the same place.
-func (f *Feed[T]) lost(ctx context.Context, s *stream, pass uint64, err error) error {
+func (f *Feed[T]) streamFailed(ctx context.Context, s *stream, pass uint64, err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if over := f.over(pass); over != nil {
+	if over := f.passErrorLocked(pass); over != nil {
 		return over
 	}
 	if ctx.Err() != nil {
-		if s.broken.Load() && f.stream == s {
-			f.drop()
+		if s.writeFailed.Load() && f.stream == s {
+			f.detach()
 		}
 		return ctx.Err() // else the stream is whole: what was received before is kept
 	}
 	at := f.ofLoop()
 	if f.stream == s {
-		f.drop()
+		f.detach()
 	}
 	f.target = &at
-	if err = gone(ctx, err); errors.Is(err, ErrGone) {
+	if err = connectionError(ctx, err); errors.Is(err, ErrGone) {
 		return fmt.Errorf("the feed ended in epoch %d, after %s: %w", at.epoch,
 			f.consumedText(at.consumed), err)
 	}
@@ -194,31 +195,31 @@ func (f *Feed[T]) consumedText(consumed int64) string {
 }
 
 // drop ends the stream; the next pass attaches anew.
-func (f *Feed[T]) drop() {
+func (f *Feed[T]) detach() {
 	if f.stream == nil {
 		return
 	}
 	f.stream.close()
 	_, copied := f.stream.ring.counts()
-	f.copied += copied
-	f.rings = slices.DeleteFunc(append(f.rings, f.stream.ring), func(r *ring) bool {
-		held, _ := r.counts()
-		return held == 0
+	f.oldCopied += copied
+	f.oldRings = slices.DeleteFunc(append(f.oldRings, f.stream.ring), func(r *ring) bool {
+		lent, _ := r.counts()
+		return lent == 0
 	})
 	f.stream = nil
 }
 
 // pause stops the clock of the pass.
-func (f *Feed[T]) pause(pass uint64) {
+func (f *Feed[T]) endPass(pass uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.passes == pass {
-		f.halt()
+	if f.passNumber == pass {
+		f.pauseClocks()
 	}
 }
 
 // halt stops the clocks.
-func (f *Feed[T]) halt() {
+func (f *Feed[T]) pauseClocks() {
 	f.meter.pause()
 	if f.chooser != nil {
 		f.chooser.pause()

@@ -62,7 +62,7 @@ func (w *Windows) Plan(ctx context.Context, options *FeedOptions) (*Plan, error)
 		return nil, err
 	}
 	var p Plan
-	if err := w.ask(ctx, "/plan", request, &p); err != nil {
+	if err := w.post(ctx, "/plan", request, &p); err != nil {
 		return nil, err
 	}
 	return &p, nil

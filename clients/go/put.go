@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net"
 	"reflect"
-	"unsafe"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
@@ -21,15 +20,15 @@ type PutColumn struct {
 	Shape []int64 `json:"shape"`
 	Bytes int64   `json:"bytes"`
 
-	pieces [][]byte
+	payload [][]byte
 }
 
-// Values is a column of numbers or booleans, of shape [rows]; the slice is read by Put, not
+// Values is a column of numbers or truth values, of shape [rows]; the slice is read by Put, not
 // copied.
 func Values[T Value](name string, values []T) PutColumn {
-	b := bytesOf(values)
+	b := bytesOfValues(values)
 	return PutColumn{Name: name, DType: string(dtypeOf[T]()), Shape: []int64{int64(len(values))},
-		Bytes: int64(len(b)), pieces: [][]byte{b}}
+		Bytes: int64(len(b)), payload: [][]byte{b}}
 }
 
 // Matrix is a column of shape [rows, width], row by row. Values that are left over make no row and
@@ -57,9 +56,9 @@ func Texts(name string, values []string) PutColumn {
 	for _, v := range values {
 		text = append(text, v...)
 	}
-	b := bytesOf(offsets)
+	b := bytesOfValues(offsets)
 	return PutColumn{Name: name, DType: "utf8", Shape: []int64{int64(len(values))},
-		Bytes: int64(len(b) + len(text)), pieces: [][]byte{b, text}}
+		Bytes: int64(len(b) + len(text)), payload: [][]byte{b, text}}
 }
 
 func dtypeOf[T Value]() layout.DType {
@@ -71,12 +70,6 @@ func dtypeOf[T Value]() layout.DType {
 	return ""
 }
 
-// bytesOf sees values as bytes; every machine that a daemon runs on is little-endian.
-func bytesOf[T Value](values []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))),
-		len(values)*int(unsafe.Sizeof(*new(T))))
-}
-
 // Put puts arrays into the cache as the next generation of a dataset, and opens it. The error is of
 // type SourceError for columns that do not fit each other, and InvalidRequest for an option that
 // cannot be.
@@ -85,11 +78,11 @@ func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn,
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	options, err := o.putOptions()
+	options, err := o.encode()
 	if err != nil {
 		return nil, err
 	}
-	heads, err := json.Marshal(columns)
+	header, err := json.Marshal(columns)
 	if err != nil {
 		return nil, err
 	}
@@ -98,32 +91,32 @@ func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn,
 		return nil, err
 	}
 	defer conn.Close()
-	defer guard(ctx, conn)()
-	request := wire.PutRequest{RequestHeader: hello("put"), Dataset: name, Options: options,
-		Format: "columns", Columns: heads}
-	var said wire.PutReply
-	if err := send(conn, request, columns, &said); err != nil {
-		return nil, gone(ctx, err)
+	defer interruptOn(ctx, conn)()
+	request := wire.PutRequest{Hello: hello("put"), Dataset: name, Options: options,
+		Format: "columns", Columns: header}
+	var reply wire.PutReply
+	if err := sendPut(conn, request, columns, &reply); err != nil {
+		return nil, connectionError(ctx, err)
 	}
-	return c.Generation(ctx, name, said.Generation)
+	return c.Generation(ctx, name, reply.Generation)
 }
 
 // send sends a put and reads its answer, which may come while there is still something to send.
-func send(conn *net.UnixConn, request wire.PutRequest, columns []PutColumn,
+func sendPut(conn *net.UnixConn, request wire.PutRequest, columns []PutColumn,
 	reply *wire.PutReply) error {
 	if err := sendRequest(conn, request); err != nil {
-		return lastWords(conn, err)
+		return finalError(conn, err)
 	}
 	out := bufio.NewWriterSize(conn, 1<<16)
 	for _, column := range columns {
-		for _, piece := range column.pieces {
+		for _, piece := range column.payload {
 			if _, err := out.Write(piece); err != nil {
-				return lastWords(conn, err)
+				return finalError(conn, err)
 			}
 		}
 	}
 	if err := out.Flush(); err != nil {
-		return lastWords(conn, err)
+		return finalError(conn, err)
 	}
 	files, err := receiveReply(conn, reply)
 	closeAll(files)

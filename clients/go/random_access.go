@@ -14,7 +14,7 @@ func At[T Value](ctx context.Context, w *Windows, numbers ...int64) (*Batch[T], 
 		rows: w.rows}
 	for i, n := range numbers {
 		if n < 0 || n >= index.Len() {
-			return nil, refuse(InvalidRequest, "number", "window %d: there are windows 0 to %d", n,
+			return nil, errorf(InvalidRequest, "number", "window %d: there are windows 0 to %d", n,
 				index.Len()-1)
 		}
 		b.Item[i], b.Start[i] = index.place(n)

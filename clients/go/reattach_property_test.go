@@ -81,7 +81,7 @@ func TestAFeedThatIsExchangedAtAnyMomentServesWhatOneServesThatStays(t *testing.
 		defer f.Close()
 		f.chooser = newChooser()
 		// what is drawn, and never a choice of its own
-		f.chooser.delivery, f.chooser.warm = DeliverLocal, 1<<30
+		f.chooser.delivery, f.chooser.warmup = DeliverLocal, 1<<30
 		var releases []func()
 		defer func() {
 			for _, release := range releases {

@@ -72,7 +72,7 @@ func TestARingThatGrowsAndShrinksMissesNothing(t *testing.T) {
 			case n != 3:
 			case epoch < 2:
 				pressed(f)
-				f.tuner.was = 2 // so that what there is now is little
+				f.tuner.waitShareBefore = 2 // so that what there is now is little
 			case epoch == 2: // as much waiting as before
 				f.tuner.passed, f.tuner.waited = -long, -long
 			}
@@ -112,7 +112,8 @@ func TestAQuestionThatFailsLeavesTheFeedAsItIs(t *testing.T) {
 	f := feedOf(t, w, FeedOptions{Order: "shuffle"})
 	slots := f.stream.reply.Slots
 	standing(t, c)
-	if idle, ok := f.idle(t.Context(), f.stream); ok { // and it returns, though nobody answers
+	// and it returns, though nobody answers
+	if idle, ok := f.idleInPasses(t.Context(), f.stream); ok {
 		t.Errorf("a daemon that stands still says %s", idle)
 	}
 	stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
@@ -136,7 +137,7 @@ func TestTheDaemonSaysHowLongItWaitedInsidePasses(t *testing.T) {
 		stats = must(f.Stats(t.Context()))(t)
 		return stats.WaitTrainer > stats.Pass+time.Second/2
 	})
-	idle, ok := f.idle(t.Context(), f.stream)
+	idle, ok := f.idleInPasses(t.Context(), f.stream)
 	// two clocks, read one after the other
 	if room := 2 * time.Second / 5; !ok || idle > stats.Pass+room {
 		t.Errorf("idle for %s (%t) in passes of %s", idle, ok, stats.Pass)
@@ -212,7 +213,7 @@ func TestWithoutMemoryForMoreSlotsAFeedGoesOn(t *testing.T) {
 	f := feedOf(t, w, o)
 	exchanged := func(asked, have int) {
 		t.Helper()
-		f.tuner = &tuner{few: f.stream.reply.Slots}
+		f.tuner = &tuner{slotsBefore: f.stream.reply.Slots}
 		f.SetEpoch(0)
 		equal(t, must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 			if n == 5 {

@@ -61,7 +61,7 @@ func (r *ring) bytes(slot uint32) []byte {
 // alignedBytes is memory in which values of every type may begin.
 func alignedBytes(size int64) []byte {
 	words := make([]uint64, (size+7)/8)
-	return castBytes(words)[:size]
+	return bytesOfValues(words)[:size]
 }
 
 // give gives a slot back.

@@ -7,7 +7,7 @@ import (
 )
 
 // runBytes are those of a run as the daemon sends it: item, first start and count.
-const runBytes = 24
+const runSize = 24
 
 // runs is an index as the daemon counts it: stretches of windows of one item whose starts are a
 // stride apart. Window numbers go through them in order.
@@ -19,15 +19,15 @@ type runs struct {
 }
 
 func parseRuns(b []byte, stride int64) (*runs, error) {
-	if len(b)%runBytes != 0 {
+	if len(b)%runSize != 0 {
 		return nil, fmt.Errorf("%w: %d bytes of runs", ErrProtocol, len(b))
 	}
-	n := len(b) / runBytes
+	n := len(b) / runSize
 	r := &runs{item: make([]int64, n), start: make([]int64, n), end: make([]int64, n),
 		stride: stride}
 	sum := int64(0)
 	for i := range n {
-		at := b[i*runBytes:]
+		at := b[i*runSize:]
 		r.item[i] = int64(binary.LittleEndian.Uint64(at))
 		r.start[i] = int64(binary.LittleEndian.Uint64(at[8:]))
 		sum += int64(binary.LittleEndian.Uint64(at[16:]))

@@ -76,5 +76,5 @@ func partInSlot[T Value](l *slotLayout, name string, memory []byte, rows int) Pa
 		shape[0] = rows
 	}
 	bytes := int64(rows) * p.valuesPerWindow * p.dtype.Size()
-	return Part[T]{Data: cast[T](memory[p.offset : p.offset+bytes]), Shape: shape}
+	return Part[T]{Data: valuesOfBytes[T](memory[p.offset : p.offset+bytes]), Shape: shape}
 }

@@ -35,12 +35,12 @@ type Stats struct {
 // left out.
 func (f *Feed[T]) Stats(ctx context.Context) (Stats, error) {
 	for {
-		s, stats := f.count()
+		s, stats := f.localStats()
 		if s == nil {
 			return stats, nil
 		}
-		err := f.hear(ctx, s, &stats)
-		if err != nil && !f.serves(s) { // another one does since: it is asked
+		err := f.askDaemon(ctx, s, &stats)
+		if err != nil && !f.isServing(s) { // another one does since: it is asked
 			continue
 		}
 		if errors.Is(err, FeedNotFound) { // it has just ended
@@ -51,22 +51,22 @@ func (f *Feed[T]) Stats(ctx context.Context) (Stats, error) {
 }
 
 // serves tells whether the feed's batches come from a stream.
-func (f *Feed[T]) serves(s *stream) bool {
+func (f *Feed[T]) isServing(s *stream) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.stream == s
 }
 
 // count is what is known here, and the stream to ask about; nil where none is attached.
-func (f *Feed[T]) count() (*stream, Stats) {
+func (f *Feed[T]) localStats() (*stream, Stats) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	stats := Stats{Batches: f.batches, Copied: f.copied}
+	stats := Stats{Batches: f.batches, Copied: f.oldCopied}
 	stats.Pass, stats.WaitData = f.meter.read()
 	if f.chooser != nil {
-		stats.Step = f.chooser.seconds()
+		stats.Step = f.chooser.stepTimes()
 	}
-	rings := f.rings
+	rings := f.oldRings
 	if s := f.stream; s != nil {
 		stats.Slots, stats.SlotBytes, stats.Path = s.reply.Slots, s.reply.SlotBytes, s.reply.Path
 		_, copied := s.ring.counts()
@@ -74,28 +74,28 @@ func (f *Feed[T]) count() (*stream, Stats) {
 		rings = append(rings[:len(rings):len(rings)], s.ring)
 	}
 	for _, r := range rings {
-		held, _ := r.counts()
-		stats.Held += held
+		lent, _ := r.counts()
+		stats.Held += lent
 	}
 	return f.stream, stats
 }
 
 // hear asks the daemon until it has heard what it was told just before.
-func (f *Feed[T]) hear(ctx context.Context, s *stream, stats *Stats) error {
-	if err := s.report(); err != nil {
-		return gone(ctx, err)
+func (f *Feed[T]) askDaemon(ctx context.Context, s *stream, stats *Stats) error {
+	if err := s.sendMeter(); err != nil {
+		return connectionError(ctx, err)
 	}
-	for range hearings {
-		var one wire.Feed
-		if err := ours(f.windows.data.cache.control.Get(ctx, "/v1/feeds/"+s.reply.Feed,
-			&one)); err != nil {
+	for range maxStatusRequests {
+		var status wire.Feed
+		if err := clientError(f.windows.data.cache.control.Get(ctx, "/v1/feeds/"+s.reply.Feed,
+			&status)); err != nil {
 			return err
 		}
-		stats.WaitTrainer, stats.WaitTrainerShare, stats.Verdict = seconds(one.WaitTrainerS),
-			one.WaitTrainerShare, one.Verdict
+		stats.WaitTrainer, stats.WaitTrainerShare, stats.Verdict = seconds(status.WaitTrainerS),
+			status.WaitTrainerShare, status.Verdict
 		// one reading for all: the verdict is on what the daemon was told
-		if heard := seconds(one.PassS); heard >= stats.Pass {
-			stats.Pass, stats.WaitData = heard, seconds(one.WaitDataS)
+		if reported := seconds(status.PassS); reported >= stats.Pass {
+			stats.Pass, stats.WaitData = reported, seconds(status.WaitDataS)
 			break
 		}
 	}
@@ -104,6 +104,6 @@ func (f *Feed[T]) hear(ctx context.Context, s *stream, stats *Stats) error {
 
 // hearings is how often the daemon is asked about a feed until it has heard what it was told of it
 // just before.
-const hearings = 20
+const maxStatusRequests = 20
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }

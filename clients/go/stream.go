@@ -19,41 +19,41 @@ import (
 // stream is one attachment to the daemon: the socket that descriptors come from and credits go to,
 // and the ring.
 type stream struct {
-	conn   *net.UnixConn
-	reply  wire.FeedReply
-	layout *slotLayout
-	ring   *ring
-	meter  *meter
-	began  time.Time     // of the attachment
-	passed time.Duration // inside passes, then
-	close  func()
+	conn         *net.UnixConn
+	reply        wire.FeedReply
+	layout       *slotLayout
+	ring         *ring
+	meter        *meter
+	attached     time.Time     // of the attachment
+	passedBefore time.Duration // inside passes, then
+	close        func()
 
-	number uint32            // descriptors of an older stream are to be skipped
-	queue  []wire.Descriptor // received; those before at were handed out
-	at     int
-	buffer []byte // received; the first filled bytes are not parsed yet
-	filled int
-	failed error       // an ERROR frame came
-	broken atomic.Bool // a frame was perhaps sent in part
+	id          uint32            // descriptors of an older stream are to be skipped
+	queue       []wire.Descriptor // received; those before at were handed out
+	next        int
+	buffer      []byte // received; the first filled bytes are not parsed yet
+	filled      int
+	daemonError error       // an ERROR frame came
+	writeFailed atomic.Bool // a frame was perhaps sent in part
 
-	slots []uint32 // scratch of giveBack
+	freed []uint32 // scratch of giveBack
 	mu    sync.Mutex
-	out   []byte // what is being sent
+	frame []byte // what is being sent
 }
 
 // attach opens a feed.
 func (c *Cache) attach(ctx context.Context, request wire.FeedRequest, m *meter) (*stream, error) {
 	s := &stream{meter: m, buffer: make([]byte, 1<<16)}
-	conn, files, err := c.ask(ctx, request, &s.reply)
+	conn, files, err := c.request(ctx, request, &s.reply)
 	if err != nil {
 		return nil, err
 	}
-	s.conn, s.began = conn, time.Now()
-	s.passed, _ = m.read()
+	s.conn, s.attached = conn, time.Now()
+	s.passedBefore, _ = m.read()
 	if err := s.mapRing(files); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	s.number = s.reply.Stream
+	s.id = s.reply.Stream
 	s.queue = make([]wire.Descriptor, 0, s.reply.Slots)
 	s.close = sync.OnceFunc(func() {
 		// a daemon that stands still holds nobody up
@@ -88,11 +88,11 @@ func (s *stream) mapRing(files []*os.File) error {
 
 // next is the next descriptor of this stream; older ones are skipped and their slots given back. ok
 // is false where more must be received first.
-func (s *stream) next() (d wire.Descriptor, ok bool) {
-	for s.at < len(s.queue) {
-		d = s.queue[s.at]
-		s.at++
-		if d.Stream == s.number {
+func (s *stream) nextDescriptor() (d wire.Descriptor, ok bool) {
+	for s.next < len(s.queue) {
+		d = s.queue[s.next]
+		s.next++
+		if d.Stream == s.id {
 			return d, true
 		}
 		if d.Slot != wire.NoSlot {
@@ -106,15 +106,15 @@ func (s *stream) next() (d wire.Descriptor, ok bool) {
 // are given back before, so the daemon always has what the trainer does not hold. What was received
 // before an error is kept.
 func (s *stream) receive() error {
-	if s.failed != nil {
-		return s.failed
+	if s.daemonError != nil {
+		return s.daemonError
 	}
 	if err := s.giveBack(1); err != nil {
 		return err
 	}
 	began := time.Now()
 	n, err := s.conn.Read(s.buffer[s.filled:])
-	s.meter.wait(began)
+	s.meter.addWait(began)
 	s.filled += n
 	if err := s.parse(); err != nil {
 		return err
@@ -127,8 +127,8 @@ func (s *stream) receive() error {
 
 // parse takes the whole frames out of the buffer.
 func (s *stream) parse() error {
-	if s.at == len(s.queue) {
-		s.queue, s.at = s.queue[:0], 0
+	if s.next == len(s.queue) {
+		s.queue, s.next = s.queue[:0], 0
 	}
 	at := 0
 	for s.filled-at >= wire.HeaderSize {
@@ -146,7 +146,7 @@ func (s *stream) parse() error {
 		payload := s.buffer[at+wire.HeaderSize : end]
 		switch {
 		case kind == wire.FrameError:
-			s.failed = problemOf(payload)
+			s.daemonError = parseErrorFrame(payload)
 		case kind == wire.FrameBatches && length%wire.DescriptorSize == 0:
 			for ; len(payload) > 0; payload = payload[wire.DescriptorSize:] {
 				d := wire.ParseDescriptor(payload)
@@ -164,80 +164,80 @@ func (s *stream) parse() error {
 		at = end
 	}
 	s.filled = copy(s.buffer, s.buffer[at:s.filled])
-	if s.at == len(s.queue) {
-		return s.failed
+	if s.next == len(s.queue) {
+		return s.daemonError
 	}
 	return nil
 }
 
 // unread takes back that next handed out its latest descriptor.
-func (s *stream) unread() { s.at-- }
+func (s *stream) undoNext() { s.next-- }
 
 // giveBack sends the freed slots as one CREDIT, if there are so many, and now and then what the
 // meter says.
-func (s *stream) giveBack(least int) error {
-	if s.ring.freedCount() < least {
+func (s *stream) giveBack(atLeast int) error {
+	if s.ring.freedCount() < atLeast {
 		return nil
 	}
-	s.slots = s.ring.takeFreed(s.slots[:0])
+	s.freed = s.ring.takeFreed(s.freed[:0])
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.out = appendHeader(s.out[:0], wire.FrameCredit, 4*len(s.slots))
-	for _, slot := range s.slots {
-		s.out = binary.LittleEndian.AppendUint32(s.out, slot)
+	s.frame = appendHeader(s.frame[:0], wire.FrameCredit, 4*len(s.freed))
+	for _, slot := range s.freed {
+		s.frame = binary.LittleEndian.AppendUint32(s.frame, slot)
 	}
-	s.out = s.meter.appendFrame(s.out, false)
-	return s.write()
+	s.frame = s.meter.appendFrame(s.frame, false)
+	return s.sendFrame()
 }
 
 // report tells the daemon what the meter says.
-func (s *stream) report() error {
+func (s *stream) sendMeter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.out = s.meter.appendFrame(s.out[:0], true)
-	_, err := s.conn.Write(s.out)
+	s.frame = s.meter.appendFrame(s.frame[:0], true)
+	_, err := s.conn.Write(s.frame)
 	if err != nil {
-		s.broken.Store(true)
+		s.writeFailed.Store(true)
 	}
 	return err
 }
 
 // seek goes on at another place; what is under way from before is skipped.
 func (s *stream) seek(epoch uint64, consumed int64) error {
-	s.number++
+	s.id++
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.out = appendHeader(s.out[:0], wire.FrameSeek, wire.SeekSize)
-	s.out = wire.Seek{Stream: s.number, Epoch: epoch, Consumed: consumed}.Append(s.out)
-	return s.write()
+	s.frame = appendHeader(s.frame[:0], wire.FrameSeek, wire.SeekSize)
+	s.frame = wire.Seek{Stream: s.id, Epoch: epoch, Consumed: consumed}.Append(s.frame)
+	return s.sendFrame()
 }
 
 // write sends what is in out; the caller holds mu.
-func (s *stream) write() error {
-	if _, err := s.conn.Write(s.out); err != nil {
-		s.broken.Store(true)
-		return s.lastWords(err)
+func (s *stream) sendFrame() error {
+	if _, err := s.conn.Write(s.frame); err != nil {
+		s.writeFailed.Store(true)
+		return s.finalError(err)
 	}
 	return nil
 }
 
 // lastWords is the ERROR frame that the daemon may have left before it closed, else the error.
-func (s *stream) lastWords(err error) error {
+func (s *stream) finalError(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
 	}
 	_ = s.conn.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
-	for s.failed == nil {
-		n, rerr := s.conn.Read(s.buffer[s.filled:])
+	for s.daemonError == nil {
+		n, readErr := s.conn.Read(s.buffer[s.filled:])
 		s.filled += n
-		if perr := s.parse(); perr != nil {
-			return perr
+		if parseErr := s.parse(); parseErr != nil {
+			return parseErr
 		}
-		if rerr != nil {
+		if readErr != nil {
 			return err
 		}
 	}
-	return s.failed
+	return s.daemonError
 }
 
 // cursorJSON is a cursor in a request; nil begins at the beginning.

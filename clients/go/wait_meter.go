@@ -14,24 +14,24 @@ const reportEvery = 250 * time.Millisecond
 // meter is the trainer's clock: how long it is inside passes, and how much of that it waits for
 // data.
 type meter struct {
-	mu             sync.Mutex
-	passed, waited time.Duration
-	began          time.Time // of the pass; zero where none runs
-	due            time.Time
+	mu               sync.Mutex
+	inPasses, waited time.Duration
+	passBegan        time.Time // of the pass; zero where none runs
+	nextReport       time.Time
 }
 
 func (m *meter) begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.began = time.Now()
+	m.passBegan = time.Now()
 }
 
 func (m *meter) pause() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.began.IsZero() {
-		m.passed += time.Since(m.began)
-		m.began = time.Time{}
+	if !m.passBegan.IsZero() {
+		m.inPasses += time.Since(m.passBegan)
+		m.passBegan = time.Time{}
 	}
 }
 
@@ -39,11 +39,11 @@ func (m *meter) pause() {
 func (m *meter) running() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return !m.began.IsZero()
+	return !m.passBegan.IsZero()
 }
 
 // wait counts the time since then as waited.
-func (m *meter) wait(since time.Time) {
+func (m *meter) addWait(since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.waited += time.Since(since)
@@ -52,9 +52,9 @@ func (m *meter) wait(since time.Time) {
 func (m *meter) read() (passed, waited time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	passed = m.passed
-	if !m.began.IsZero() {
-		passed += time.Since(m.began)
+	passed = m.inPasses
+	if !m.passBegan.IsZero() {
+		passed += time.Since(m.passBegan)
 	}
 	return passed, min(passed, m.waited)
 }
@@ -63,11 +63,11 @@ func (m *meter) read() (passed, waited time.Duration) {
 func (m *meter) appendFrame(b []byte, always bool) []byte {
 	m.mu.Lock()
 	now := time.Now()
-	if !always && now.Before(m.due) {
+	if !always && now.Before(m.nextReport) {
 		m.mu.Unlock()
 		return b
 	}
-	m.due = now.Add(reportEvery)
+	m.nextReport = now.Add(reportEvery)
 	m.mu.Unlock()
 	passed, waited := m.read()
 	b = appendHeader(b, wire.FrameMeter, wire.MeterSize)

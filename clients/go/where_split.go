@@ -36,50 +36,50 @@ type Split struct {
 }
 
 // object collects the fields of a JSON object.
-type object map[string]any
+type jsonObject map[string]any
 
-func (o object) put(name string, given bool, value any) {
+func (o jsonObject) addIf(name string, given bool, value any) {
 	if given {
 		o[name] = value
 	}
 }
 
 // cut is the where as the daemon reads it.
-func (w Where) cut() (json.RawMessage, error) {
-	fields := object{}
-	fields.put("rows", w.Rows != nil, w.Rows)
-	fields.put("time", w.Time != nil, w.Time)
+func (w Where) encode() (json.RawMessage, error) {
+	fields := jsonObject{}
+	fields.addIf("rows", w.Rows != nil, w.Rows)
+	fields.addIf("time", w.Time != nil, w.Time)
 	if w.Items != nil {
-		items, err := itemValues(w.Items)
+		items, err := encodeItems(w.Items)
 		if err != nil {
 			return nil, err
 		}
 		fields["items"] = items
 	}
-	cut := object{"where": fields}
-	cut.put("context_before_split", w.ContextBeforeSplit != nil, w.ContextBeforeSplit)
+	cut := jsonObject{"where": fields}
+	cut.addIf("context_before_split", w.ContextBeforeSplit != nil, w.ContextBeforeSplit)
 	return json.Marshal(cut)
 }
 
 // request is the split as the daemon reads it.
-func (s Split) request() (json.RawMessage, error) {
-	fields := object{}
-	fields.put("lengths", s.Lengths != nil, withRest(s.Lengths))
-	fields.put("fractions", s.Fractions != nil, withRest(s.Fractions))
-	fields.put("at_times", s.AtTimes != nil, s.AtTimes)
-	fields.put("purge", s.Purge != 0, s.Purge)
-	fields.put("context_before_split", s.ContextBeforeSplit != nil, s.ContextBeforeSplit)
-	fields.put("names", s.Names != nil, s.Names)
+func (s Split) encode() (json.RawMessage, error) {
+	fields := jsonObject{}
+	fields.addIf("lengths", s.Lengths != nil, restAsNull(s.Lengths))
+	fields.addIf("fractions", s.Fractions != nil, restAsNull(s.Fractions))
+	fields.addIf("at_times", s.AtTimes != nil, s.AtTimes)
+	fields.addIf("purge", s.Purge != 0, s.Purge)
+	fields.addIf("context_before_split", s.ContextBeforeSplit != nil, s.ContextBeforeSplit)
+	fields.addIf("names", s.Names != nil, s.Names)
 	switch {
 	case s.Items != nil && s.ItemFractions != nil:
-		return nil, refuse(InvalidSpec, "items", "items: got lists and fractions, want one of them")
+		return nil, errorf(InvalidSpec, "items", "items: got lists and fractions, want one of them")
 	case s.ItemFractions != nil:
-		fields["items"] = withRest(s.ItemFractions)
+		fields["items"] = restAsNull(s.ItemFractions)
 	case s.Items != nil:
 		lists := make([]json.RawMessage, len(s.Items))
 		for i, list := range s.Items {
 			var err error
-			if lists[i], err = itemValues(list); err != nil {
+			if lists[i], err = encodeItems(list); err != nil {
 				return nil, err
 			}
 		}
@@ -87,13 +87,13 @@ func (s Split) request() (json.RawMessage, error) {
 	}
 	b, err := json.Marshal(fields)
 	if err != nil {
-		return nil, refuse(InvalidSpec, "split", "split: %v", err)
+		return nil, errorf(InvalidSpec, "split", "split: %v", err)
 	}
 	return b, nil
 }
 
 // withRest writes Rest as null.
-func withRest[T int64 | float64](values []T) []*T {
+func restAsNull[T int64 | float64](values []T) []*T {
 	out := make([]*T, len(values))
 	for i := range values {
 		if values[i] != Rest {
@@ -107,10 +107,10 @@ func withRest[T int64 | float64](values []T) []*T {
 var latestCut = json.RawMessage(`{"latest":true}`)
 
 // canonicalSpec is a spec as the daemon reads it; the error is of type InvalidSpec.
-func canonicalSpec(spec window.Spec) (json.RawMessage, error) {
+func encodeSpec(spec window.Spec) (json.RawMessage, error) {
 	b, err := spec.MarshalJSON()
 	if err != nil {
-		return nil, ours(fmt.Errorf("spec: %w", err))
+		return nil, clientError(fmt.Errorf("spec: %w", err))
 	}
 	return b, nil
 }

@@ -95,7 +95,7 @@ func (p *partReader[T]) isStatic() bool { return p.name == "static" }
 // open looks up the columns of the part.
 func (p *partReader[T]) openColumns(w *Windows, features []string, dilation int64,
 	channelsFirst bool) error {
-	columns, err := w.columns(features)
+	columns, err := w.featureColumns(features)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (p *partReader[T]) openColumns(w *Windows, features []string, dilation int6
 func adjacentColumns[T Value](d *layout.Data, columns []*layout.ManifestColumn) (
 	v layout.Strided[T], adjacent bool, err error) {
 	raw, adjacent, err := layout.Block[uint8](d, columns)
-	return layout.Strided[T]{Data: cast[T](raw.Data), Step: raw.Step, Width: raw.Width,
+	return layout.Strided[T]{Data: valuesOfBytes[T](raw.Data), Step: raw.Step, Width: raw.Width,
 		Rows: raw.Rows}, adjacent, err
 }
 
@@ -151,13 +151,13 @@ func (r *windowReader[T]) gather(b, buffer *Batch[T]) error {
 	}
 	for _, p := range r.parts {
 		into, _ := buffer.part(p.name)
-		*into = resized(*into, p.shapeOf(b.Len()))
+		*into = withShape(*into, p.shapeOf(b.Len()))
 		r.gatherPart(p, b.Item, b.Start, *into)
 		values, _ := b.part(p.name)
 		*values = *into
 		r.markMissing(p, b, buffer)
 		if v := r.windows.spec.MissingValue; v != nil && *v == *v {
-			gather.ReplaceMissing(p.dtype, castBytes(into.Data), *v)
+			gather.ReplaceMissing(p.dtype, bytesOfValues(into.Data), *v)
 		}
 	}
 	return nil
@@ -187,7 +187,7 @@ func (r *windowReader[T]) gatherPart(p *partReader[T], items, starts []int64, in
 			nextRow, nextPadding = r.locate(p, items[i+1], starts[i+1])
 			p.gather.Prefetch(nextRow)
 		}
-		p.gather.Copy(castBytes(into.Window(i)), row, padding)
+		p.gather.Copy(bytesOfValues(into.Window(i)), row, padding)
 		row, padding = nextRow, nextPadding
 	}
 }
@@ -215,16 +215,16 @@ func (r *windowReader[T]) markMissing(p *partReader[T], b, buffer *Batch[T]) {
 	if !r.masks || missing == nil {
 		return
 	}
-	*mask = resized(*mask, values.Shape)
+	*mask = withShape(*mask, values.Shape)
 	for i := range b.Len() {
-		gather.MarkMissing(p.dtype, castBytes(values.Window(i)), castBytes(mask.Window(i)))
+		gather.MarkMissing(p.dtype, bytesOfValues(values.Window(i)), bytesOfValues(mask.Window(i)))
 	}
 	*missing = *mask
 }
 
 // mask reports which rows of the contexts are real.
 func (r *windowReader[T]) markRealRows(b, buffer *Batch[T]) {
-	buffer.Mask = resized(buffer.Mask, []int{b.Len(), int(r.contextLength)})
+	buffer.Mask = withShape(buffer.Mask, []int{b.Len(), int(r.contextLength)})
 	for i, item := range b.Item {
 		first, mask := r.windows.rows.firstRow(item, r.times), buffer.Mask.Window(i)
 		for k := range mask {

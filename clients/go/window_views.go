@@ -16,7 +16,7 @@ func (r *windowReader[T]) view(b, buffer *Batch[T], stride int64) error {
 	for _, p := range r.parts {
 		values, _ := b.part(p.name)
 		if p.isStatic() {
-			buffer.Static = resized(buffer.Static, p.shapeOf(b.Len()))
+			buffer.Static = withShape(buffer.Static, p.shapeOf(b.Len()))
 			r.gatherPart(p, b.Item, b.Start, buffer.Static)
 			*values = buffer.Static
 			continue
@@ -53,6 +53,6 @@ func (r *windowReader[T]) checkViews() error {
 }
 
 func noView(format string, args ...any) *Error {
-	return refuse(InvalidSpec, "delivery", "delivery: no view is possible: %s",
+	return errorf(InvalidSpec, "delivery", "delivery: no view is possible: %s",
 		fmt.Sprintf(format, args...))
 }

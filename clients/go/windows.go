@@ -16,12 +16,12 @@ import (
 // Windows are the windows of a dataset that a spec admits, numbered from 0. They are immutable,
 // cheap to cut further, and safe for concurrent use.
 type Windows struct {
-	data      *Dataset
-	name      string
-	spec      window.Spec
-	canonical json.RawMessage
-	cuts      []json.RawMessage
-	rows      *itemRows
+	data     *Dataset
+	name     string
+	spec     window.Spec
+	specJSON json.RawMessage
+	cuts     []json.RawMessage
+	rows     *itemRows
 
 	windows, positions int64
 	rejected           map[window.Reason]int64
@@ -42,22 +42,22 @@ type Features struct {
 // Windows asks which windows a spec admits. The error is of type InvalidSpec, with the Field that
 // is to blame, of type NoWindows where none is left, or ColumnNotFound.
 func (d *Dataset) Windows(ctx context.Context, spec window.Spec) (*Windows, error) {
-	canonical, err := canonicalSpec(spec)
+	canonical, err := encodeSpec(spec)
 	if err != nil {
 		return nil, err
 	}
-	w := &Windows{data: d, spec: spec, canonical: canonical}
+	w := &Windows{data: d, spec: spec, specJSON: canonical}
 	p, err := w.plan(ctx, wire.PlanRequest{})
 	if err != nil {
 		return nil, err
 	}
-	w.count(p.Windows, p.Positions, p.Rejected)
+	w.setCounts(p.Windows, p.Positions, p.Rejected)
 	w.features = Features(p.Features)
 	w.rows, err = newItemRows(d, spec)
 	return w, err
 }
 
-func (w *Windows) count(windows, positions int64, rejected map[window.Reason]int64) {
+func (w *Windows) setCounts(windows, positions int64, rejected map[window.Reason]int64) {
 	w.windows, w.positions, w.rejected = windows, positions, rejected
 }
 
@@ -86,7 +86,7 @@ func (w *Windows) Features() Features { return w.features }
 
 // Where keeps the windows whose prediction rows all lie inside.
 func (w *Windows) Where(ctx context.Context, where Where) (*Windows, error) {
-	cut, err := where.cut()
+	cut, err := where.encode()
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (w *Windows) Latest(ctx context.Context) (*Windows, error) { return w.cut(c
 // parts. A part that has no window of any item is an error, which names it and counts what its
 // positions were lost to.
 func (w *Windows) Split(ctx context.Context, split Split) ([]*Windows, error) {
-	request, err := split.request()
+	request, err := split.encode()
 	if err != nil {
 		return nil, err
 	}
@@ -116,28 +116,28 @@ func (w *Windows) Split(ctx context.Context, split Split) ([]*Windows, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts[i] = w.with(cut)
+		parts[i] = w.withCut(cut)
 		parts[i].name = s.Name
-		parts[i].count(s.Windows, s.Positions, s.Rejected)
+		parts[i].setCounts(s.Windows, s.Positions, s.Rejected)
 	}
 	return parts, nil
 }
 
 // with is the windows with another cut, not counted yet.
-func (w *Windows) with(cut json.RawMessage) *Windows {
-	return &Windows{data: w.data, spec: w.spec, canonical: w.canonical,
+func (w *Windows) withCut(cut json.RawMessage) *Windows {
+	return &Windows{data: w.data, spec: w.spec, specJSON: w.specJSON,
 		cuts: append(slices.Clone(w.cuts), cut), rows: w.rows, features: w.features}
 }
 
 func (w *Windows) cut(ctx context.Context, cut json.RawMessage) (*Windows, error) {
-	made := w.with(cut)
-	p, err := made.plan(ctx, wire.PlanRequest{})
+	next := w.withCut(cut)
+	p, err := next.plan(ctx, wire.PlanRequest{})
 	if err != nil {
 		return nil, err
 	}
-	made.count(p.Windows, p.Positions, p.Rejected)
-	made.features = Features(p.Features)
-	return made, nil
+	next.setCounts(p.Windows, p.Positions, p.Rejected)
+	next.features = Features(p.Features)
+	return next, nil
 }
 
 // selection is how the daemon is told of these windows.
@@ -147,13 +147,14 @@ func (w *Windows) selection() (wire.Selection, error) {
 		return wire.Selection{}, err
 	}
 	release()
-	return wire.Selection{Generation: w.data.generation, Digest: w.data.Digest(), Spec: w.canonical,
+	return wire.Selection{Generation: w.data.generation, Digest: w.data.Digest(), Spec: w.specJSON,
 		Cuts: w.cuts}, nil
 }
 
 // ask sends a question about these windows to the daemon.
-func (w *Windows) ask(ctx context.Context, action string, request, into any) error {
-	return ours(w.data.cache.control.Post(ctx, control.Dataset(w.data.name, action), request, into))
+func (w *Windows) post(ctx context.Context, action string, request, reply any) error {
+	return clientError(w.data.cache.control.Post(ctx, control.Dataset(w.data.name, action),
+		request, reply))
 }
 
 func (w *Windows) plan(ctx context.Context, r wire.PlanRequest) (*wire.PlanReply, error) {
@@ -162,7 +163,7 @@ func (w *Windows) plan(ctx context.Context, r wire.PlanRequest) (*wire.PlanReply
 		return nil, err
 	}
 	var p wire.PlanReply
-	return &p, w.ask(ctx, "/plan", r, &p)
+	return &p, w.post(ctx, "/plan", r, &p)
 }
 
 // index is the list of runs, asked for once.
@@ -177,7 +178,7 @@ func (w *Windows) index(ctx context.Context) (*runs, error) {
 		return nil, err
 	}
 	var b []byte
-	if err := w.ask(ctx, "/runs", s, &b); err != nil {
+	if err := w.post(ctx, "/runs", s, &b); err != nil {
 		return nil, err
 	}
 	r, err := parseRuns(b, max(1, w.spec.Stride))
@@ -223,10 +224,10 @@ func (w *Windows) isLatest() bool {
 }
 
 // columns are those that a list of features comes from: one of shape [rows, n] gives n in a row.
-func (w *Windows) columns(features []string) ([]*layout.ManifestColumn, error) {
+func (w *Windows) featureColumns(features []string) ([]*layout.ManifestColumn, error) {
 	var out []*layout.ManifestColumn
 	for len(features) > 0 {
-		c, err := w.data.columnOf(features[0])
+		c, err := w.data.featureColumn(features[0])
 		if err != nil {
 			return nil, err
 		}
