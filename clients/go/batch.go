@@ -5,35 +5,44 @@ import (
 	"sync/atomic"
 )
 
-// Batch is consecutive windows of an epoch's order, or those that [At] was asked for. Parts that
-// the spec does not ask for are empty. A batch of a feed belongs to the body of the loop that got
-// it: then all of it is empty, and its memory is filled anew. Hold and Copy keep one for longer. It
-// is yours to write to, but by [DeliverView]: views are of the mapped file, and to write to one
-// ends the program. By [DeliverStarts] there are only Item, Start, Mask and Reset.
+// Batch is consecutive windows of an epoch's order, or the windows that [At] was asked for. Parts
+// that the spec does not ask for are empty.
+//
+// A batch of a feed is valid in the body of the loop that received it. Afterwards all its fields
+// are empty, and its memory is reused; see [Batch.Hold] and [Batch.Copy]. The caller may write to
+// the parts, except by [DeliverView]: a view is read-only memory, and a write ends the program. By
+// [DeliverStarts] a batch has only Item, Start, Mask and Reset.
+//
+// In the shapes, B is the number of windows, F the number of the part's features, and C, L, G and P
+// are ContextLength, Overlap, Gap and PredictionLength of the spec.
 type Batch[T Value] struct {
 	Context Part[T] // [B, C, F], or [B, F, C] with ChannelsFirst
-	Target  Part[T] // [B, L + P, F], likewise
-	Known   Part[T] // [B, C + G + P, F], likewise: the columns known in advance
-	Static  Part[T] // [B, F]: the values that are constant in an item
+	Target  Part[T] // [B, L + P, F], or [B, F, L + P]
+	// Known has the columns known in advance: [B, C + G + P, F], or [B, F, C + G + P].
+	Known  Part[T]
+	Static Part[T] // [B, F]: the columns that are constant in an item
 
-	Item  []int64 // of each window the item's code; d.Item(code) is its value
-	Start []int64 // the row in the item at which it starts; negative where it is padded
+	Item []int64 // each window's item, as a code; see [Dataset.Item]
+	// Start is each window's first row, counted from the item's first row. It is negative if the
+	// window begins with padding before the item.
+	Start []int64
 
-	Mask           Part[bool] // [B, C], true = real row
-	ContextMissing Part[bool] // the shape of Context, true = missing
-	TargetMissing  Part[bool] // the shape of Target
-	// true where a row does not continue the row of the batch before; order lanes alone
+	Mask           Part[bool] // [B, C]: true for a real row, false for padding
+	ContextMissing Part[bool] // of the shape of Context: true for a missing value
+	TargetMissing  Part[bool] // of the shape of Target: true for a missing value
+	// Reset is true for a window that does not continue the window at the same index of the batch
+	// before. Only the order lanes has it.
 	Reset []bool
 
 	rows *itemRows
 	refs *batchRefs
 }
 
-// Len is the number of windows.
+// Len returns the number of windows.
 func (b *Batch[T]) Len() int { return len(b.Item) }
 
-// Rows are the rows of the dataset at which the windows start: the item's first row and Start
-// together. It makes a new slice.
+// Rows returns the rows of the dataset at which the windows start: the item's first row plus Start.
+// It allocates a new slice.
 func (b *Batch[T]) Rows() []int64 {
 	rows := make([]int64, len(b.Item))
 	for i, item := range b.Item {
@@ -42,12 +51,12 @@ func (b *Batch[T]) Rows() []int64 {
 	return rows
 }
 
-// Times are the times of the first context rows, in the unit of the time column, or where a window
-// is padded of the item's first admitted row. It makes a new slice, nil where the dataset has no
-// time column. The error wraps ErrClosed once the dataset is closed.
+// Times returns the times of the first context rows, in the unit of the time column. For a padded
+// window it is the time of the first real row. It allocates a new slice, or returns nil if the
+// dataset has no time column. The error wraps ErrClosed if the dataset is closed.
 func (b *Batch[T]) Times() ([]int64, error) { return b.rows.timesOf(b.Item, b.Start) }
 
-// Copy is the same batch in memory of its own, to keep for as long as you like.
+// Copy returns the batch in memory of its own, which stays valid.
 func (b *Batch[T]) Copy() *Batch[T] {
 	copied := *b
 	copied.refs = nil
@@ -62,19 +71,21 @@ func (b *Batch[T]) Copy() *Batch[T] {
 	return &copied
 }
 
-// Hold keeps the batch beyond the loop's body until release, which may be called from any
-// goroutine, and more than once. It outlives the feed's Close, and the dataset's. Who holds nearly
-// all slots gets further batches as copies, so a loop never waits for itself.
+// Hold keeps the batch valid after the loop's body, until release. Any goroutine may call release,
+// and more than once. A held batch stays valid after Close of the feed and of the dataset.
+//
+// By [DeliverSlot] a held batch occupies a slot. If a program holds all slots but two, further
+// batches are copies, so that the loop never waits for a slot that it holds itself.
 func (b *Batch[T]) Hold() (release func()) {
 	refs := b.refs
-	if refs == nil { // of its own memory, or over already
+	if refs == nil { // a copy, or no longer valid
 		return func() {}
 	}
 	refs.count.Add(1)
 	return sync.OnceFunc(func() { b.unref(refs) })
 }
 
-// drop takes back one hold, and with the last gives back what the batch is made of.
+// unref removes one reference. After the last one it gives back the memory of the batch.
 func (b *Batch[T]) unref(refs *batchRefs) {
 	if refs.count.Add(-1) > 0 {
 		return
@@ -88,10 +99,10 @@ func (b *Batch[T]) unref(refs *batchRefs) {
 	}
 }
 
-// holder counts who holds a batch: the loop's body, and each Hold.
+// batchRefs counts the references to a batch: the loop's body, and each Hold.
 type batchRefs struct {
 	count      atomic.Int32
-	ring       *ring // nil where no slot is held
+	ring       *ring // nil if the batch has no slot
 	slot       uint32
-	freeBuffer func() // gives back memory of the gatherer; nil where there is none
+	freeBuffer func() // gives back a batchBuffer; nil if the batch has none
 }

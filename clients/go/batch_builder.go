@@ -7,25 +7,25 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// spareBlocks is how many blocks a gatherer keeps for batches to come; who held more batches at
-// once frees the rest.
+// maxFreeBuffers is the number of buffers that a batchBuilder keeps for later batches. It leaves
+// others to the garbage collector.
 const maxFreeBuffers = 16
 
-// gatherer makes batches of what is mapped here, by the deliveries view and local. The maps stay
-// until it is closed and no batch is held any more.
+// batchBuilder builds batches from the mapped columns in this process, for the deliveries view and
+// local. The columns stay mapped until the builder is closed and no batch uses them.
 type batchBuilder[T Value] struct {
 	reader   *windowReader[T]
-	withMask bool  // views tell of padding, which they do not have
-	stride   int64 // rows between neighbouring windows
+	withMask bool  // FeedOptions.Mask
+	stride   int64 // rows between the starts of consecutive windows
 	unmap    func()
 
 	mu          sync.Mutex
 	freeBuffers []*batchBuffer[T]
-	lent        int
+	lent        int // buffers that batches use
 	closed      bool
 }
 
-// gathered is memory that one batch is gathered into.
+// batchBuffer is reusable memory of one batch.
 type batchBuffer[T Value] struct {
 	batch   Batch[T]
 	release func()
@@ -50,7 +50,7 @@ func newBatchBuilder[T Value](w *Windows, o FeedOptions) (*batchBuilder[T], erro
 	return bb, nil
 }
 
-// gather fills the parts of a batch by its places.
+// gather copies the windows at the batch's Item and Start into its parts.
 func (bb *batchBuilder[T]) gather(b *Batch[T], refs *batchRefs) error {
 	buffer := bb.takeBuffer()
 	if buffer == nil {
@@ -63,7 +63,8 @@ func (bb *batchBuilder[T]) gather(b *Batch[T], refs *batchRefs) error {
 	return bb.reader.gather(b, &buffer.batch)
 }
 
-// view is a batch of windows that start a stride apart: the slot says where the first of them is.
+// view returns a batch of windows that start a stride apart, as slices of the mapped file. The slot
+// has the place of the first window.
 func (bb *batchBuilder[T]) view(s *stream, d wire.Descriptor) (*Batch[T], error) {
 	buffer := bb.takeBuffer()
 	if buffer == nil {
@@ -97,7 +98,7 @@ func (bb *batchBuilder[T]) view(s *stream, d wire.Descriptor) (*Batch[T], error)
 	return b, nil
 }
 
-// take is memory for a batch, nil once the maps may be gone.
+// takeBuffer returns a buffer for a batch, or nil if the builder is closed.
 func (bb *batchBuilder[T]) takeBuffer() *batchBuffer[T] {
 	bb.mu.Lock()
 	defer bb.mu.Unlock()
@@ -125,7 +126,7 @@ func (bb *batchBuilder[T]) freeBuffer(buffer *batchBuffer[T]) {
 	bb.unmapWhenUnused()
 }
 
-// close lets go of the maps, as soon as no batch is held. Calling it again does nothing.
+// close unmaps the columns as soon as no batch uses them. Calling it again does nothing.
 func (bb *batchBuilder[T]) close() {
 	bb.mu.Lock()
 	defer bb.mu.Unlock()

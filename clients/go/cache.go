@@ -84,7 +84,7 @@ type Info struct {
 	Layout     string    `json:"layout"`  // columns or packed
 	Bytes      int64     `json:"bytes"`   // of its files
 	Created    time.Time `json:"created"` // when it was loaded
-	Readers    int       `json:"readers"` // open handles and feeds, of all processes
+	Readers    int       `json:"readers"` // open handles on its generations
 }
 
 // Datasets lists all datasets.

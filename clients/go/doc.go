@@ -3,12 +3,14 @@
 // prepares ahead of the program that trains or predicts.
 //
 //	cache, err := tensorcache.Connect(ctx, tensorcache.Options{}) // starts a daemon if none runs
-//	data, err := cache.Load(ctx, "etth1", []string{"ETTh1.csv"}, tensorcache.LoadOptions{Time: "date"})
+//	data, err := cache.Load(ctx, "etth1", []string{"ETTh1.csv"},
+//		tensorcache.LoadOptions{Time: "date"})
 //	values, err := tensorcache.Column[float64](data, "OT") // no copy, valid until data.Close
 //
 //	windows, err := data.Windows(ctx, window.Spec{ContextLength: 336, PredictionLength: 96})
 //	parts, err := windows.Split(ctx, tensorcache.Split{Lengths: []int64{8640, 2880, 2880}})
-//	feed, err := tensorcache.NewFeed[float32](ctx, parts[0], tensorcache.FeedOptions{BatchSize: 32, Order: "shuffle"})
+//	feed, err := tensorcache.NewFeed[float32](ctx, parts[0],
+//		tensorcache.FeedOptions{BatchSize: 32, Order: "shuffle"})
 //	defer feed.Close()
 //	for range 3 { // each pass is the next epoch
 //		for batch, err := range feed.Epoch(ctx) {

@@ -7,14 +7,13 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// source says where the windows of a spec lie in their dataset: what daemon and batches do not
-// carry along.
+// itemRows finds rows and times of items: what daemon and batches do not report.
 type itemRows struct {
 	data        *Dataset
 	spec        window.Spec
-	offsets     []int64
-	fromTime    int64 // the first admitted moment, where bounded
-	hasFromTime bool  // by time
+	offsets     []int64 // Dataset.offsets
+	fromTime    int64   // the spec's first time, in the unit of the time column
+	hasFromTime bool
 }
 
 func newItemRows(d *Dataset, spec window.Spec) (*itemRows, error) {
@@ -32,7 +31,7 @@ func newItemRows(d *Dataset, spec window.Spec) (*itemRows, error) {
 	return r, nil
 }
 
-// times is the time column; ok is false where there is none. The caller holds the maps.
+// times returns the time column; ok is false if there is none. The caller keeps it mapped.
 func (r *itemRows) times() (times layout.Strided[int64], ok bool, err error) {
 	name := r.data.data.Manifest.Time
 	if name == "" {
@@ -46,7 +45,8 @@ func (r *itemRows) times() (times layout.Strided[int64], ok bool, err error) {
 	return times, err == nil, err
 }
 
-// firstRow is the first row of an item that the spec admits: before it is padding.
+// firstRow returns an item's first row inside the spec's bounds, counted from the item's first row.
+// Rows of a window before it are padding.
 func (r *itemRows) firstRow(item int64, times layout.Strided[int64]) int64 {
 	from, to := r.offsets[item], r.offsets[item+1]
 	n := to - from
@@ -63,7 +63,7 @@ func (r *itemRows) firstRow(item int64, times layout.Strided[int64]) int64 {
 	return 0
 }
 
-// timesOf are the times of the first real rows of windows.
+// timesOf returns the times of the first real rows of windows.
 func (r *itemRows) timesOf(items, starts []int64) ([]int64, error) {
 	release, err := r.data.acquire()
 	if err != nil {

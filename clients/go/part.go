@@ -1,17 +1,17 @@
 package tensorcache
 
-// Part is one array of a batch: of len(Shape) axes, of which the first counts the windows. It is
-// empty where the spec does not ask for the part. Values of a window are dense, in C order; so are
-// the windows, unless Step says otherwise.
+// Part is one array of a batch. The first axis of Shape counts windows. Values of a window are
+// contiguous, in C order (the last axis varies fastest). It is the zero Part if the spec does not
+// ask for it.
 type Part[T Value] struct {
 	Data  []T
 	Shape []int
-	// Step is 0 where the windows follow each other in Data. In a view they overlap: then it is the
-	// number of values from the first of a window to the first of the next.
+	// Step is the number of values between the starts of two consecutive windows in Data, if they
+	// overlap, as in a view. It is 0 if the windows are contiguous.
 	Step int
 }
 
-// Window is the piece of one window: what belongs to index i of the first axis, without a copy.
+// Window returns the values of window i, a slice of Data.
 func (p Part[T]) Window(i int) []T {
 	size := p.size()
 	from := i * size
@@ -21,7 +21,7 @@ func (p Part[T]) Window(i int) []T {
 	return p.Data[from : from+size : from+size]
 }
 
-// size is how many values a window has.
+// size returns the number of values of a window.
 func (p Part[T]) size() int {
 	if len(p.Shape) == 0 {
 		return 0
@@ -33,7 +33,7 @@ func (p Part[T]) size() int {
 	return size
 }
 
-// dense is the part with windows that follow each other: a copy where they do not.
+// dense returns the part with contiguous windows: a copy if they overlap.
 func (p Part[T]) dense() Part[T] {
 	if p.Step == 0 {
 		return p
@@ -59,7 +59,7 @@ func copySlice[T any](s []T) []T {
 	return append(make([]T, 0, len(s)), s...)
 }
 
-// sized returns a part of a shape, in the memory of p if that is large enough.
+// withShape returns a part of a shape, in the memory of p if that is large enough.
 func withShape[T Value](p Part[T], shape []int) Part[T] {
 	n := 1
 	for _, length := range shape {

@@ -2,9 +2,10 @@ package tensorcache
 
 import "context"
 
-// At is windows by their numbers, in that order, as a batch of memory of its own: cut out of the
-// mapped columns here, without the daemon, which is asked once where the windows lie. T is as for
-// [NewFeed], and the error too; a number that is none is of type InvalidRequest.
+// At returns the windows of some numbers, in that order, as a batch in memory of its own. It copies
+// from the mapped columns in this process. The first call asks the daemon for the list of windows.
+// T is as for [NewFeed]. The error wraps ErrType if a part has another type, and is of type
+// InvalidRequest for a number outside of 0 to w.Len()-1.
 func At[T Value](ctx context.Context, w *Windows, numbers ...int64) (*Batch[T], error) {
 	index, err := w.index(ctx)
 	if err != nil {

@@ -6,17 +6,18 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// ring is the feed's ring in this process: which slots the trainer holds, and which go back. It is
-// unmapped once it is closed and nobody holds a slot.
+// ring is this process's map of a feed's ring of slots. It knows which slots are lent to batches,
+// and which the daemon gets back. It is unmapped when it is closed and no slot is lent.
 type ring struct {
-	slotBytes int64 // bytes
+	slotBytes int64
 
-	mu      sync.Mutex
-	memory  *mmapfile.Writable
-	lent    int
-	maxLent int      // slots that may be held before batches are copied
-	freed   []uint32 // to be given back
-	copied  int64
+	mu     sync.Mutex
+	memory *mmapfile.Writable
+	lent   int
+	// maxLent is how many slots are lent at most; further batches are copied.
+	maxLent int
+	freed   []uint32 // slots to give back to the daemon
+	copied  int64    // number of batches that were copied
 	closed  bool
 }
 
@@ -25,8 +26,8 @@ func newRing(memory *mmapfile.Writable, slots int, slotBytes int64) *ring {
 		freed: make([]uint32, 0, slots)}
 }
 
-// take is the memory of a slot, which is held until give. Where nearly all slots are held it is a
-// copy, and nothing is held. Of a ring that was closed it is nil.
+// lend returns the memory of a slot, which is lent until giveBack. If maxLent slots are lent, it
+// returns a copy, and isLent is false. If the ring is closed, it returns nil.
 func (r *ring) lend(slot uint32) (memory []byte, isLent bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,7 +44,7 @@ func (r *ring) lend(slot uint32) (memory []byte, isLent bool) {
 	return append(alignedBytes(r.slotBytes)[:0], memory...), false
 }
 
-// peek reads a slot and gives it back at once; ok is false once the ring was closed.
+// peek calls read with a slot's memory, and frees the slot. It returns false if the ring is closed.
 func (r *ring) peek(slot uint32, read func(memory []byte)) (isOpen bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,13 +59,13 @@ func (r *ring) bytes(slot uint32) []byte {
 	return r.memory.Bytes()[int64(slot)*r.slotBytes:][:r.slotBytes]
 }
 
-// alignedBytes is memory in which values of every type may begin.
+// alignedBytes returns memory that is aligned for values of every type.
 func alignedBytes(size int64) []byte {
 	words := make([]uint64, (size+7)/8)
 	return bytesOfValues(words)[:size]
 }
 
-// give gives a slot back.
+// giveBack frees a slot that was lent.
 func (r *ring) giveBack(slot uint32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,21 +74,21 @@ func (r *ring) giveBack(slot uint32) {
 	r.unmapWhenUnused()
 }
 
-// skip gives back a slot that was never taken.
+// giveBackUnused frees a slot that was not lent.
 func (r *ring) giveBackUnused(slot uint32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.freed = append(r.freed, slot)
 }
 
-// count is how many slots wait to be given back.
+// freedCount returns the number of freed slots that the daemon has not got back yet.
 func (r *ring) freedCount() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.freed)
 }
 
-// drain moves the slots that wait into b.
+// takeFreed moves the freed slots into b.
 func (r *ring) takeFreed(b []uint32) []uint32 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +97,7 @@ func (r *ring) takeFreed(b []uint32) []uint32 {
 	return b
 }
 
-// close unmaps the ring, as soon as no slot is held.
+// close unmaps the ring as soon as no slot is lent.
 func (r *ring) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +111,7 @@ func (r *ring) unmapWhenUnused() {
 	}
 }
 
-// stats are the slots that are held and the batches that were copied out.
+// counts returns the number of lent slots and of copied batches.
 func (r *ring) counts() (lent int, copied int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

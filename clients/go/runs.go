@@ -6,16 +6,17 @@ import (
 	"sort"
 )
 
-// runBytes are those of a run as the daemon sends it: item, first start and count.
+// runSize is the number of bytes of a run from the daemon: item, first start and count, each an
+// int64.
 const runSize = 24
 
-// runs is an index as the daemon counts it: stretches of windows of one item whose starts are a
-// stride apart. Window numbers go through them in order.
+// runs is the list of a window set's runs. A run is consecutive windows of one item, whose starts
+// are a stride apart. Window numbers count through the runs in order.
 type runs struct {
 	item, start []int64
-	end         []int64 // the number of windows up to and with each run
+	end         []int64 // the number of windows of each run and all runs before it
 	stride      int64
-	contiguous  bool // each window begins where the context of the one before ended
+	contiguous  bool // each window begins at the row after the context of the window before
 }
 
 func parseRuns(b []byte, stride int64) (*runs, error) {
@@ -36,14 +37,14 @@ func parseRuns(b []byte, stride int64) (*runs, error) {
 	return r, nil
 }
 
-// place is where window i is.
+// place returns the item and start of window i.
 func (r *runs) place(i int64) (item, start int64) {
 	run := sort.Search(len(r.end), func(k int) bool { return r.end[k] > i })
 	_, first, _ := r.RunAt(run)
 	return r.item[run], r.start[run] + (i-first)*r.stride
 }
 
-// starts are those of an item's windows.
+// starts returns the starts of an item's windows.
 func (r *runs) starts(item int64) []int64 {
 	out := []int64{}
 	for run := sort.Search(len(r.item), func(k int) bool { return r.item[k] >= item }); run < len(
@@ -56,8 +57,8 @@ func (r *runs) starts(item int64) []int64 {
 	return out
 }
 
-// Len, RunCount, RunAt, Contiguous and Continues make it the [sampler.Windows] that counts an
-// epoch's batches.
+// Len, RunCount, RunAt, Contiguous and Continues implement [sampler.Windows], by which the sampler
+// counts an epoch's batches.
 func (r *runs) Len() int64 {
 	if len(r.end) == 0 {
 		return 0

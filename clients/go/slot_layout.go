@@ -7,23 +7,23 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// slotLayout says where in a slot each part of a batch is.
+// slotLayout is where each part of a batch is in a slot.
 type slotLayout struct {
-	slotBytes int64
 	batchSize int64
 	parts     map[string]slotPart
 }
 
 type slotPart struct {
 	dtype           layout.DType
-	shape           []int // with the batch size
-	offset          int64
-	valuesPerWindow int64 // values a window
+	shape           []int // of a batch of batchSize windows
+	offset          int64 // bytes
+	valuesPerWindow int64
 }
 
-// newSlotLayout checks that all parts lie in the slot.
+// newSlotLayout returns the layout of a reply. The error wraps ErrProtocol if a part is not inside
+// the slot.
 func newSlotLayout(r wire.FeedReply) (*slotLayout, error) {
-	l := &slotLayout{slotBytes: r.SlotBytes, parts: map[string]slotPart{}}
+	l := &slotLayout{parts: map[string]slotPart{}}
 	for _, p := range r.Parts {
 		part := slotPart{dtype: p.DType, offset: p.Offset, valuesPerWindow: 1}
 		bytes := p.DType.Size()
@@ -49,32 +49,33 @@ func newSlotLayout(r wire.FeedReply) (*slotLayout, error) {
 	return l, nil
 }
 
-// makeBatch is the batch of so many windows in a slot's memory.
-func batchInSlot[T Value](l *slotLayout, memory []byte, rows int) *Batch[T] {
+// batchInSlot returns the batch of n windows in a slot's memory, without a copy.
+func batchInSlot[T Value](l *slotLayout, memory []byte, n int) *Batch[T] {
 	return &Batch[T]{
-		Context:        partInSlot[T](l, "context", memory, rows),
-		Target:         partInSlot[T](l, "target", memory, rows),
-		Known:          partInSlot[T](l, "known", memory, rows),
-		Static:         partInSlot[T](l, "static", memory, rows),
-		Item:           partInSlot[int64](l, "item", memory, rows).Data,
-		Start:          partInSlot[int64](l, "start", memory, rows).Data,
-		Mask:           partInSlot[bool](l, "mask", memory, rows),
-		ContextMissing: partInSlot[bool](l, "context_missing", memory, rows),
-		TargetMissing:  partInSlot[bool](l, "target_missing", memory, rows),
-		Reset:          partInSlot[bool](l, "reset", memory, rows).Data,
+		Context:        partInSlot[T](l, "context", memory, n),
+		Target:         partInSlot[T](l, "target", memory, n),
+		Known:          partInSlot[T](l, "known", memory, n),
+		Static:         partInSlot[T](l, "static", memory, n),
+		Item:           partInSlot[int64](l, "item", memory, n).Data,
+		Start:          partInSlot[int64](l, "start", memory, n).Data,
+		Mask:           partInSlot[bool](l, "mask", memory, n),
+		ContextMissing: partInSlot[bool](l, "context_missing", memory, n),
+		TargetMissing:  partInSlot[bool](l, "target_missing", memory, n),
+		Reset:          partInSlot[bool](l, "reset", memory, n).Data,
 	}
 }
 
-func partInSlot[T Value](l *slotLayout, name string, memory []byte, rows int) Part[T] {
+// partInSlot returns one part of n windows in a slot's memory, or the zero Part.
+func partInSlot[T Value](l *slotLayout, name string, memory []byte, n int) Part[T] {
 	p, ok := l.parts[name]
 	if !ok {
 		return Part[T]{}
 	}
 	shape := p.shape
-	if rows != shape[0] {
+	if n != shape[0] {
 		shape = copySlice(shape)
-		shape[0] = rows
+		shape[0] = n
 	}
-	bytes := int64(rows) * p.valuesPerWindow * p.dtype.Size()
+	bytes := int64(n) * p.valuesPerWindow * p.dtype.Size()
 	return Part[T]{Data: valuesOfBytes[T](memory[p.offset : p.offset+bytes]), Shape: shape}
 }

@@ -7,19 +7,19 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// parts gathers the parts of windows from the mapped columns. The caller keeps them mapped.
+// windowReader reads windows from the mapped columns. The caller keeps the columns mapped.
 type windowReader[T Value] struct {
 	windows       *Windows
 	parts         []*partReader[T]
 	dilation      int64
-	lastRow       int64 // the last row of a window that any part reads
+	lastRow       int64 // the last row that any part reads, counted from the window's start
 	contextLength int64 // number of samples
 	padded        bool  // windows may begin before their item
 	masks         bool  // batches report which values are missing
 	times         layout.Strided[int64]
 }
 
-// part gathers one part.
+// partReader reads one part of windows.
 type partReader[T Value] struct {
 	name          string
 	dtype         layout.DType
@@ -29,21 +29,22 @@ type partReader[T Value] struct {
 	shape         []int // of a batch of the usual size
 	channelsFirst bool  // [features, samples]
 
-	// If all columns are adjacent in the file, and nothing else is between their rows, a window is
-	// a slice of whole.
+	// If all columns are adjacent in the file, and no other column is between them, rows has their
+	// values, and a window is a slice of it.
 	columns     int
 	notAdjacent bool
 	rows        layout.Strided[T]
 }
 
-// span are samples of a window, counted from its start: [from, to).
+// span is a range of samples of a window, counted from its start: [from, to).
 type span struct{ from, to int64 }
 
 func (s span) len() int64 { return s.to - s.from }
 
-// newParts returns the parts of windows, for batches of mostly rows windows. mask reports missing
-// values even if the spec admits none. The error wraps ErrType if a part has another type than T.
-func newWindowReader[T Value](w *Windows, rows int, channelsFirst,
+// newWindowReader returns a reader of windows, for batches of mostly batchSize windows. If mask is
+// true, batches report missing values even if the spec admits none. The error wraps ErrType if a
+// part has another type than T.
+func newWindowReader[T Value](w *Windows, batchSize int, channelsFirst,
 	mask bool) (*windowReader[T], error) {
 	s := w.spec
 	r := &windowReader[T]{windows: w, dilation: max(1, s.Dilation), contextLength: s.ContextLength}
@@ -75,12 +76,12 @@ func newWindowReader[T Value](w *Windows, rows int, channelsFirst,
 		if err := p.openColumns(w, named.features, r.dilation, channelsFirst); err != nil {
 			return nil, err
 		}
-		p.shape = []int{rows, int(p.samples.len()), int(p.width)}
+		p.shape = []int{batchSize, int(p.samples.len()), int(p.width)}
 		switch {
 		case p.isStatic():
-			p.shape = []int{rows, int(p.width)}
+			p.shape = []int{batchSize, int(p.width)}
 		case p.channelsFirst:
-			p.shape = []int{rows, int(p.width), int(p.samples.len())}
+			p.shape = []int{batchSize, int(p.width), int(p.samples.len())}
 		}
 		if !p.isStatic() {
 			r.lastRow = max(r.lastRow, (p.samples.to-1)*r.dilation)
@@ -92,7 +93,7 @@ func newWindowReader[T Value](w *Windows, rows int, channelsFirst,
 
 func (p *partReader[T]) isStatic() bool { return p.name == "static" }
 
-// open looks up the columns of the part.
+// openColumns finds the columns of the part.
 func (p *partReader[T]) openColumns(w *Windows, features []string, dilation int64,
 	channelsFirst bool) error {
 	columns, err := w.featureColumns(features)
@@ -125,7 +126,7 @@ func (p *partReader[T]) openColumns(w *Windows, features []string, dilation int6
 	return err
 }
 
-// adjacentColumns returns columns that are stored as T as one, if they are adjacent in each row.
+// adjacentColumns returns columns of T as one, if they are adjacent in each row.
 func adjacentColumns[T Value](d *layout.Data, columns []*layout.ManifestColumn) (
 	v layout.Strided[T], adjacent bool, err error) {
 	raw, adjacent, err := layout.Block[uint8](d, columns)
@@ -143,8 +144,8 @@ func (p *partReader[T]) shapeOf(n int) []int {
 	return shape
 }
 
-// fill makes the parts of a batch whose Item and Start are known, in the memory of own, which grows
-// if it must.
+// gather copies the parts of a batch whose Item and Start are set, in the memory of buffer, which
+// grows if it must.
 func (r *windowReader[T]) gather(b, buffer *Batch[T]) error {
 	if err := r.checkPlaces(b.Item, b.Start); err != nil {
 		return err
@@ -163,7 +164,8 @@ func (r *windowReader[T]) gather(b, buffer *Batch[T]) error {
 	return nil
 }
 
-// check returns an error for places outside of the dataset, which no daemon of this protocol sends.
+// checkPlaces returns an error if a window is outside of its item, which no daemon of this protocol
+// sends.
 func (r *windowReader[T]) checkPlaces(items, starts []int64) error {
 	offsets := r.windows.rows.offsets
 	for i, item := range items {
@@ -175,7 +177,7 @@ func (r *windowReader[T]) checkPlaces(items, starts []int64) error {
 	return nil
 }
 
-// copy copies a part of windows, and prefetches the next one meanwhile.
+// gatherPart copies a part of windows, and prefetches the next window meanwhile.
 func (r *windowReader[T]) gatherPart(p *partReader[T], items, starts []int64, into Part[T]) {
 	if len(items) == 0 {
 		return
@@ -192,8 +194,8 @@ func (r *windowReader[T]) gatherPart(p *partReader[T], items, starts []int64, in
 	}
 }
 
-// locate returns how many of the first samples of a window's part are padding, and the row of the
-// dataset of the sample after them.
+// locate returns how many samples of a window's part are padding, and the dataset's row of the
+// first sample after them.
 func (r *windowReader[T]) locate(p *partReader[T], item, start int64) (row, padding int64) {
 	offset := r.windows.rows.offsets[item]
 	if p.isStatic() {
@@ -208,7 +210,7 @@ func (r *windowReader[T]) locate(p *partReader[T], item, start int64) (row, padd
 	return offset + from + padding*r.dilation, padding
 }
 
-// markMissing reports which values of a part are missing, if batches do.
+// markMissing sets the mask of a part's missing values, if batches have one.
 func (r *windowReader[T]) markMissing(p *partReader[T], b, buffer *Batch[T]) {
 	values, missing := b.part(p.name)
 	_, mask := buffer.part(p.name)
@@ -222,7 +224,7 @@ func (r *windowReader[T]) markMissing(p *partReader[T], b, buffer *Batch[T]) {
 	*missing = *mask
 }
 
-// mask reports which rows of the contexts are real.
+// markRealRows sets the batch's Mask: which rows of the contexts are not padding.
 func (r *windowReader[T]) markRealRows(b, buffer *Batch[T]) {
 	buffer.Mask = withShape(buffer.Mask, []int{b.Len(), int(r.contextLength)})
 	for i, item := range b.Item {
@@ -234,8 +236,7 @@ func (r *windowReader[T]) markRealRows(b, buffer *Batch[T]) {
 	b.Mask = buffer.Mask
 }
 
-// part returns a part of values by its name, and the mask of its missing values, nil if it has
-// none.
+// part returns a part by its name, and the mask of its missing values, or nil if it has none.
 func (b *Batch[T]) part(name string) (*Part[T], *Part[bool]) {
 	switch name {
 	case "context":

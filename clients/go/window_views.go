@@ -2,8 +2,8 @@ package tensorcache
 
 import "fmt"
 
-// view makes the parts of a batch of windows of one item that start a stride apart, out of the file
-// itself.
+// view sets the parts of a batch to slices of the mapped file. The windows are of one item and
+// start a stride apart.
 func (r *windowReader[T]) view(b, buffer *Batch[T], stride int64) error {
 	if err := r.checkPlaces(b.Item, b.Start); err != nil {
 		return err
@@ -29,8 +29,8 @@ func (r *windowReader[T]) view(b, buffer *Batch[T], stride int64) error {
 	return nil
 }
 
-// checkViews returns why windows cannot be pieces of the file, or nil. What the daemon refuses by
-// itself is left to it.
+// checkViews returns why windows cannot be slices of the file, or nil. It leaves out the reasons
+// for which the daemon refuses views.
 func (r *windowReader[T]) checkViews() error {
 	if r.dilation > 1 {
 		return noView("dilation %d leaves out rows between those of a window", r.dilation)
