@@ -6,8 +6,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// attach has the daemon serve the feed in a manner, from a place; nil is the beginning. It does so
-// no more where it has ended the one that this one comes instead of.
+// attach makes the daemon serve the feed in a mode, from a place; nil is the beginning. replaces is
+// the feed's present stream or "". If the daemon has ended that one, it refuses the new one too.
 func (f *Feed[T]) attach(ctx context.Context, m mode, from *place,
 	replaces string) (*stream, error) {
 	w := f.windows
@@ -38,10 +38,11 @@ func (f *Feed[T]) attach(ctx context.Context, m mode, from *place,
 	return s, nil
 }
 
-// reattach goes on where the loop is in the manner that is wanted, if that is another one. The
-// stream that serves is let go last, and stays where no better one can be had: others may have the
-// memory, the generation of a closed dataset leaves the cache with its last feed, descriptors end,
-// the daemon is gone, or somebody has closed the feed, of which the loop is to be told.
+// reattach replaces the stream if another mode is wanted, and continues where the loop is. The old
+// stream is closed last. It stays if no better one can be had: other feeds use the memory, a closed
+// dataset's generation leaves the cache with its last feed, the process has no descriptor left, the
+// daemon is gone, or the daemon has ended the feed. The loop then reads the error from the old
+// stream.
 func (f *Feed[T]) reattach(ctx context.Context, s *stream, pass uint64) (*stream, error) {
 	if f.want == f.have {
 		return s, nil
@@ -69,9 +70,9 @@ func (f *Feed[T]) reattach(ctx context.Context, s *stream, pass uint64) (*stream
 	return next, nil
 }
 
-// attachFor attaches for a pass in the manner that is wanted. The caller holds mu, which others may
-// have meanwhile: they ask and seek, and Close ends the wait. An error of a pass that is over says
-// so.
+// attachForPass attaches a stream of the wanted mode for a pass. The caller holds mu, which
+// attachForPass releases while it waits, so that others can call State and SetEpoch, and Close can
+// end the wait. If the pass is over by then, it returns that error.
 func (f *Feed[T]) attachForPass(ctx context.Context, pass uint64, at place) (*stream, error) {
 	if over := f.passErrorLocked(pass); over != nil {
 		return nil, over

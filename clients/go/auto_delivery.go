@@ -5,35 +5,44 @@ import (
 	"time"
 )
 
-// How a delivery is chosen. The Python client has the same numbers, and says why, in
-// clients/python/src/tensorcache/_feed/auto_delivery.py.
+// Parameters of the chooser, the same as in the Python client.
 const (
-	warmupSteps                   = 32
-	trialSteps                    = 96
-	maxOutliers                   = trialSteps / 8
-	outlierFactor                 = 50.0 // medians
-	minLead                       = 4
+	// Steps after a change of delivery that do not count: the ring is being filled, and memory is
+	// not cached.
+	warmupSteps = 32
+	// Steps of a trial that count: several of the bursts in which the daemon gathers.
+	trialSteps = 96
+	// The slowest steps that do not count if they take outlierFactor times the median, as a
+	// checkpoint does. All others count, because the daemon's cost is in few steps of many.
+	maxOutliers   = trialSteps / 8
+	outlierFactor = 50.0
+	// The choice is made when one delivery is better in so many more pairs of trials: a sequential
+	// sign test, because ratios of single pairs scatter by a third on a machine in use.
+	minLead = 4
+	// The client gathers if its steps take less than this fraction of the daemon's.
 	coreIdleBound, coresBusyBound = 0.99, 1.02
-	idleCoreShare                 = 0.5
+	// A core counts as idle from this number of idle cores on.
+	idleCoreShare = 0.5
 )
 
-// legs are the deliveries in turn.
+// trials are the deliveries in the order in which they are tried. Two trials are a pair. Every
+// other pair has the reverse order, so that a change of the machine's speed favours neither.
 var trials = slices.Repeat([]string{DeliverSlot, DeliverLocal, DeliverLocal, DeliverSlot}, 4)
 
-// chooser tries the daemon's gather and the client's own, and keeps the one with which steps take
-// less time: where training leaves a core free the daemon's costs the trainer nothing, and where it
-// does not each wake of the daemon takes one away.
+// chooser tries the deliveries slot and local, and keeps the one whose steps take less time. If a
+// core is idle, gathering in the daemon costs the trainer nothing. If the trainer keeps all cores
+// busy, the daemon takes one away each time it runs.
 type chooser struct {
 	delivery string // to use now
-	settled  bool   // it was chosen for good
+	settled  bool   // the choice is final
 	ticks    func() coreTicks
 
-	slotMeans, localMeans []float64 // seconds of a step, the mean of each leg
-	steps                 []float64 // of the leg under way
-	warmup                int       // steps that do not count yet
+	slotMeans, localMeans []float64 // mean seconds of a step, for each trial
+	steps                 []float64 // seconds of each step of the present trial
+	warmup                int       // steps that are still to be left out
 	lastStep              time.Time // when the latest step ended; zero after a pause
-	trialTicks            coreTicks // at the leg's first step; none after a pause
-	slotTicks             coreTicks // under the daemon's gather
+	trialTicks            coreTicks // at the trial's first step; zero after a pause
+	slotTicks             coreTicks // during all trials of slot
 }
 
 func newChooser() *chooser {
@@ -41,14 +50,14 @@ func newChooser() *chooser {
 		steps: make([]float64, 0, trialSteps)}
 }
 
-// keep says that no other delivery can be had.
+// settleOn makes a delivery the final choice.
 func (c *chooser) settleOn(delivery string) { c.delivery, c.settled = delivery, true }
 
-// pause says that a pass ended: the time until the next batch is no step.
+// pause ends a pass: the time until the next batch is no step.
 func (c *chooser) pause() { c.lastStep, c.trialTicks = time.Time{}, coreTicks{} }
 
-// step records that a batch was used up, and returns the delivery to use now. A step is the time
-// from one call to the next.
+// step records that the loop has finished a batch, and returns the delivery to use now. A step is
+// the time between two calls.
 func (c *chooser) step() string {
 	c.stepAt(time.Now())
 	return c.delivery
@@ -91,7 +100,7 @@ func (c *chooser) endTrial() {
 	}
 }
 
-// decide chooses, if the pairs of legs agree or there are no more.
+// decide makes the choice if enough pairs of trials agree, or if they were the last ones.
 func (c *chooser) decide() {
 	bound, fewer := coresBusyBound, 0
 	if c.slotTicks.hasIdleCore() {
@@ -113,7 +122,7 @@ func (c *chooser) decide() {
 	}
 }
 
-// seconds is how long a step takes by each delivery, as far as it is known: the median of its legs.
+// stepTimes returns the time of a step by each delivery that was tried: the median of its trials.
 func (c *chooser) stepTimes() map[string]time.Duration {
 	known := map[string]time.Duration{}
 	for delivery, means := range map[string][]float64{DeliverSlot: c.slotMeans,
@@ -125,7 +134,7 @@ func (c *chooser) stepTimes() map[string]time.Duration {
 	return known
 }
 
-// meanStep is the mean of the steps that count.
+// meanStep returns the mean of the steps that count.
 func meanStep(steps []float64) float64 {
 	outlier := outlierFactor * median(steps)
 	steps = slices.Sorted(slices.Values(steps))

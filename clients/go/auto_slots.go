@@ -7,37 +7,40 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// How a ring is tuned. The Python client has the same numbers, and says why, in
-// clients/python/src/tensorcache/_feed/auto_slots.py.
+// Parameters of the tuner, the same as in the Python client.
 const (
 	decisionInterval = time.Second // inside passes
-	lowWaitShare     = 0.02
-	lowIdleShare     = 0.2
-	helpedFactor     = 0.9
-	maxSlots         = 512
+	// A trainer that waits for a smaller share of its time has enough slots.
+	lowWaitShare = 0.02
+	// A daemon that waits for a smaller share of the time is busy and would not fill more slots.
+	lowIdleShare = 0.2
+	// More slots helped if the share of waiting fell below this fraction of what it was.
+	helpedFactor = 0.9
+	maxSlots     = 512
 )
 
-// answerWithin is how long a look waits for the daemon's word, while the loop stands still: a
-// quarter of what lies between two looks.
+// answerTimeout limits how long a decision waits for the daemon, because the loop waits meanwhile.
 const answerTimeout = decisionInterval / 4
 
-// tuner doubles the slots while both sides wait, each at other times, and goes back by one step
-// when that brought little.
+// tuner chooses the number of slots. It doubles them while trainer and daemon wait for each other
+// in turn, and undoes the last step if it did not help. It follows tf.data's autotuning (Murray et
+// al., tf.data: A Machine Learning Data Processing Framework, VLDB 2021).
 type tuner struct {
-	settled              bool          // nothing is tried any more
-	passed, waited, idle time.Duration // at the last look
-	slotsBefore          int           // slots before more were tried; 0 where none were
-	waitShareBefore      float64       // the share of waiting with these
+	settled              bool          // the number is final
+	passed, waited, idle time.Duration // at the latest decision
+	slotsBefore          int           // before the latest doubling; 0 without one to judge
+	waitShareBefore      float64       // share of waiting with slotsBefore
 }
 
-// due tells whether it is time for a look, after so much time inside passes.
+// due reports whether a decision is due after some time inside passes.
 func (t *tuner) due(passed time.Duration) bool {
 	return !t.settled && passed-t.passed >= decisionInterval
 }
 
-// look is how many slots the ring shall have from here on: after so much time inside passes, of
-// which the trainer waited for data. idle asks how long inside passes the daemon waited for the
-// trainer since the ring was made; ok is false where it is silent.
+// decide returns the number of slots that the ring should have. passed is the time inside passes,
+// and waited the part of it in which the trainer waited for data. idle returns the time inside
+// passes in which the daemon waited for the trainer since the ring was made; ok is false if the
+// daemon does not answer.
 func (t *tuner) decide(passed, waited time.Duration, idle func() (total time.Duration, ok bool),
 	slots int) int {
 	span := passed - t.passed
@@ -65,8 +68,7 @@ func (t *tuner) decide(passed, waited time.Duration, idle func() (total time.Dur
 	return 2 * slots
 }
 
-// made says that the ring was made anew, with so many slots: fewer than were wanted where memory
-// did not allow more.
+// resized records the slots of a new ring: fewer than decided if the memory allowed no more.
 func (t *tuner) resized(slots int) {
 	t.idle = 0
 	if t.slotsBefore > 0 && slots <= t.slotsBefore {
@@ -74,7 +76,7 @@ func (t *tuner) resized(slots int) {
 	}
 }
 
-// tune looks, where it is time, whether the ring shall have more slots, or fewer.
+// tune makes a decision on the slots if one is due, and reports whether it changed their number.
 func (f *Feed[T]) tune(ctx context.Context, s *stream) (changed bool) {
 	if f.tuner == nil || f.have.delivery != DeliverSlot || f.isChoosing() {
 		return false
@@ -92,9 +94,9 @@ func (f *Feed[T]) tune(ctx context.Context, s *stream) (changed bool) {
 	return changed
 }
 
-// idle asks how long the daemon has waited for the trainer inside passes. A daemon that does not
-// answer is asked again by the next look; whether there is one is the stream's to find out.
-func (f *Feed[T]) idleInPasses(ctx context.Context, s *stream) (time.Duration, bool) {
+// idleInPasses asks the daemon how long it has waited for the trainer inside passes. ok is false if
+// the daemon does not answer; the next decision then asks again.
+func (f *Feed[T]) idleInPasses(ctx context.Context, s *stream) (idle time.Duration, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	var status wire.Feed
@@ -105,8 +107,8 @@ func (f *Feed[T]) idleInPasses(ctx context.Context, s *stream) (time.Duration, b
 	return s.idleInPasses(seconds(status.WaitTrainerS)), true
 }
 
-// idled is what of the daemon's waiting was inside passes: between them the ring is full, whoever
-// was too slow in them.
+// idleInPasses returns how much of the daemon's waiting was inside passes. Between passes the ring
+// is full, and the daemon always waits.
 func (s *stream) idleInPasses(waited time.Duration) time.Duration {
 	passed, _ := s.meter.read()
 	return max(0, waited-(time.Since(s.attached)-(passed-s.passedBefore)))

@@ -8,32 +8,33 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Deliveries of [FeedOptions]: how batches come.
+// Values of FeedOptions.Delivery.
 const (
-	// DeliverSlot has the daemon gather batches into slots of the feed's ring, on cores that the
-	// trainer leaves free.
+	// DeliverSlot makes the daemon gather batches into slots of shared memory, on cores that the
+	// trainer does not use.
 	DeliverSlot = "slot"
-	// DeliverView has batches that are pieces of the mapped file, without any copy: see
-	// [Part.Step]. It is there for the orders sequential and random_start, where all columns of a
-	// part lie side by side in whole rows (one column, or all that a packed dataset stores side by
-	// side, in their order) as values of T, where Dilation is 1 and nothing is padded or replaced.
-	// A batch that runs over the end of an item is gathered here instead.
+	// DeliverView delivers slices of the mapped file, without a copy; see [Part.Step]. It needs the
+	// order sequential or random_start, a Dilation of 1, values of type T, and neither padding nor
+	// replaced values. All columns of a part must be adjacent whole rows: one column, or all
+	// columns that a packed dataset stores, in their order. Batches across the end of an item are
+	// copies.
 	DeliverView = "view"
-	// DeliverLocal gathers batches in this process, as the loop asks for them, into memory that no
-	// batch holds any more: for trainers that keep every core busy, from whom each wake of the
-	// daemon takes one away.
+	// DeliverLocal gathers batches in this process, when the loop asks for them, and reuses their
+	// memory. It suits trainers that keep every core busy, because the daemon then takes no core
+	// from them.
 	DeliverLocal = "local"
-	// DeliverStarts only says where the windows are: Batch.Item and Batch.Start, which Batch.Rows
-	// sums up, and Mask and Reset where these are asked for. T is then of no matter.
+	// DeliverStarts delivers only the places of the windows, in Batch.Item and Batch.Start, and
+	// Mask and Reset if asked for. [Batch.Rows] returns them as rows of the dataset. T may be any
+	// type.
 	DeliverStarts = "starts"
-	// DeliverAuto is DeliverView where that can be and nearly all batches are views. Else it tries
-	// DeliverSlot and DeliverLocal in turn on the first 900 to 2,000 steps, and keeps the one with
-	// which steps take less time; where both take the same, DeliverSlot if a core is idle.
-	// [Feed.Delivery] says which is used now, and Stats what a step took by each.
+	// DeliverAuto is DeliverView if views are possible and nearly all batches are views. Otherwise
+	// it tries DeliverSlot and DeliverLocal in turn during the first 900 to 2,000 steps, and keeps
+	// the one whose steps take less time. If both take the same, it keeps DeliverSlot if a core is
+	// idle. [Feed.Delivery] returns the one in use, and [Feed.Stats] the time of a step by each.
 	DeliverAuto = "auto"
 )
 
-// first attaches for the first time, and settles the delivery.
+// attachFirst attaches the feed's first stream, and with it settles the delivery.
 func (f *Feed[T]) attachFirst(ctx context.Context) (s *stream, err error) {
 	if o := f.options; o.Delivery != DeliverSlot && o.Delivery != DeliverStarts {
 		if f.builder, err = newBatchBuilder[T](f.windows, o); err != nil {
@@ -49,11 +50,12 @@ func (f *Feed[T]) attachFirst(ctx context.Context) (s *stream, err error) {
 	return s, err
 }
 
+// settleDelivery sets the modes by the first reply, and checks the types of the parts.
 func (f *Feed[T]) settleDelivery(s *stream) error {
 	f.have = mode{s.reply.Delivery, f.options.Slots}
 	f.want = f.have
 	switch s.reply.Delivery {
-	case DeliverView: // auto is asked without views where this would refuse
+	case DeliverView: // nil by auto: attach has told the daemon whether views are possible
 		return f.builder.reader.checkViews()
 	case DeliverSlot:
 		if f.options.Delivery == DeliverAuto {
@@ -70,23 +72,24 @@ func (f *Feed[T]) settleDelivery(s *stream) error {
 	return nil
 }
 
-// checkDelivery holds the reply to what was asked for.
-func (s *stream) checkDelivery(asked string) error {
+// checkDelivery returns an error if the reply has another delivery than requested.
+func (s *stream) checkDelivery(requested string) error {
 	got := s.reply.Delivery
-	settled := got == asked || asked == DeliverAuto && (got == DeliverSlot || got == DeliverView)
+	ok := got == requested ||
+		requested == DeliverAuto && (got == DeliverSlot || got == DeliverView)
 	for _, name := range []string{"item", "start"} {
 		p := s.layout.parts[name]
-		settled = settled && p.dtype == layout.Int64 && len(p.shape) == 1 &&
+		ok = ok && p.dtype == layout.Int64 && len(p.shape) == 1 &&
 			int64(p.shape[0]) == s.layout.batchSize
 	}
-	if !settled {
+	if !ok {
 		return fmt.Errorf("%w: delivery %q of parts %+v, where %q was asked for", ErrProtocol, got,
-			s.reply.Parts, asked)
+			s.reply.Parts, requested)
 	}
 	return nil
 }
 
-// batch makes the batch of a descriptor.
+// makeBatch returns the batch of a descriptor.
 func (f *Feed[T]) makeBatch(s *stream, d wire.Descriptor) (*Batch[T], error) {
 	if s.reply.Delivery == DeliverView && d.Flags&wire.FlagRun != 0 {
 		return f.builder.view(s, d)
@@ -114,7 +117,7 @@ func (f *Feed[T]) makeBatch(s *stream, d wire.Descriptor) (*Batch[T], error) {
 	return b, nil
 }
 
-// lend hands a batch to the loop's body.
+// yieldBatch yields a batch, and invalidates it after the loop's body unless it is held.
 func yieldBatch[T Value](b *Batch[T], yield func(*Batch[T]) bool) bool {
 	if b.refs != nil {
 		defer b.unref(b.refs)

@@ -9,12 +9,12 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// Feed is one trainer's stream of batches, prepared ahead by the daemon in shared memory. It serves
-// one goroutine; State, Stats, Delivery and Close may be called from others.
+// Feed is one trainer's stream of batches, which the daemon prepares ahead in shared memory. It
+// serves one goroutine; others may call State, Stats, Delivery and Close.
 type Feed[T Value] struct {
 	windows *Windows
 	options FeedOptions
-	// counts the batches of epochs if they differ in length; else nil
+	// counter counts an epoch's batches, if epochs differ in length; else nil
 	counter *sampler.Sampler
 	meter   meter
 
@@ -22,20 +22,22 @@ type Feed[T Value] struct {
 	modes[T]
 	position
 	stream       *stream            // nil if none is attached
-	cancelAttach context.CancelFunc // ends the wait for another stream; nil without one
-	cursor       Cursor             // of the dataset, spec and order of the feed
-	epochBatches int64              // batches of an epoch
-	passNumber   uint64
+	cancelAttach context.CancelFunc // ends the wait for the next stream; nil without a wait
+	cursor       Cursor             // identifies dataset, spec and order; its place is unused
+	epochBatches int64              // if epochs do not differ in length
+	passNumber   uint64             // of the latest pass
 	closed       bool
-	batches      int64
-	oldCopied    int64   // by streams that have ended
-	oldRings     []*ring // of streams that have ended, while batches in them are held
+	batches      int64   // handed to the loop
+	oldCopied    int64   // batches that streams copied which have ended
+	oldRings     []*ring // of streams that have ended, while batches of them are held
 }
 
-// NewFeed begins a stream of batches of values of type T: float32, unless the spec's dtype says
-// otherwise. The daemon begins to fill the ring at once. The error wraps ErrType where a part is of
-// another type, and is of type InvalidSpec with the Field that is to blame, or of type Memory where
-// three slots do not fit the budget.
+// NewFeed starts a stream of batches. The daemon begins to fill the ring at once. T is the Go type
+// of all parts: float32, unless the spec's DType is another one.
+//
+// The error wraps ErrType if a part has another type. It is of type InvalidSpec for an option that
+// is not allowed, with the option in Field, and of type Memory if three slots do not fit into the
+// daemon's memory budget.
 func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T], error) {
 	if err := w.checkWeights(o.Weights); err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T],
 	return f, nil
 }
 
-// optionError turns a sampler's refusal into an Error.
+// optionError turns an error of the sampler's options into an Error.
 func optionError(err error) error {
 	var o *sampler.OptionError
 	if errors.As(err, &o) {
@@ -74,18 +76,18 @@ func optionError(err error) error {
 	return err
 }
 
-// Delivery is how batches come; by DeliverAuto what is used now.
+// Delivery returns the delivery in use. It changes during the first steps by DeliverAuto.
 func (f *Feed[T]) Delivery() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.have.delivery
 }
 
-// Windows is what the feed serves.
+// Windows returns the windows that the feed serves.
 func (f *Feed[T]) Windows() *Windows { return f.windows }
 
-// Len is the number of this rank's batches in an epoch; in an order whose epochs differ
-// (random_start), of the epoch under way, else of the next.
+// Len returns the number of this rank's batches in an epoch. In the order random_start, whose
+// epochs differ in length, it is the epoch of the current pass, or between passes the next epoch.
 func (f *Feed[T]) Len() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,13 +105,14 @@ func (f *Feed[T]) Len() int64 {
 	return f.counter.Steps(f.ofNextPass().epoch, 0)
 }
 
-// Epoch is one pass over the windows: its batches, or the error that ended it. The next call's pass
-// is the next epoch; a pass counts when it ends, and when it delivered a batch and was left. A
-// batch belongs to the loop's body (see [Batch]).
+// Epoch returns one pass over the windows: the batches of an epoch, or the error that ended it. The
+// next call returns the next epoch, if this pass ended or delivered a batch. A batch is valid in
+// the loop's body (see [Batch]).
 //
-// The error, always the last that is yielded, is the context's, which leaves the feed as it is;
-// ErrClosed or ErrPassOver; or what the daemon refused, or it wraps ErrGone: after these the next
-// pass attaches anew, if a daemon is there, and goes on at the same batch.
+// An error is the last value that is yielded. If it is the context's, the feed stays as it is. It
+// may also be ErrClosed or ErrPassOver. After a refusal of the daemon, or an error that wraps
+// ErrGone, the next pass attaches again, to the daemon that runs then, and continues with the same
+// batch.
 func (f *Feed[T]) Epoch(ctx context.Context) iter.Seq2[*Batch[T], error] {
 	return func(yield func(*Batch[T], error) bool) {
 		if err := f.pass(ctx, func(b *Batch[T]) bool { return yield(b, nil) }); err != nil {
@@ -118,15 +121,16 @@ func (f *Feed[T]) Epoch(ctx context.Context) iter.Seq2[*Batch[T], error] {
 	}
 }
 
-// SetEpoch has the next pass be the given epoch, from its start.
+// SetEpoch makes the next pass serve an epoch, numbered from 0, from its start.
 func (f *Feed[T]) SetEpoch(epoch uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.target = &place{epoch, 0}
 }
 
-// State is where the loop is; the batch that it has now counts as consumed. After the last batch of
-// an epoch it is the start of the next. Any rank's state resumes any number of ranks.
+// State returns where the loop is. The batch of the current loop body counts as consumed, and after
+// the last batch of an epoch the state is the start of the next. A state of any rank resumes all
+// ranks, of any number.
 func (f *Feed[T]) State() Cursor {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,7 +139,7 @@ func (f *Feed[T]) State() Cursor {
 	return c
 }
 
-// LoadState has the next pass go on exactly where State was called. The error is of type
+// LoadState makes the next pass continue where State was called. The error is of type
 // CursorMismatch for a state of another dataset, spec, seed or order; the message says what
 // differs.
 func (f *Feed[T]) LoadState(c Cursor) error {
@@ -152,8 +156,8 @@ func (f *Feed[T]) LoadState(c Cursor) error {
 	return nil
 }
 
-// Close ends the feed, and a pass over it; the daemon frees its ring. Batches that are held stay
-// valid. Calling it again does nothing.
+// Close ends the feed and its current pass; the daemon frees the ring. Held batches stay valid.
+// Calling it again does nothing.
 func (f *Feed[T]) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

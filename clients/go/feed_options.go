@@ -7,44 +7,48 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// FeedOptions describe one trainer's stream. Only BatchSize must be given.
+// FeedOptions configure one trainer's feed. Only BatchSize is required. docs/WINDOWS.md defines the
+// orders and tails.
 type FeedOptions struct {
-	// BatchSize is the number of windows a batch, from 1.
+	// BatchSize is the number of windows of a batch, from 1.
 	BatchSize int64
-	// Order is sequential, shuffle, bootstrap (with replacement), random_start (blocks of
-	// neighbouring windows) or lanes (for stateful recurrent models, with Batch.Reset; its spec has
-	// Stride = ContextLength); "" is sequential. docs/WINDOWS.md has their formulas.
+	// Order is sequential, shuffle, bootstrap (draws with replacement), random_start (blocks of
+	// consecutive windows) or lanes (for stateful recurrent models, with Batch.Reset; the spec's
+	// Stride must be its ContextLength). "" is sequential.
 	Order string
-	// Seed and epoch fix an order exactly.
+	// Seed selects a random order. Seed and epoch define it exactly.
 	Seed uint64
-	// Rank says which of the NumReplicas trainers that share an epoch this is, from 0; NumReplicas
-	// 0 means 1.
+	// Rank is this trainer's number, from 0, among the NumReplicas trainers that share an epoch.
+	// NumReplicas 0 means 1.
 	Rank, NumReplicas int64
-	// Tail is what becomes of the last, incomplete step: short, wrap or drop; "" is short for one
+	// Tail is what to do with the last, incomplete step: short, wrap or drop. "" is short for one
 	// trainer and wrap for several.
 	Tail string
-	// Weights, for order bootstrap, are one per item; nil draws all windows evenly.
+	// Weights are the weights of the items in the order bootstrap, one for each item. Nil draws
+	// all windows with equal probability.
 	Weights []float64
-	// ChannelsFirst delivers [B, F, C] instead of [B, C, F].
+	// ChannelsFirst delivers parts of shape [B, F, C] instead of [B, C, F].
 	ChannelsFirst bool
-	// Mask delivers Batch.Mask and the missing ones even where nothing is padded or missing.
+	// Mask delivers Batch.Mask, ContextMissing and TargetMissing even if the spec allows neither
+	// padding nor missing values.
 	Mask bool
-	// Delivery is how batches come: [DeliverSlot], which "" means, DeliverView, DeliverLocal,
-	// DeliverStarts or DeliverAuto.
+	// Delivery is [DeliverSlot], [DeliverView], [DeliverLocal], [DeliverStarts] or [DeliverAuto].
+	// "" is DeliverSlot.
 	Delivery string
-	// Slots is the number of batches in flight, each of which costs one batch of memory; 3 is the
-	// least. With 0 the daemon chooses, and by DeliverSlot the feed has twice as many while both
-	// sides wait for each other, and goes back where that brought little.
+	// Slots is the number of batches in flight, at least 3. Each takes the memory of one batch.
+	// If it is 0, the daemon chooses. By DeliverSlot the feed then doubles the slots while trainer
+	// and daemon wait for each other, and undoes the last step if it did not help.
 	Slots int
 }
 
+// sampler returns the options that define the order.
 func (o FeedOptions) sampler() sampler.Options {
 	return sampler.Options{Order: o.Order, Seed: o.Seed, BatchSize: o.BatchSize, Rank: o.Rank,
 		NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights}
 }
 
-// checkWeights refuses weights that JSON would not carry as they are, or that are not one for each
-// item.
+// checkWeights returns an error for weights that are not finite numbers from 0, one for each item.
+// JSON has no infinity and no NaN, so the daemon could not refuse them.
 func (w *Windows) checkWeights(weights []float64) error {
 	if n := len(w.data.offsets) - 1; weights != nil && len(weights) != n {
 		return errorf(InvalidSpec, "weights", "weights: got %d, want one for each of %d items",
@@ -60,7 +64,7 @@ func (w *Windows) checkWeights(weights []float64) error {
 	return nil
 }
 
-// Cursor resumes an order exactly: a flat object of a few integers in JSON, the same in all
-// clients. What it belongs to stands in it, so that one of another dataset, spec or order is
-// refused.
+// Cursor is a place in an order. It identifies its dataset, spec and order, so that
+// [Feed.LoadState] refuses others. Its JSON is an object of a few integers, the same in all
+// clients.
 type Cursor = sampler.Cursor

@@ -2,5 +2,5 @@
 
 package tensorcache
 
-// readCoreTicks is for systems that tell no process what its cores do.
+// readCoreTicks returns zero: these systems do not report the ticks.
 func readCoreTicks() coreTicks { return coreTicks{} }

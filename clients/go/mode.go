@@ -1,28 +1,28 @@
 package tensorcache
 
-// mode is how a feed is served, as far as that may change meanwhile.
+// mode is what may change about the way a feed is served.
 type mode struct {
 	delivery string
 	slots    int // 0 lets the daemon choose
 }
 
-// modes chooses the mode of a feed. The loop's goroutine uses it; the feed's mu guards have and
-// chooser, which others read.
+// modes chooses the mode of a feed. Only the loop's goroutine changes it. The feed's mu guards have
+// and chooser, which others read.
 type modes[T Value] struct {
-	want    mode             // from the next batch on
-	have    mode             // of the stream
-	chooser *chooser         // of the delivery; nil if it was given
-	tuner   *tuner           // of the slots; nil if they were given
-	builder *batchBuilder[T] // nil if this process never gathers
+	want    mode             // of the stream that serves the next batch
+	have    mode             // of the present stream
+	chooser *chooser         // chooses the delivery; nil if the caller did
+	tuner   *tuner           // chooses the slots; nil if the caller did
+	builder *batchBuilder[T] // nil if this process does not read columns
 }
 
-// isChoosing reports whether a delivery is still being chosen.
+// isChoosing reports whether the delivery is not chosen yet.
 func (m *modes[T]) isChoosing() bool { return m.chooser != nil && !m.chooser.settled }
 
 // views reports whether this process can make views of the windows.
 func (m *modes[T]) views() bool { return m.builder != nil && m.builder.reader.checkViews() == nil }
 
-// keep gives up the wanted mode: no stream of it could be attached.
+// cancelChange makes the present mode the wanted one, because no other can be had.
 func (m *modes[T]) cancelChange() {
 	m.want = m.have
 	if m.chooser != nil {
@@ -30,7 +30,7 @@ func (m *modes[T]) cancelChange() {
 	}
 }
 
-// attached records that a stream with so many slots serves the feed.
+// recordAttached records that a stream with a number of slots is attached.
 func (m *modes[T]) recordAttached(slots int) {
 	if m.tuner != nil {
 		m.tuner.resized(slots)
@@ -38,13 +38,13 @@ func (m *modes[T]) recordAttached(slots int) {
 	m.closeUnusedBuilder()
 }
 
-// isWorse reports whether the stream that was attached for more slots has no more slots than the
+// isWorse reports whether a stream that was attached for more slots has no more slots than the
 // present one, and fewer than wanted.
 func (m *modes[T]) isWorse(attached, present int) bool {
 	return m.want.delivery == m.have.delivery && attached < m.want.slots && attached <= present
 }
 
-// step records that the loop has used up a batch.
+// step records that the loop has finished a batch.
 func (m *modes[T]) step() {
 	if m.isChoosing() {
 		m.want.delivery = m.chooser.step()
@@ -52,7 +52,7 @@ func (m *modes[T]) step() {
 	}
 }
 
-// dropGather closes the gatherer once this process will not gather any more.
+// closeUnusedBuilder closes the builder if no later batch will need it.
 func (m *modes[T]) closeUnusedBuilder() {
 	if m.have.delivery == DeliverSlot && m.want == m.have && !m.isChoosing() {
 		m.closeBuilder()
@@ -60,7 +60,7 @@ func (m *modes[T]) closeUnusedBuilder() {
 	}
 }
 
-// closeGather releases the dataset's maps. A pass that still runs notices.
+// closeBuilder lets the dataset unmap its files. A pass that still runs ends with ErrClosed.
 func (m *modes[T]) closeBuilder() {
 	if m.builder != nil {
 		m.builder.close()

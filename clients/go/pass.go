@@ -9,7 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// pass hands an epoch's batches to yield, until that has enough.
+// pass yields the batches of an epoch until yield returns false.
 func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
 	s, pass, err := f.beginPass(ctx)
 	if err != nil {
@@ -25,8 +25,8 @@ func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
 	return err
 }
 
-// serve hands a stream's batches to yield until the pass ends; more is true where it goes on in
-// another manner.
+// serve yields a stream's batches until the pass ends. more is true if the pass continues in
+// another mode.
 func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
 	yield func(*Batch[T]) bool) (more bool, err error) {
 	defer interruptOn(ctx, s.conn)()
@@ -81,14 +81,14 @@ func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
 	}
 }
 
-// begin brings the stream to where a pass begins.
+// beginPass brings the stream to the place where the pass begins, and returns the pass's number.
 func (f *Feed[T]) beginPass(ctx context.Context) (*stream, uint64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return nil, 0, fmt.Errorf("the feed is %w", ErrClosed)
 	}
-	f.passNumber++ // a pass that is under way is over
+	f.passNumber++ // ends the current pass
 	f.pauseClocks()
 	here, start, target := f.ofStream(), f.ofNextPass(), f.target
 	if target != nil {
@@ -102,7 +102,7 @@ func (f *Feed[T]) beginPass(ctx context.Context) (*stream, uint64, error) {
 		}
 		f.stream, f.have = s, f.want
 		f.recordAttached(s.reply.Slots)
-	case start != here || f.empty: // after two epochs without a batch the daemon waits to be asked
+	case start != here || f.empty: // after two epochs without a batch the daemon waits for a seek
 		end := interruptOn(ctx, f.stream.conn)
 		err := f.stream.seek(start.epoch, start.consumed)
 		end()
@@ -112,14 +112,14 @@ func (f *Feed[T]) beginPass(ctx context.Context) (*stream, uint64, error) {
 		}
 	}
 	f.start, f.last, f.empty = start, nil, false
-	if f.target == target { // else somebody has said so meanwhile, of the pass after this one
+	if f.target == target { // else another goroutine has set the place of the pass after this one
 		f.target = nil
 	}
 	f.meter.begin()
 	return f.stream, f.passNumber, nil
 }
 
-// note remembers the batch that the loop gets now.
+// recordDescriptor records the descriptor of the batch that is yielded next, or of none if empty.
 func (f *Feed[T]) recordDescriptor(pass uint64, d *descriptor, empty bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,7 +133,7 @@ func (f *Feed[T]) recordDescriptor(pass uint64, d *descriptor, empty bool) error
 	return nil
 }
 
-// used ends a batch's turn, which is a step of the trainer.
+// recordStep records that the loop's body has finished a batch.
 func (f *Feed[T]) recordStep(pass uint64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -144,13 +144,14 @@ func (f *Feed[T]) recordStep(pass uint64) error {
 	return nil
 }
 
-// running tells whether the pass is still the feed's.
+// passError returns the error of a pass that is over, or nil.
 func (f *Feed[T]) passError(pass uint64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.passErrorLocked(pass)
 }
 
+// passErrorLocked is passError for a caller that holds mu.
 func (f *Feed[T]) passErrorLocked(pass uint64) error {
 	switch {
 	case f.closed:
@@ -161,7 +162,8 @@ func (f *Feed[T]) passErrorLocked(pass uint64) error {
 	return nil
 }
 
-// lost ends a pass whose stream failed; the next one goes on at the same place.
+// streamFailed returns the error of a pass whose stream failed. The next pass continues at the same
+// place.
 func (f *Feed[T]) streamFailed(ctx context.Context, s *stream, pass uint64, err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,7 +174,7 @@ func (f *Feed[T]) streamFailed(ctx context.Context, s *stream, pass uint64, err 
 		if s.writeFailed.Load() && f.stream == s {
 			f.detach()
 		}
-		return ctx.Err() // else the stream is whole: what was received before is kept
+		return ctx.Err() // without detach: the stream can be read on later
 	}
 	at := f.ofLoop()
 	if f.stream == s {
@@ -194,7 +196,7 @@ func (f *Feed[T]) consumedText(consumed int64) string {
 	return fmt.Sprintf("%d of %d windows", consumed, f.windows.windows)
 }
 
-// drop ends the stream; the next pass attaches anew.
+// detach closes the stream; the next pass attaches again.
 func (f *Feed[T]) detach() {
 	if f.stream == nil {
 		return
@@ -209,7 +211,7 @@ func (f *Feed[T]) detach() {
 	f.stream = nil
 }
 
-// pause stops the clock of the pass.
+// endPass stops the clocks, unless another pass has begun.
 func (f *Feed[T]) endPass(pass uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -218,7 +220,7 @@ func (f *Feed[T]) endPass(pass uint64) {
 	}
 }
 
-// halt stops the clocks.
+// pauseClocks stops the clocks until the next pass.
 func (f *Feed[T]) pauseClocks() {
 	f.meter.pause()
 	if f.chooser != nil {

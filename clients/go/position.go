@@ -3,7 +3,7 @@ package tensorcache
 import "github.com/tensorcache/tensorcache/internal/wire"
 
 // place is a place in the order: an epoch, and how many of its windows all ranks have consumed, or
-// of its batches if the order has Traits.Blocks.
+// how many batches if the order has Traits.Blocks.
 type place struct {
 	epoch    uint64
 	consumed int64
@@ -23,7 +23,7 @@ type position struct {
 	empty  bool        // the latest pass ended without a last batch
 }
 
-// ofLoop returns where the loop goes on.
+// ofLoop returns where the loop continues.
 func (p *position) ofLoop() place {
 	if p.target != nil {
 		return *p.target
@@ -42,7 +42,7 @@ func (p *position) ofStream() place {
 	return p.last.place
 }
 
-// ofNextPass returns where the next pass begins without a target: at the next epoch, if this one
+// ofNextPass returns where the next pass begins without a target: at the next epoch, if this pass
 // delivered anything.
 func (p *position) ofNextPass() place {
 	if p.last == nil {

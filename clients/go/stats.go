@@ -9,30 +9,30 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// Stats is what a feed did so far, and who waited for whom: the trainer for data, by its own clock,
-// the daemon for the trainer, by the daemon's.
+// Stats is what a feed has done, and how long each side waited for the other. The client measures
+// Pass and WaitData, the daemon WaitTrainer.
 type Stats struct {
-	Batches   int64         // handed to the loop
-	Pass      time.Duration // inside passes
-	WaitData  time.Duration // of these, in wait for data
-	Held      int           // slots that the trainer keeps
-	Copied    int64         // batches copied out because the trainer kept nearly all slots
-	Slots     int           // of the ring
+	Batches   int64         // batches handed to the loop
+	Pass      time.Duration // time inside passes
+	WaitData  time.Duration // time inside passes in which the loop waited for data
+	Held      int           // slots of batches that are held or in the loop's body
+	Copied    int64         // batches copied because nearly all slots were held
+	Slots     int           // slots of the ring
 	SlotBytes int64
-	// how a context gets to the loop: memcpy, transpose or view; "" where the daemon has no part in
-	// it
+	// Path is how the daemon gets a context to the loop: memcpy, transpose or view. It is "" if the
+	// daemon does not.
 	Path string
 
-	Step map[string]time.Duration // what a step took by each delivery that DeliverAuto has tried
+	Step map[string]time.Duration // median time of a step, by each delivery that DeliverAuto tried
 
-	WaitTrainer      time.Duration // how long the daemon waited for the trainer
-	WaitTrainerShare float64       // of the time since the feed was attached
-	// what limits the feed and what to try, in one line; "" where the daemon has no word of it
+	WaitTrainer      time.Duration // time in which the daemon waited for the trainer
+	WaitTrainerShare float64       // share of WaitTrainer in the time since the feed was attached
+	// Verdict is one line on what limits the feed and what to try, or "" if the daemon has none.
 	Verdict string
 }
 
-// Stats asks the daemon how the feed does. Where no daemon serves it, what the daemon would say is
-// left out.
+// Stats returns statistics of the feed. It asks the daemon for WaitTrainer, WaitTrainerShare and
+// Verdict, which are zero if no daemon serves the feed.
 func (f *Feed[T]) Stats(ctx context.Context) (Stats, error) {
 	for {
 		s, stats := f.localStats()
@@ -40,7 +40,7 @@ func (f *Feed[T]) Stats(ctx context.Context) (Stats, error) {
 			return stats, nil
 		}
 		err := f.askDaemon(ctx, s, &stats)
-		if err != nil && !f.isServing(s) { // another one does since: it is asked
+		if err != nil && !f.isServing(s) { // another stream was attached meanwhile
 			continue
 		}
 		if errors.Is(err, FeedNotFound) { // it has just ended
@@ -50,14 +50,15 @@ func (f *Feed[T]) Stats(ctx context.Context) (Stats, error) {
 	}
 }
 
-// serves tells whether the feed's batches come from a stream.
+// isServing reports whether the feed's batches come from a stream.
 func (f *Feed[T]) isServing(s *stream) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.stream == s
 }
 
-// count is what is known here, and the stream to ask about; nil where none is attached.
+// localStats returns what this process knows, and the stream to ask the daemon about; nil if none
+// is attached.
 func (f *Feed[T]) localStats() (*stream, Stats) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +81,7 @@ func (f *Feed[T]) localStats() (*stream, Stats) {
 	return f.stream, stats
 }
 
-// hear asks the daemon until it has heard what it was told just before.
+// askDaemon sends the meter, and asks the daemon until its statistics include that.
 func (f *Feed[T]) askDaemon(ctx context.Context, s *stream, stats *Stats) error {
 	if err := s.sendMeter(); err != nil {
 		return connectionError(ctx, err)
@@ -93,7 +94,7 @@ func (f *Feed[T]) askDaemon(ctx context.Context, s *stream, stats *Stats) error 
 		}
 		stats.WaitTrainer, stats.WaitTrainerShare, stats.Verdict = seconds(status.WaitTrainerS),
 			status.WaitTrainerShare, status.Verdict
-		// one reading for all: the verdict is on what the daemon was told
+		// all values of one reading, so that they agree with the verdict
 		if reported := seconds(status.PassS); reported >= stats.Pass {
 			stats.Pass, stats.WaitData = reported, seconds(status.WaitDataS)
 			break
@@ -102,8 +103,7 @@ func (f *Feed[T]) askDaemon(ctx context.Context, s *stream, stats *Stats) error 
 	return nil
 }
 
-// hearings is how often the daemon is asked about a feed until it has heard what it was told of it
-// just before.
+// maxStatusRequests limits how often askDaemon asks.
 const maxStatusRequests = 20
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }

@@ -16,32 +16,32 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// stream is one attachment to the daemon: the socket that descriptors come from and credits go to,
-// and the ring.
+// stream is one attachment to the daemon: the socket, which receives descriptors of batches and
+// sends credits for slots, and the ring of slots.
 type stream struct {
 	conn         *net.UnixConn
 	reply        wire.FeedReply
 	layout       *slotLayout
 	ring         *ring
 	meter        *meter
-	attached     time.Time     // of the attachment
-	passedBefore time.Duration // inside passes, then
+	attached     time.Time
+	passedBefore time.Duration // time inside passes before that
 	close        func()
 
-	id          uint32            // descriptors of an older stream are to be skipped
-	queue       []wire.Descriptor // received; those before at were handed out
-	next        int
-	buffer      []byte // received; the first filled bytes are not parsed yet
+	id          uint32            // changes with each seek; descriptors of another one are skipped
+	queue       []wire.Descriptor // received descriptors
+	next        int               // the first of queue that nextDescriptor has not returned
+	buffer      []byte            // received bytes; the first filled ones are not parsed yet
 	filled      int
-	daemonError error       // an ERROR frame came
+	daemonError error       // of an ERROR frame
 	writeFailed atomic.Bool // a frame was perhaps sent in part
 
-	freed []uint32 // scratch of giveBack
+	freed []uint32 // reused by giveBack
 	mu    sync.Mutex
-	frame []byte // what is being sent
+	frame []byte // to send; mu guards it
 }
 
-// attach opens a feed.
+// attach starts a feed and maps its ring.
 func (c *Cache) attach(ctx context.Context, request wire.FeedRequest, m *meter) (*stream, error) {
 	s := &stream{meter: m, buffer: make([]byte, 1<<16)}
 	conn, files, err := c.request(ctx, request, &s.reply)
@@ -56,7 +56,7 @@ func (c *Cache) attach(ctx context.Context, request wire.FeedRequest, m *meter) 
 	s.id = s.reply.Stream
 	s.queue = make([]wire.Descriptor, 0, s.reply.Slots)
 	s.close = sync.OnceFunc(func() {
-		// a daemon that stands still holds nobody up
+		// a daemon that does not read must not block the caller for long
 		_ = s.conn.SetWriteDeadline(time.Now().Add(time.Second))
 		s.mu.Lock()
 		_, _ = s.conn.Write(appendHeader(nil, wire.FrameDone, 0))
@@ -67,7 +67,7 @@ func (c *Cache) attach(ctx context.Context, request wire.FeedRequest, m *meter) 
 	return s, nil
 }
 
-// mapRing maps the ring of the reply, and checks what it says of a slot against it.
+// mapRing maps the ring of the reply, and checks the layout of its slots.
 func (s *stream) mapRing(files []*os.File) error {
 	r := s.reply
 	if len(files) != 1 || r.Slots < 1 || r.SlotBytes < 1 {
@@ -86,8 +86,8 @@ func (s *stream) mapRing(files []*os.File) error {
 	return err
 }
 
-// next is the next descriptor of this stream; older ones are skipped and their slots given back. ok
-// is false where more must be received first.
+// nextDescriptor returns the next descriptor of this stream. It skips those from before a seek and
+// gives back their slots. ok is false if more must be received first.
 func (s *stream) nextDescriptor() (d wire.Descriptor, ok bool) {
 	for s.next < len(s.queue) {
 		d = s.queue[s.next]
@@ -102,9 +102,9 @@ func (s *stream) nextDescriptor() (d wire.Descriptor, ok bool) {
 	return d, false
 }
 
-// receive waits for some bytes more of what the daemon sends: descriptors, perhaps none yet. Slots
-// are given back before, so the daemon always has what the trainer does not hold. What was received
-// before an error is kept.
+// receive waits for more bytes from the daemon, which may complete no descriptor yet. It gives
+// slots back first, so that the daemon has every slot that no batch uses. What came before an error
+// can still be read.
 func (s *stream) receive() error {
 	if s.daemonError != nil {
 		return s.daemonError
@@ -125,7 +125,7 @@ func (s *stream) receive() error {
 	return err
 }
 
-// parse takes the whole frames out of the buffer.
+// parse moves whole frames from the buffer to the queue.
 func (s *stream) parse() error {
 	if s.next == len(s.queue) {
 		s.queue, s.next = s.queue[:0], 0
@@ -170,11 +170,11 @@ func (s *stream) parse() error {
 	return nil
 }
 
-// unread takes back that next handed out its latest descriptor.
+// undoNext makes nextDescriptor return its latest descriptor again.
 func (s *stream) undoNext() { s.next-- }
 
-// giveBack sends the freed slots as one CREDIT, if there are so many, and now and then what the
-// meter says.
+// giveBack sends the freed slots as one CREDIT frame if there are at least atLeast, and with it a
+// METER frame if one is due.
 func (s *stream) giveBack(atLeast int) error {
 	if s.ring.freedCount() < atLeast {
 		return nil
@@ -190,7 +190,7 @@ func (s *stream) giveBack(atLeast int) error {
 	return s.sendFrame()
 }
 
-// report tells the daemon what the meter says.
+// sendMeter sends a METER frame at once.
 func (s *stream) sendMeter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,7 +202,7 @@ func (s *stream) sendMeter() error {
 	return err
 }
 
-// seek goes on at another place; what is under way from before is skipped.
+// seek continues at another place, and makes nextDescriptor skip what was sent before.
 func (s *stream) seek(epoch uint64, consumed int64) error {
 	s.id++
 	s.mu.Lock()
@@ -212,7 +212,7 @@ func (s *stream) seek(epoch uint64, consumed int64) error {
 	return s.sendFrame()
 }
 
-// write sends what is in out; the caller holds mu.
+// sendFrame sends frame. The caller holds mu.
 func (s *stream) sendFrame() error {
 	if _, err := s.conn.Write(s.frame); err != nil {
 		s.writeFailed.Store(true)
@@ -221,7 +221,8 @@ func (s *stream) sendFrame() error {
 	return nil
 }
 
-// lastWords is the ERROR frame that the daemon may have left before it closed, else the error.
+// finalError returns the error of the ERROR frame that the daemon sent before it closed the
+// connection, or else err.
 func (s *stream) finalError(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -240,7 +241,7 @@ func (s *stream) finalError(err error) error {
 	return s.daemonError
 }
 
-// cursorJSON is a cursor in a request; nil begins at the beginning.
+// cursorJSON returns a cursor in JSON; nil is the beginning.
 func cursorJSON(c *Cursor) (json.RawMessage, error) {
 	if c == nil {
 		return nil, nil

@@ -8,15 +8,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// reportEvery is how often the daemon is told of the trainer's waiting, at most.
+// reportEvery is the shortest time between two METER frames, unless one is requested.
 const reportEvery = 250 * time.Millisecond
 
-// meter is the trainer's clock: how long it is inside passes, and how much of that it waits for
-// data.
+// meter measures how long the trainer is inside passes, and how much of that it waits for data.
 type meter struct {
 	mu               sync.Mutex
 	inPasses, waited time.Duration
-	passBegan        time.Time // of the pass; zero where none runs
+	passBegan        time.Time // zero between passes
 	nextReport       time.Time
 }
 
@@ -35,14 +34,14 @@ func (m *meter) pause() {
 	}
 }
 
-// running tells whether a pass is under way.
+// running reports whether a pass is in progress.
 func (m *meter) running() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return !m.passBegan.IsZero()
 }
 
-// wait counts the time since then as waited.
+// addWait counts the time since then as waiting.
 func (m *meter) addWait(since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -59,7 +58,7 @@ func (m *meter) read() (passed, waited time.Duration) {
 	return passed, min(passed, m.waited)
 }
 
-// appendFrame appends a METER frame, unless the daemon was told a moment ago.
+// appendFrame appends a METER frame, if one is due or always is true.
 func (m *meter) appendFrame(b []byte, always bool) []byte {
 	m.mu.Lock()
 	now := time.Now()
