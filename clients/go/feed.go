@@ -44,7 +44,7 @@ func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T],
 	}
 	f := &Feed[T]{windows: w, options: o}
 	if o.sampler().Traits().VariableLength {
-		runs, err := w.index(ctx)
+		runs, err := w.fetchRuns(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -7,23 +7,24 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// InverseOptions say of whom the values are, and what came before them. The zero value will do
-// where no step is per item.
+// InverseOptions say which items values belong to, and which values precede them. The zero value
+// works if no step was fitted per item.
 type InverseOptions struct {
-	// Item is the value of the item that all values are of.
+	// Item is the name of the item that all values belong to.
 	Item any
-	// Codes, instead, are codes of items along the first axis, as [Batch.Item].
+	// Codes are item codes along the first axis, such as [Batch.Item]. They replace Item.
 	Codes []int64
-	// Initial, for columns that hold differences, are the undone values of the rows before the
-	// first, in the shape of the values without the axis of rows; nil where the values begin with
-	// the first rows of items.
+	// Initial has, for columns stored as differences, the original values of the row before the
+	// first one. Its shape is that of the values without the axis of rows. Nil means that the
+	// values begin at the first rows of items.
 	Initial []float64
 }
 
-// Inverse undoes the steps of one column, in new memory: stored · scale + shift, then, for diff,
-// sums along the rows, then, for log1p, expm1. What was filled stays filled, and what was clipped
-// clipped. Values are rows of the column, one after the other; the item is named by its value, nil
-// where no step is per item. The error is of type ColumnNotFound, ItemNotFound or InvalidSpec.
+// Inverse undoes the steps of one column: stored · scale + shift, then cumulative sums along the
+// rows for diff, then expm1 for log1p. It returns new memory. It does not undo fill and clip, which
+// lose the original values. values are rows of the column, one after the other. item is the item's
+// name, or nil if no step was fitted per item. The error is of type ColumnNotFound, ItemNotFound or
+// InvalidSpec.
 func (d *Dataset) Inverse(column string, values []float64, item any) ([]float64, error) {
 	c, err := d.column(column)
 	if err != nil {
@@ -36,9 +37,9 @@ func (d *Dataset) Inverse(column string, values []float64, item any) ([]float64,
 	return p.Data, err
 }
 
-// Inverse undoes the steps of columns whose features stand side by side along the last axis of a
-// part, as in Batch.Target, in float64 and new memory, as [Dataset.Inverse] does. The rows run
-// along the axis before.
+// Inverse undoes the steps of columns as [Dataset.Inverse] does, in float64 and new memory. The
+// features of the columns, in their order, are the last axis of values, as in Batch.Target. Rows
+// are the axis before it.
 func Inverse[T float32 | float64](d *Dataset, columns []string, values Part[T],
 	o InverseOptions) (Part[float64], error) {
 	values = values.dense()
@@ -61,18 +62,18 @@ func Inverse[T float32 | float64](d *Dataset, columns []string, values Part[T],
 	return Part[float64]{Data: out, Shape: copySlice(values.Shape)}, nil
 }
 
-// inversion is where each value of a part belongs to.
+// inversion finds the column, item and row of each value of a part.
 type inversion struct {
 	columns      []*layout.ManifestColumn
-	columnIndex  []int // the column of each feature
-	featureIndex []int // and which of the column's it is
-	features     int   // values of a row
-	rows         int   // along the axis of rows, 1 where there is none
-	hasRows      bool  // there is an axis of rows
-	firstStride  int   // values of one index of the first axis
-	rowsAreFirst bool  // there is no axis before that
+	columnIndex  []int // index in columns, for each feature
+	featureIndex []int // index in the column's features, for each feature
+	features     int   // length of the last axis
+	rows         int   // length of the axis of rows; 1 without one
+	hasRows      bool
+	firstStride  int  // number of values of one index of the first axis
+	rowsAreFirst bool // the axis of rows is the first axis
 	codes        []int64
-	code         int64
+	code         int64 // if codes is nil
 	initial      []float64
 }
 
@@ -106,7 +107,7 @@ func newInversion(d *Dataset, columns []string, shape []int, n int,
 	return in, in.setItems(d, shape, o)
 }
 
-// name finds the item's code, or checks the codes.
+// setItems finds the item's code, or checks the codes.
 func (in *inversion) setItems(d *Dataset, shape []int, o InverseOptions) (err error) {
 	if o.Codes != nil {
 		if len(shape) == 0 || len(o.Codes) != shape[0] {
@@ -138,7 +139,7 @@ func (in *inversion) setItems(d *Dataset, shape []int, o InverseOptions) (err er
 	return nil
 }
 
-// codeAt is the item of value i.
+// itemAt returns the code of the item of value i.
 func (in *inversion) itemAt(i int) int64 {
 	if in.codes == nil {
 		return in.code
@@ -146,7 +147,7 @@ func (in *inversion) itemAt(i int) int64 {
 	return in.codes[i/in.firstStride]
 }
 
-// scaling is that of value i.
+// scalingAt returns the shift and scale of value i.
 func (in *inversion) scalingAt(i int) (shift, scale float64) {
 	f := i % in.features
 	c := in.columns[in.columnIndex[f]]
@@ -160,8 +161,7 @@ func (in *inversion) scalingAt(i int) (shift, scale float64) {
 	return c.Scale.Shift[at], c.Scale.Scale[at]
 }
 
-// unprepare undoes differences and logarithms of one column, whose features begin at a place of
-// each row.
+// undoSteps undoes differences and logarithms of a column, whose first feature is feature at.
 func (in *inversion) undoSteps(c *layout.ManifestColumn, out []float64, at int) error {
 	if c.Prepared == nil {
 		return nil
@@ -181,7 +181,7 @@ func (in *inversion) undoSteps(c *layout.ManifestColumn, out []float64, at int) 
 	return nil
 }
 
-// sum sums up differences along the rows.
+// undoDiff sums differences along the rows.
 func (in *inversion) undoDiff(c *layout.ManifestColumn, out []float64, at int) error {
 	if !in.hasRows {
 		return errorf(InvalidSpec, "values",
@@ -208,8 +208,8 @@ func (in *inversion) undoDiff(c *layout.ManifestColumn, out []float64, at int) e
 	return nil
 }
 
-// sumFirst sums a series that begins with the first rows of its item; where each row has a code of
-// its own, of several items.
+// undoDiffByItem sums a series that begins at the first row of its item. If each row has an item
+// code, the series may have several items.
 func (in *inversion) undoDiffByItem(c *layout.ManifestColumn, s series, begin, feature int) error {
 	n := s.len()
 	for from := 0; from < n; {
@@ -233,7 +233,7 @@ func (in *inversion) undoDiffByItem(c *layout.ManifestColumn, s series, begin, f
 	return nil
 }
 
-// lane is one feature's rows among those of others.
+// series is the rows of one feature, in values that have the other features between them.
 type series struct {
 	values []float64
 	offset int
@@ -244,7 +244,7 @@ func (s series) len() int             { return len(s.values) / s.stride }
 func (s series) at(r int) float64     { return s.values[s.offset+r*s.stride] }
 func (s series) set(r int, v float64) { s.values[s.offset+r*s.stride] = v }
 
-// sumFrom sums rows up from an undone value.
+// accumulateFrom sums the rows, from the original value before the first one.
 func (s series) accumulateFrom(p *layout.Prepared, initial float64) {
 	sum := initial
 	if p.ClipLow != nil {
@@ -262,8 +262,8 @@ func (s series) accumulateFrom(p *layout.Prepared, initial float64) {
 	}
 }
 
-// sumAfter sums rows whose leading missing ones end at the value first; missing ones before that
-// stay missing.
+// accumulateAfter sums rows from to to. first is the value of the last of the leading missing rows;
+// the missing rows before it stay missing.
 func (s series) accumulateAfter(from, to int, first float64) {
 	r := from
 	for r+1 < to && math.IsNaN(s.at(r+1)) {

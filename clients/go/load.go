@@ -12,86 +12,94 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// LoadOptions say what a load keeps and does. The zero value loads every column as it is. The
-// fields are the flags of tensorcache load, which docs/LOADING.md describes.
+// LoadOptions configure a load. The zero value loads every column as it is. The fields are the
+// flags of tensorcache load, which docs/LOADING.md describes.
 type LoadOptions struct {
-	// value columns to keep, in this order; nil keeps all
+	// Columns are the value columns to keep, in this order. Nil keeps all.
 	Columns []string `json:"columns,omitempty"`
 	ItemID  []string `json:"item_id,omitempty"` // the columns that name a row's item
-	Time    string   `json:"time,omitempty"`    // the column that orders the rows of an item
-	Layout  string   `json:"layout,omitempty"`  // columns or packed
-	Melt    bool     `json:"melt,omitempty"`    // every column but the time is a series
+	// the time column, by which the rows of an item rise
+	Time   string `json:"time,omitempty"`
+	Layout string `json:"layout,omitempty"` // columns or packed; "" is columns
+	Melt   bool   `json:"melt,omitempty"`   // each column except Time becomes an item
 
-	// DType, float32 or float64, is what float columns are stored as; or a map of dtypes by column,
-	// with "*" for the others.
+	// DType is the dtype of float columns, float32 or float64, or a map of dtypes by column, with
+	// "*" for all others.
 	DType any `json:"dtype,omitempty"`
 
-	// Steps of value columns, in this order. Each is one setting for all columns, or a map of them
-	// by name with "*" for the others: Fill a number, mean, forward, backward, linear; Clip
-	// [2]*float64; Log1p and Diff true, or a []string of columns; Scale standard, minmax, robust,
-	// maxabs.
+	// Steps of value columns, in the order in which a load applies them. Each is one setting for
+	// all columns, or a map of settings by column, with "*" for all others. Fill is a number or
+	// mean, forward, backward or linear. Clip is a [2]*float64, where nil is no bound. Log1p and
+	// Diff are true or a []string of columns. Scale is standard, minmax, robust or maxabs.
 	Fill  any `json:"fill,omitempty"`
 	Clip  any `json:"clip,omitempty"`
 	Log1p any `json:"log1p,omitempty"`
 	Diff  any `json:"diff,omitempty"`
 	Scale any `json:"scale,omitempty"`
 
-	ScalePer string `json:"scale_per,omitempty"` // column or item
-	// rows of each item that fits see, half-open; nil is open
-	FitRows *[2]*int64 `json:"fit_rows,omitempty"`
-	// a time that ends them: RFC 3339, a date or an integer
-	FitBefore any `json:"fit_before,omitempty"`
-	// a share of each item's rows that ends them
-	FitFraction *float64 `json:"fit_fraction,omitempty"`
-	FitSample   int64    `json:"fit_sample,omitempty"` // draw so many of these rows
-	FitSeed     int64    `json:"fit_seed,omitempty"`
-	// features of the time that become value columns
+	ScalePer string `json:"scale_per,omitempty"` // column or item; "" is column
+
+	// FitRows are the rows of each item to which Fill mean and Scale are fitted, half-open; a nil
+	// bound is open. FitBefore (RFC 3339, a date or an integer) ends these rows at a time, and
+	// FitFraction at a fraction of each item's rows. The fit uses the rows that all of them allow.
+	FitRows     *[2]*int64 `json:"fit_rows,omitempty"`
+	FitBefore   any        `json:"fit_before,omitempty"`
+	FitFraction *float64   `json:"fit_fraction,omitempty"`
+	FitSample   int64      `json:"fit_sample,omitempty"` // number of these rows to draw; 0 is all
+	FitSeed     int64      `json:"fit_seed,omitempty"`   // seed of FitSample
+
+	// Calendar are features of the time that become value columns.
 	Calendar []string `json:"calendar,omitempty"`
 
-	Delimiter string `json:"delimiter,omitempty"` // between the cells of text files
-	NoHeader  bool   `json:"no_header,omitempty"` // text files begin with values
-	Decimal   string `json:"decimal,omitempty"`   // the decimal sign of text files
-	// words of text files that stand for no value
-	NA         []string `json:"na,omitempty"`
-	TimeFormat string   `json:"time_format,omitempty"` // as %d/%m/%Y
+	// Options of text files.
+	Delimiter  string   `json:"delimiter,omitempty"`   // between cells
+	NoHeader   bool     `json:"no_header,omitempty"`   // the first line has values
+	Decimal    string   `json:"decimal,omitempty"`     // the decimal point
+	NA         []string `json:"na,omitempty"`          // cells that mean a missing value
+	TimeFormat string   `json:"time_format,omitempty"` // such as %d/%m/%Y
 
-	Where *LoadWhere `json:"where,omitempty"` // keep rows by their time
-	Items []any      `json:"items,omitempty"` // keep these items
-	// as 3/16, keep items by the hash of their names
+	Where *LoadWhere `json:"where,omitempty"` // rows to keep
+	Items []any      `json:"items,omitempty"` // items to keep
+	// ItemBucket keeps a part of the items by the hash of their names: 3/16 is part 3, from 0, of
+	// 16.
 	ItemBucket string `json:"item_bucket,omitempty"`
 	Sort       bool   `json:"sort,omitempty"` // sort the rows by item and time
-	// of rows with the same item and time keep first, last or mean
+	// Duplicates is what to keep of rows with the same item and time: first, last or mean.
 	Duplicates string `json:"duplicates,omitempty"`
-	// a duration as 1h or an integer: insert the rows that a grid lacks
-	Regrid      any  `json:"regrid,omitempty"`
+	// Regrid inserts rows of missing values, so that times are at this distance: a duration such as
+	// 1h, or an integer.
+	Regrid any `json:"regrid,omitempty"`
+	// HashSources compares sources with those of the last load by content, instead of by the time
+	// of their last change.
 	HashSources bool `json:"hash_sources,omitempty"`
 
-	// Progress, if not nil, is told now and then how far a load of files is.
+	// Progress, if not nil, is called several times a second during a load of files.
 	Progress func(Job) `json:"-"`
 }
 
-// LoadWhere keeps the rows of a load whose time lies in [Time[0], Time[1]): RFC 3339, a date or an
-// integer each, nil for an open end.
+// LoadWhere keeps the rows of a load whose time is in [Time[0], Time[1]). A time is RFC 3339, a
+// date or an integer; nil is no bound.
 type LoadWhere struct {
 	Time [2]any `json:"time"`
 }
 
-// Job is a load under way. Bytes are of the sources; rows and bytes are those of the phase.
+// Job is the progress of a load. Rows and bytes are those of the present phase.
 type Job struct {
-	Phase      string `json:"phase"` // hash, count, read, filter, arrange, scale, copy, finish
+	Phase      string `json:"phase"` // hash, count, read, filter, arrange, scale, copy or finish
 	Rows       int64  `json:"rows"`
 	RowsTotal  int64  `json:"rows_total"`
-	Bytes      int64  `json:"bytes"`
+	Bytes      int64  `json:"bytes"` // of the sources
 	BytesTotal int64  `json:"bytes_total"`
-	// the share of the whole work that is done; it never goes back
+	// Progress is the fraction of all work that is done. It never falls.
 	Progress float64  `json:"progress"`
-	EtaS     *float64 `json:"eta_s"` // seconds that are left; nil while that is not known
+	EtaS     *float64 `json:"eta_s"` // estimate of the seconds left; nil if unknown
 }
 
-// Load loads files and folders into the next generation of a dataset, and opens it. Sources may be
-// patterns as *.csv. The same sources, unchanged, with the same options are there already and cost
-// nothing. The context's end takes the load back, unless others wait for it too. The error names
-// file, column and row that are to blame.
+// Load loads files and folders as the next generation of a dataset, and opens it. Sources may be
+// patterns such as *.csv. If the newest generation was loaded from the same unchanged sources with
+// the same options, Load only opens it. The end of the context cancels the load, unless another
+// client waits for it too. The error is of type SourceError for a file that cannot be loaded, and
+// names file, row and column; it is of type InvalidRequest for an option that is not allowed.
 func (c *Cache) Load(ctx context.Context, name string, sources []string,
 	o LoadOptions) (*Dataset, error) {
 	if err := checkName(name); err != nil {
@@ -108,17 +116,18 @@ func (c *Cache) Load(ctx context.Context, name string, sources []string,
 	return c.runJob(ctx, name, "/load", request, o.Progress)
 }
 
-// AppendOptions are those of an append; the zero value will do.
+// AppendOptions configure an append. The zero value works.
 type AppendOptions struct {
-	// HashSources compares sources by what they hold, instead of by the time of their last change.
+	// HashSources compares sources by content, instead of by the time of their last change.
 	HashSources bool
-	// Progress, if not nil, is told now and then how far it is.
+	// Progress, if not nil, is called several times a second.
 	Progress func(Job)
 }
 
-// Append makes a new generation of a dataset: the rows of the newest one and, behind those of their
-// items, the rows of more files, prepared as the dataset was. Sources that it has already,
-// unchanged, are passed over. Otherwise it is as Load.
+// Append makes a new generation of a dataset from the newest one and more files. Each item's new
+// rows follow its old ones, and get the steps with which the dataset was loaded. Append skips
+// sources that the dataset already has, if they are unchanged. Lifetime and errors are those of
+// Load.
 func (c *Cache) Append(ctx context.Context, name string, sources []string,
 	o AppendOptions) (*Dataset, error) {
 	if err := checkName(name); err != nil {
@@ -132,7 +141,7 @@ func (c *Cache) Append(ctx context.Context, name string, sources []string,
 		wire.Append{Sources: paths, HashSources: o.HashSources}, o.Progress)
 }
 
-// follow begins a job, waits for its end, and opens what it made.
+// runJob starts a job, waits for its end, and opens the generation that it made.
 func (c *Cache) runJob(ctx context.Context, name, action string, request any,
 	progress func(Job)) (*Dataset, error) {
 	var job wire.Job
@@ -160,8 +169,9 @@ func (c *Cache) runJob(ctx context.Context, name, action string, request any,
 	return c.Generation(ctx, name, job.Generation)
 }
 
-// absolute are the sources as absolute paths: the daemon works in another directory. A pattern that
-// names no file itself stands for the files and folders it matches, but for hidden ones.
+// absolutePaths returns the sources as absolute paths, because the daemon has another working
+// directory. A source that does not exist and is a pattern stands for the files and folders that it
+// matches, without hidden ones.
 func absolutePaths(sources []string) ([]string, error) {
 	var out []string
 	for _, source := range sources {
@@ -196,7 +206,7 @@ func noMatch(pattern string) *Error {
 	return e
 }
 
-// putOptions are the options of a put as JSON.
+// encode returns the options of a put in JSON.
 func (o LoadOptions) encode() (json.RawMessage, error) {
 	b, err := json.Marshal(o)
 	if err != nil {

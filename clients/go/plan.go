@@ -7,7 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Plan says what would be served, exactly; its JSON is what tensorcache plan --json prints.
+// Plan describes exactly what a feed would serve. Its JSON is that of tensorcache plan --json.
 type Plan struct {
 	Dataset    string                  `json:"dataset"`
 	Generation int64                   `json:"generation"`
@@ -16,37 +16,36 @@ type Plan struct {
 	Items      int64                   `json:"items"`
 	Positions  int64                   `json:"positions"`
 	Rejected   map[window.Reason]int64 `json:"rejected"`
-	First      *Place                  `json:"first"` // nil where there is no window
+	First      *Place                  `json:"first"` // nil if there is no window
 	Last       *Place                  `json:"last"`
-	// how a context gets into a slot: memcpy or transpose; view where it need not
+	// Path is how a context gets into a slot: memcpy or transpose, or view if a view is possible.
 	Path     string   `json:"path"`
 	Features Features `json:"features"`
 	DType    string   `json:"dtype"` // "" is as stored
 
-	// What follows is there for a plan with FeedOptions.
-	Batches    int64      `json:"batches"`
-	LastBatch  int64      `json:"last_batch"`
-	BatchBytes int64      `json:"batch_bytes"`
+	// These are zero for a plan without FeedOptions.
+	Batches    int64      `json:"batches"`     // batches of an epoch, for the rank
+	LastBatch  int64      `json:"last_batch"`  // windows of the last batch
+	BatchBytes int64      `json:"batch_bytes"` // bytes of a slot
 	Ranks      []RankPlan `json:"ranks"`
 }
 
-// Place is where a window is: its item's value, its first row in the item, and that row's time (RFC
-// 3339, or an integer).
+// Place is where a window starts.
 type Place struct {
-	Item  any   `json:"item"`
-	Start int64 `json:"start"`
-	Time  any   `json:"time"`
+	Item  any   `json:"item"`  // the item's name, as of [Dataset.Item]
+	Start int64 `json:"start"` // the first row, counted from the item's first row
+	Time  any   `json:"time"`  // that row's time: RFC 3339 or an integer
 }
 
-// RankPlan is a rank's share of an epoch.
+// RankPlan is what one rank serves of an epoch.
 type RankPlan struct {
 	Rank    int64 `json:"rank"`
 	Windows int64 `json:"windows"`
 	Batches int64 `json:"batches"`
 }
 
-// Plan says which windows exist and why others do not, and with options also what an epoch of a
-// feed would be; of the options nil leaves that out.
+// Plan returns which windows exist and why others do not. With options it also describes an epoch
+// of a feed. The error is of type InvalidSpec for an option that is not allowed.
 func (w *Windows) Plan(ctx context.Context, options *FeedOptions) (*Plan, error) {
 	var request wire.PlanRequest
 	if options != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// PutColumn is one column of arrays to be put: what [Values], [Matrix], [Texts] and [Timestamps]
-// make.
+// PutColumn is a column of Put. [Values], [Matrix], [Texts] and [Timestamps] return one.
 type PutColumn struct {
 	Name  string  `json:"name"`
 	DType string  `json:"dtype"`
@@ -23,30 +22,31 @@ type PutColumn struct {
 	payload [][]byte
 }
 
-// Values is a column of numbers or truth values, of shape [rows]; the slice is read by Put, not
-// copied.
+// Values returns a column of numbers or truth values, of shape [rows]. It does not copy the slice,
+// which Put reads.
 func Values[T Value](name string, values []T) PutColumn {
 	b := bytesOfValues(values)
 	return PutColumn{Name: name, DType: string(dtypeOf[T]()), Shape: []int64{int64(len(values))},
 		Bytes: int64(len(b)), payload: [][]byte{b}}
 }
 
-// Matrix is a column of shape [rows, width], row by row. Values that are left over make no row and
-// are refused by Put.
+// Matrix returns a column of shape [rows, width], whose rows are one after the other in values. It
+// does not copy the slice. Put refuses it if len(values) is not a multiple of width.
 func Matrix[T Value](name string, values []T, width int) PutColumn {
 	c := Values(name, values)
 	c.Shape = []int64{int64(len(values) / max(1, width)), int64(width)}
 	return c
 }
 
-// Timestamps is a column of times since 1970 in a unit: s, ms, us or ns.
+// Timestamps returns a column of times since 1970, in unit s, ms, us or ns. It does not copy the
+// slice.
 func Timestamps(name, unit string, values []int64) PutColumn {
 	c := Values(name, values)
 	c.DType, c.Unit = string(layout.Timestamp), unit
 	return c
 }
 
-// Texts is a column of texts.
+// Texts returns a column of texts. It copies them.
 func Texts(name string, values []string) PutColumn {
 	offsets := make([]int64, len(values)+1)
 	for i, v := range values {
@@ -70,9 +70,9 @@ func dtypeOf[T Value]() layout.DType {
 	return ""
 }
 
-// Put puts arrays into the cache as the next generation of a dataset, and opens it. The error is of
-// type SourceError for columns that do not fit each other, and InvalidRequest for an option that
-// cannot be.
+// Put stores arrays as the next generation of a dataset, and opens it. Options of text files and
+// Progress do not apply. The error is of type SourceError for columns of different lengths, and of
+// type InvalidRequest for an option that is not allowed.
 func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn,
 	o LoadOptions) (*Dataset, error) {
 	if err := checkName(name); err != nil {
@@ -101,7 +101,7 @@ func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn,
 	return c.Generation(ctx, name, reply.Generation)
 }
 
-// send sends a put and reads its answer, which may come while there is still something to send.
+// sendPut sends a put and reads the reply, which may come before everything was sent.
 func sendPut(conn *net.UnixConn, request wire.PutRequest, columns []PutColumn,
 	reply *wire.PutReply) error {
 	if err := sendRequest(conn, request); err != nil {

@@ -7,18 +7,18 @@ import "context"
 // T is as for [NewFeed]. The error wraps ErrType if a part has another type, and is of type
 // InvalidRequest for a number outside of 0 to w.Len()-1.
 func At[T Value](ctx context.Context, w *Windows, numbers ...int64) (*Batch[T], error) {
-	index, err := w.index(ctx)
+	runs, err := w.fetchRuns(ctx)
 	if err != nil {
 		return nil, err
 	}
 	b := &Batch[T]{Item: make([]int64, len(numbers)), Start: make([]int64, len(numbers)),
 		rows: w.rows}
 	for i, n := range numbers {
-		if n < 0 || n >= index.Len() {
+		if n < 0 || n >= runs.Len() {
 			return nil, errorf(InvalidRequest, "number", "window %d: there are windows 0 to %d", n,
-				index.Len()-1)
+				runs.Len()-1)
 		}
-		b.Item[i], b.Start[i] = index.place(n)
+		b.Item[i], b.Start[i] = runs.place(n)
 	}
 	release, err := w.data.acquire()
 	if err != nil {

@@ -7,35 +7,40 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Rest stands in [Split.Lengths] and [Split.Fractions] for the one part that takes what the others
-// leave.
+// Rest is the length or fraction of the one part of a [Split] that gets everything that the other
+// parts leave.
 const Rest = -1
 
-// Where keeps the windows whose prediction rows all lie inside what is given.
+// Where keeps the windows whose prediction rows are all inside its bounds.
 type Where struct {
-	Rows  *window.Bounds     // rows of each item, as window.Rows(0, 100)
-	Time  *window.TimeBounds // the same by time
-	Items []any              // values of items; nil keeps all
-	// ContextBeforeSplit lets context reach back before the bound; nil means true.
+	Rows  *window.Bounds     // rows of each item, such as window.Rows(0, 100)
+	Time  *window.TimeBounds // times
+	Items []any              // names of items; nil keeps all
+	// ContextBeforeSplit allows context rows before the bounds; nil means true.
 	ContextBeforeSplit *bool
 }
 
-// Split parts windows by exactly one of Lengths, Fractions, AtTimes, Items and ItemFractions.
+// Split cuts windows into parts by exactly one of Lengths, Fractions, AtTimes, Items and
+// ItemFractions.
 type Split struct {
-	Lengths []int64 // rows of each part per item, from its start; one may be Rest
-	// shares of each item's rows; one may be Rest, else the last takes the rest
+	Lengths []int64 // rows of each part, in each item from its start; one may be Rest
+	// Fractions are each part's share of an item's rows. One may be Rest; else the last part gets
+	// the rows that are left.
 	Fractions []float64
-	AtTimes   []window.TimeValue // k bounds for k+1 parts
-	Items     [][]any            // values of items, a list for each part
-	// shares of the items, by a fixed hash of their names; one may be Rest
+	AtTimes   []window.TimeValue // n times between n+1 parts
+	Items     [][]any            // names of the items of each part
+	// ItemFractions are each part's share of the items, by a fixed hash of their names. One may be
+	// Rest.
 	ItemFractions []float64
-	Purge         int64 // rows left out before each later part
-	// ContextBeforeSplit lets a part's context reach back before its first row; nil means true.
+	Purge         int64 // rows to leave out before each part except the first
+	// ContextBeforeSplit allows context rows before the part's first row; nil means true.
 	ContextBeforeSplit *bool
-	Names              []string // of the parts; nil is train, val, test and the like
+	// Names are the names of the parts. Nil is train and test, or train, val and test, or for more
+	// parts part0, part1 and so on.
+	Names []string
 }
 
-// object collects the fields of a JSON object.
+// jsonObject is the fields of a JSON object.
 type jsonObject map[string]any
 
 func (o jsonObject) addIf(name string, given bool, value any) {
@@ -44,7 +49,7 @@ func (o jsonObject) addIf(name string, given bool, value any) {
 	}
 }
 
-// cut is the where as the daemon reads it.
+// encode returns the cut of docs/PROTOCOL.md.
 func (w Where) encode() (json.RawMessage, error) {
 	fields := jsonObject{}
 	fields.addIf("rows", w.Rows != nil, w.Rows)
@@ -61,7 +66,7 @@ func (w Where) encode() (json.RawMessage, error) {
 	return json.Marshal(cut)
 }
 
-// request is the split as the daemon reads it.
+// encode returns the split of docs/PROTOCOL.md.
 func (s Split) encode() (json.RawMessage, error) {
 	fields := jsonObject{}
 	fields.addIf("lengths", s.Lengths != nil, restAsNull(s.Lengths))
@@ -92,7 +97,7 @@ func (s Split) encode() (json.RawMessage, error) {
 	return b, nil
 }
 
-// withRest writes Rest as null.
+// restAsNull returns the values with null in place of Rest.
 func restAsNull[T int64 | float64](values []T) []*T {
 	out := make([]*T, len(values))
 	for i := range values {
@@ -103,10 +108,10 @@ func restAsNull[T int64 | float64](values []T) []*T {
 	return out
 }
 
-// latestCut keeps, for every item, the window to forecast from.
+// latestCut keeps each item's window to predict from.
 var latestCut = json.RawMessage(`{"latest":true}`)
 
-// canonicalSpec is a spec as the daemon reads it; the error is of type InvalidSpec.
+// encodeSpec returns a spec in JSON. The error is of type InvalidSpec.
 func encodeSpec(spec window.Spec) (json.RawMessage, error) {
 	b, err := spec.MarshalJSON()
 	if err != nil {

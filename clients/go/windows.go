@@ -13,8 +13,9 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Windows are the windows of a dataset that a spec admits, numbered from 0. They are immutable,
-// cheap to cut further, and safe for concurrent use.
+// Windows is the set of windows of a dataset that a spec admits, numbered from 0. It is immutable
+// and safe for concurrent use. Where, Split and Latest return subsets; they cost one request to the
+// daemon and copy nothing.
 type Windows struct {
 	data     *Dataset
 	name     string
@@ -28,10 +29,10 @@ type Windows struct {
 	features           Features
 
 	mu   sync.Mutex
-	runs *runs // fetched when first asked for
+	runs *runs // nil until fetchRuns
 }
 
-// Features names, part by part, what stands along the last axis of a [Batch].
+// Features names the features along the last axis of each part of a [Batch].
 type Features struct {
 	Context []string `json:"context"`
 	Target  []string `json:"target"`
@@ -39,8 +40,8 @@ type Features struct {
 	Static  []string `json:"static"`
 }
 
-// Windows asks which windows a spec admits. The error is of type InvalidSpec, with the Field that
-// is to blame, of type NoWindows where none is left, or ColumnNotFound.
+// Windows returns the windows that a spec admits. The error is of type InvalidSpec, with the spec's
+// field in Field; of type NoWindows if the spec admits none; or of type ColumnNotFound.
 func (d *Dataset) Windows(ctx context.Context, spec window.Spec) (*Windows, error) {
 	canonical, err := encodeSpec(spec)
 	if err != nil {
@@ -61,30 +62,30 @@ func (w *Windows) setCounts(windows, positions int64, rejected map[window.Reason
 	w.windows, w.positions, w.rejected = windows, positions, rejected
 }
 
-// Dataset is where the windows come from.
+// Dataset returns the windows' dataset.
 func (w *Windows) Dataset() *Dataset { return w.data }
 
-// Spec is the spec as it was given.
+// Spec returns the spec of [Dataset.Windows].
 func (w *Windows) Spec() window.Spec { return w.spec }
 
-// Name is what [Windows.Split] named the part; "" where it is none.
+// Name returns the name of a part of [Windows.Split], or "" for other windows.
 func (w *Windows) Name() string { return w.name }
 
-// Len is the number of windows.
+// Len returns the number of windows.
 func (w *Windows) Len() int64 { return w.windows }
 
-// Positions is the number of places where a window could start; windows and rejections add up to
-// it.
+// Positions returns the number of rows at which a window could start: Len plus all rejections.
 func (w *Windows) Positions() int64 { return w.positions }
 
-// Rejected counts the positions that are no window, by the first reason that holds. It makes a new
-// map.
+// Rejected returns the number of positions at which there is no window, by the first reason that
+// applies. It allocates a new map.
 func (w *Windows) Rejected() map[window.Reason]int64 { return maps.Clone(w.rejected) }
 
-// Features names what stands along the last axis of each part.
+// Features returns the names of the features along the last axis of each part.
 func (w *Windows) Features() Features { return w.features }
 
-// Where keeps the windows whose prediction rows all lie inside.
+// Where returns the windows whose prediction rows are all inside the bounds. The error is of type
+// InvalidSpec, ItemNotFound or NoWindows.
 func (w *Windows) Where(ctx context.Context, where Where) (*Windows, error) {
 	cut, err := where.encode()
 	if err != nil {
@@ -93,14 +94,14 @@ func (w *Windows) Where(ctx context.Context, where Where) (*Windows, error) {
 	return w.cut(ctx, cut)
 }
 
-// Latest has, for every item, the one window whose context ends at its last row with a target
-// value: what to forecast from. Its Target is empty; Known has the rows after the context too.
-// Nothing can be cut out of it further.
+// Latest returns for each item the window to predict from: its context ends at the item's last row
+// with a target value. Its Target is empty, and its Known has the rows after the context too. These
+// windows cannot be cut further.
 func (w *Windows) Latest(ctx context.Context) (*Windows, error) { return w.cut(ctx, latestCut) }
 
-// Split cuts into parts, in order, by where the prediction rows lie; no prediction row is in two
-// parts. A part that has no window of any item is an error, which names it and counts what its
-// positions were lost to.
+// Split cuts the windows into parts, in order, by where their prediction rows are. No prediction
+// row is in two parts. The error is of type InvalidSpec, or of type NoWindows for a part without
+// any window; the message then names the part and counts why positions were rejected.
 func (w *Windows) Split(ctx context.Context, split Split) ([]*Windows, error) {
 	request, err := split.encode()
 	if err != nil {
@@ -123,7 +124,7 @@ func (w *Windows) Split(ctx context.Context, split Split) ([]*Windows, error) {
 	return parts, nil
 }
 
-// with is the windows with another cut, not counted yet.
+// withCut returns the windows with one more cut, without counts.
 func (w *Windows) withCut(cut json.RawMessage) *Windows {
 	return &Windows{data: w.data, spec: w.spec, specJSON: w.specJSON,
 		cuts: append(slices.Clone(w.cuts), cut), rows: w.rows, features: w.features}
@@ -140,9 +141,9 @@ func (w *Windows) cut(ctx context.Context, cut json.RawMessage) (*Windows, error
 	return next, nil
 }
 
-// selection is how the daemon is told of these windows.
+// selection returns the request fields that select these windows.
 func (w *Windows) selection() (wire.Selection, error) {
-	release, err := w.data.acquire() // a closed handle has no generation to ask about
+	release, err := w.data.acquire() // fails if the handle is closed
 	if err != nil {
 		return wire.Selection{}, err
 	}
@@ -151,7 +152,7 @@ func (w *Windows) selection() (wire.Selection, error) {
 		Cuts: w.cuts}, nil
 }
 
-// ask sends a question about these windows to the daemon.
+// post sends a request about these windows to the daemon.
 func (w *Windows) post(ctx context.Context, action string, request, reply any) error {
 	return clientError(w.data.cache.control.Post(ctx, control.Dataset(w.data.name, action),
 		request, reply))
@@ -166,8 +167,8 @@ func (w *Windows) plan(ctx context.Context, r wire.PlanRequest) (*wire.PlanReply
 	return &p, w.post(ctx, "/plan", r, &p)
 }
 
-// index is the list of runs, asked for once.
-func (w *Windows) index(ctx context.Context) (*runs, error) {
+// fetchRuns returns the list of runs. The first call asks the daemon for it.
+func (w *Windows) fetchRuns(ctx context.Context) (*runs, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.runs != nil {
@@ -190,40 +191,42 @@ func (w *Windows) index(ctx context.Context) (*runs, error) {
 	return r, nil
 }
 
-// Starts are the start rows in the item of an item's windows, ascending; negative where they are
-// padded. The item is named by its value, nil in a dataset without item_id.
+// Starts returns the first rows of an item's windows, ascending, counted from the item's first row.
+// They are negative for windows that begin with padding. item is the item's name, as for
+// [Dataset.ItemCode].
 func (w *Windows) Starts(ctx context.Context, item any) ([]int64, error) {
 	code, err := w.data.ItemCode(item)
 	if err != nil {
 		return nil, err
 	}
-	r, err := w.index(ctx)
+	runs, err := w.fetchRuns(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return r.starts(code), nil
+	return runs.starts(code), nil
 }
 
-// PerItem counts the windows of each item, by its code.
+// PerItem returns the number of windows of each item, indexed by the item's code.
 func (w *Windows) PerItem(ctx context.Context) ([]int64, error) {
-	r, err := w.index(ctx)
+	runs, err := w.fetchRuns(ctx)
 	if err != nil {
 		return nil, err
 	}
 	counts := make([]int64, w.data.Items())
-	for i := range r.RunCount() {
-		item, _, count := r.RunAt(i)
+	for i := range runs.RunCount() {
+		item, _, count := runs.RunAt(i)
 		counts[item] += count
 	}
 	return counts, nil
 }
 
-// isLatest tells whether the windows are made to forecast from, so that they have no target.
+// isLatest reports whether these are windows of Latest, which have no target.
 func (w *Windows) isLatest() bool {
 	return len(w.cuts) > 0 && string(w.cuts[len(w.cuts)-1]) == string(latestCut)
 }
 
-// columns are those that a list of features comes from: one of shape [rows, n] gives n in a row.
+// featureColumns returns the columns of a list of features. A column of shape [rows, n] has n
+// consecutive features.
 func (w *Windows) featureColumns(features []string) ([]*layout.ManifestColumn, error) {
 	var out []*layout.ManifestColumn
 	for len(features) > 0 {
