@@ -22,13 +22,13 @@ import (
 
 func main() {
 	var o options
-	flag.StringVar(&o.csv, "csv", "examples/data/ETTh1.csv", "the data")
-	flag.Int64Var(&o.context, "context-length", 336, "rows a window looks back over")
+	flag.StringVar(&o.csv, "csv", "examples/data/ETTh1.csv", "the data file")
+	flag.Int64Var(&o.context, "context-length", 336, "rows of a context")
 	flag.Int64Var(&o.prediction, "prediction-length", 96, "rows to predict")
 	flag.Int64Var(&o.train, "train", 8640,
-		"rows to train on; a third as many each to validate and to test on")
+		"training rows; validation and test have a third as many each")
 	flag.IntVar(&o.epochs, "epochs", 4, "passes over the training windows")
-	flag.Uint64Var(&o.seed, "seed", 0, "of the order")
+	flag.Uint64Var(&o.seed, "seed", 0, "seed of the training order")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -68,7 +68,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	// With channels first, the rows of each feature are contiguous.
+	// With channels first, the rows of a feature are contiguous.
 	feeds := make([]*tensorcache.Feed[float32], len(parts))
 	for i, order := range []string{"shuffle", "sequential", "sequential"} {
 		feeds[i], err = tensorcache.NewFeed[float32](ctx, parts[i],
@@ -80,7 +80,7 @@ func run(ctx context.Context, o options) error {
 		fmt.Printf("%s: %d windows\n", parts[i].Name(), parts[i].Len())
 	}
 	model := newNLinear(int(o.context), int(o.prediction))
-	last, err := evaluate(ctx, model, feeds[2]) // before training it repeats the last value
+	repeatLast, err := evaluate(ctx, model, feeds[2]) // an untrained model repeats the last value
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,7 @@ func run(ctx context.Context, o options) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("epoch %d: validation MSE %.4f, %.1f s, "+
-			"in all %.1f %% of the time in wait for data\n",
+		fmt.Printf("epoch %d: validation MSE %.4f, %.1f s, in all %.1f %% of the time in wait for data\n",
 			epoch+1, score, time.Since(began).Seconds(),
 			100*stats.WaitData.Seconds()/stats.Pass.Seconds())
 	}
@@ -120,7 +119,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("test MSE: %.4f; of repeating the last value: %.4f\n", score, last)
+	fmt.Printf("test MSE: %.4f; of repeating the last value: %.4f\n", score, repeatLast)
 	return nil
 }
 
@@ -131,7 +130,7 @@ func evaluate(ctx context.Context, m *nlinear, feed *tensorcache.Feed[float32]) 
 		if err != nil {
 			return 0, err
 		}
-		m.eachSeries(batch.Context.Data, batch.Target.Data, func(_, residual []float32) {
+		m.residuals(batch.Context.Data, batch.Target.Data, func(_, residual []float32) {
 			for _, e := range residual {
 				sum += float64(e) * float64(e)
 			}

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// nlinear is a linear map from past values to future ones, both relative to the last past value.
-// All features share it.
+// nlinear is one linear map from past to future values, relative to the last past value. All
+// features share it.
 type nlinear struct {
 	context, prediction int
-	weight              []float32 // [context, prediction], followed by the bias
+	weight              []float32 // [context, prediction], then the bias
 	gradient            []float32
-	mean, square        []float32 // moments of Adam (Kingma, Ba, ICLR 2015)
+	moment1, moment2    []float32 // of Adam (Kingma, Ba, ICLR 2015)
 	steps               int
-	input, residual     []float32
+	input, residual     []float32 // of one series
 }
 
 func newNLinear(context, prediction int) *nlinear {
@@ -21,7 +21,7 @@ func newNLinear(context, prediction int) *nlinear {
 	n := (context + 1) * prediction
 	return &nlinear{
 		context: context, prediction: prediction, weight: zeros(n), gradient: zeros(n),
-		mean: zeros(n), square: zeros(n),
+		moment1: zeros(n), moment2: zeros(n),
 		input: zeros(context), residual: zeros(prediction),
 	}
 }
@@ -33,9 +33,9 @@ func (m *nlinear) clone() *nlinear {
 	return c
 }
 
-// eachSeries calls f with the input and the residuals of each series of a batch. context is
-// [B, F, C] and target is [B, F, P].
-func (m *nlinear) eachSeries(context, target []float32, f func(input, residual []float32)) {
+// residuals calls f for each series of a batch with the model's input and its prediction minus the
+// target. context is [B, F, C] and target [B, F, P].
+func (m *nlinear) residuals(context, target []float32, f func(input, residual []float32)) {
 	bias := m.weight[m.context*m.prediction:]
 	for len(context) > 0 {
 		last := context[m.context-1]
@@ -51,11 +51,11 @@ func (m *nlinear) eachSeries(context, target []float32, f func(input, residual [
 	}
 }
 
-// learn takes one step of Adam for the mean squared error of a batch.
+// learn makes one step of Adam on the mean squared error of a batch.
 func (m *nlinear) learn(context, target []float32, rate float32) {
 	clear(m.gradient)
 	slope := 2 / float32(len(target))
-	m.eachSeries(context, target, func(input, residual []float32) {
+	m.residuals(context, target, func(input, residual []float32) {
 		for k, x := range input {
 			add(m.gradient[k*m.prediction:][:m.prediction], slope*x, residual)
 		}
@@ -65,16 +65,16 @@ func (m *nlinear) learn(context, target []float32, rate float32) {
 	rate *= float32(
 		math.Sqrt(1-math.Pow(0.999, float64(m.steps))) / (1 - math.Pow(0.9, float64(m.steps))))
 	for i, g := range m.gradient {
-		m.mean[i] += 0.1 * (g - m.mean[i])
-		m.square[i] += 0.001 * (g*g - m.square[i])
-		m.weight[i] -= rate * m.mean[i] / (float32(math.Sqrt(float64(m.square[i]))) + 1e-8)
+		m.moment1[i] += 0.1 * (g - m.moment1[i])
+		m.moment2[i] += 0.001 * (g*g - m.moment2[i])
+		m.weight[i] -= rate * m.moment1[i] / (float32(math.Sqrt(float64(m.moment2[i]))) + 1e-8)
 	}
 }
 
-// add adds x·from to the values of to.
-func add(to []float32, x float32, from []float32) {
+// add adds factor times the values of from to those of to.
+func add(to []float32, factor float32, from []float32) {
 	from = from[:len(to)]
 	for i := range to {
-		to[i] += x * from[i]
+		to[i] += factor * from[i]
 	}
 }
