@@ -13,10 +13,10 @@ import (
 )
 
 // standing stops the daemon, and waits until that shows.
-func standing(t *testing.T, c *Cache) {
+func suspendDaemon(t *testing.T, c *Cache) {
 	t.Helper()
-	stopped(t, c.control.Daemon.PID, syscall.SIGSTOP)
-	until(t, "the daemon stands still", func() bool {
+	signalProcess(t, c.control.Daemon.PID, syscall.SIGSTOP)
+	eventually(t, "the daemon stands still", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		var h wire.Health
@@ -25,30 +25,30 @@ func standing(t *testing.T, c *Cache) {
 }
 
 // hanging waits until a feed's loop waits for another stream.
-func hanging(t *testing.T, f *Feed[float32]) {
-	until(t, "an exchange is under way", func() bool {
+func waitForAttach(t *testing.T, f *Feed[float32]) {
+	eventually(t, "an exchange is under way", func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return f.cancelAttach != nil
 	})
 }
 
-func TestAContextEndsAnExchangeAndLeavesTheFeedWhole(t *testing.T) {
-	c := started(t)
-	w := ramp(t, c, 400, window.Spec{})
+func TestAContextEndsReattachingAndTheFeedStaysUsable(t *testing.T) {
+	c := newDaemon(t)
+	w := rampWindows(t, c, 400, window.Spec{})
 	o := FeedOptions{Order: "shuffle", Slots: 3}
-	f := feedOf(t, w, o)
+	f := newTestFeed(t, w, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var cancelling sync.WaitGroup
 	var state Cursor
-	got, err := served(t, ctx, f, func(n int, _ *Batch[float32]) {
+	got, err := collectAll(t, ctx, f, func(n int, _ *Batch[float32]) {
 		if n == 5 {
 			state = f.State()
-			standing(t, c)
+			suspendDaemon(t, c)
 			f.want.slots = 9
 			cancelling.Go(func() {
-				hanging(t, f)
+				waitForAttach(t, f)
 				if now := f.State(); now != state || f.Delivery() != DeliverSlot {
 					t.Errorf("while another stream is waited for: %+v, want %+v", now, state)
 				}
@@ -60,30 +60,30 @@ func TestAContextEndsAnExchangeAndLeavesTheFeedWhole(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || len(got) != 5 {
 		t.Fatalf("%d batches, then %v, want context.Canceled", len(got), err)
 	}
-	stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
+	signalProcess(t, c.control.Daemon.PID, syscall.SIGCONT)
 	if now := f.State(); now != state {
 		t.Errorf("%+v, want %+v", now, state)
 	}
 	if err := f.LoadState(state); err != nil {
 		t.Fatal(err)
 	}
-	got = append(got, must(starts(t, t.Context(), f, 0))(t)...)
+	got = append(got, must(collectStarts(t, t.Context(), f, 0))(t)...)
 	if now := must(f.Stats(t.Context()))(t).Slots; now != 9 {
 		t.Errorf("%d slots, want the 9 that were wanted before", now)
 	}
-	equal(t, got, wanted(t, w, o, 1))
+	checkStarts(t, got, expectedStarts(t, w, o, 1))
 }
 
-func TestCloseEndsAnExchange(t *testing.T) {
-	c := started(t)
-	f := feedOf(t, ramp(t, c, 400, window.Spec{}), FeedOptions{Slots: 3})
+func TestCloseEndsReattaching(t *testing.T) {
+	c := newDaemon(t)
+	f := newTestFeed(t, rampWindows(t, c, 400, window.Spec{}), FeedOptions{Slots: 3})
 	var closing sync.WaitGroup
-	got, err := served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+	got, err := collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 		if n == 5 {
-			standing(t, c)
+			suspendDaemon(t, c)
 			f.want.slots = 9
 			closing.Go(func() {
-				hanging(t, f)
+				waitForAttach(t, f)
 				if err := f.Close(); err != nil {
 					t.Error(err)
 				}
@@ -91,60 +91,60 @@ func TestCloseEndsAnExchange(t *testing.T) {
 		}
 	})
 	closing.Wait()
-	stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
+	signalProcess(t, c.control.Daemon.PID, syscall.SIGCONT)
 	if !errors.Is(err, ErrClosed) || len(got) != 5 {
 		t.Errorf("%d batches, then %v, want ErrClosed", len(got), err)
 	}
-	until(t, "no feed is left", func() bool { return len(feedsOf(t, c)) == 0 })
+	eventually(t, "no feed is left", func() bool { return len(listFeeds(t, c)) == 0 })
 }
 
 // without is a feed whose daemon stands still, and which has no stream, as after a daemon that went
 // away.
-func without(t *testing.T, c *Cache, w *Windows) *Feed[float32] {
+func newDetachedFeed(t *testing.T, c *Cache, w *Windows) *Feed[float32] {
 	t.Helper()
-	f := feedOf(t, w, FeedOptions{Order: "shuffle"})
+	f := newTestFeed(t, w, FeedOptions{Order: "shuffle"})
 	f.mu.Lock()
 	f.detach()
 	f.mu.Unlock()
-	standing(t, c)
+	suspendDaemon(t, c)
 	return f
 }
 
 func TestCloseEndsTheWaitOfAPassForItsStream(t *testing.T) {
-	c := started(t)
-	f := without(t, c, ramp(t, c, 400, window.Spec{}))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	c := newDaemon(t)
+	f := newDetachedFeed(t, c, rampWindows(t, c, 400, window.Spec{}))
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	var closing sync.WaitGroup
 	closing.Go(func() {
-		hanging(t, f)
+		waitForAttach(t, f)
 		if err := f.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if _, err := starts(t, ctx, f, 0); !errors.Is(err, ErrClosed) {
+	if _, err := collectStarts(t, ctx, f, 0); !errors.Is(err, ErrClosed) {
 		t.Errorf("%v, want ErrClosed", err)
 	}
 	closing.Wait()
-	stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
-	until(t, "no feed is left", func() bool { return len(feedsOf(t, c)) == 0 })
+	signalProcess(t, c.control.Daemon.PID, syscall.SIGCONT)
+	eventually(t, "no feed is left", func() bool { return len(listFeeds(t, c)) == 0 })
 }
 
-func TestAnEpochThatIsSetWhileAPassWaitsIsTheNext(t *testing.T) {
-	c := started(t)
-	w := ramp(t, c, 400, window.Spec{})
-	want := wanted(t, w, FeedOptions{Order: "shuffle"}, 4)
-	f := without(t, c, w)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+func TestAnEpochSetWhileAPassWaitsIsTheNext(t *testing.T) {
+	c := newDaemon(t)
+	w := rampWindows(t, c, 400, window.Spec{})
+	want := expectedStarts(t, w, FeedOptions{Order: "shuffle"}, 4)
+	f := newDetachedFeed(t, c, w)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	var setting sync.WaitGroup
 	setting.Go(func() {
-		hanging(t, f)
+		waitForAttach(t, f)
 		f.SetEpoch(3)
-		stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
+		signalProcess(t, c.control.Daemon.PID, syscall.SIGCONT)
 	})
-	got := must(starts(t, ctx, f, 0))(t)
+	got := must(collectStarts(t, ctx, f, 0))(t)
 	setting.Wait()
-	got = append(got, must(starts(t, ctx, f, 0))(t)...)
-	equal(t, got, append(want[:50:50], want[150:]...))
+	got = append(got, must(collectStarts(t, ctx, f, 0))(t)...)
+	checkStarts(t, got, append(want[:50:50], want[150:]...))
 }

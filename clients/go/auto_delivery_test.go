@@ -9,69 +9,70 @@ import (
 
 // machine is two cores on which steps take what the delivery of the moment takes; so many are idle
 // under the daemon's gather.
-type machine struct {
-	chooser     *chooser
-	takes       map[string]float64 // seconds
-	idle        float64            // negative where the system does not say
-	now         time.Time
-	ran, rested float64 // ticks
+type fakeTrainer struct {
+	chooser               *chooser
+	stepSeconds           map[string]float64 // seconds
+	idleCores             float64            // negative where the system does not say
+	now                   time.Time
+	totalTicks, idleTicks float64 // ticks
 }
 
-const machineCores = 2
+const fakeCores = 2
 
-func newMachine(slot, local, idle float64) *machine {
-	m := &machine{chooser: newChooser(), takes: map[string]float64{DeliverSlot: slot,
-		DeliverLocal: local}, idle: idle, now: time.Unix(1, 0)}
+func newFakeTrainer(slot, local, idle float64) *fakeTrainer {
+	m := &fakeTrainer{chooser: newChooser(), stepSeconds: map[string]float64{DeliverSlot: slot,
+		DeliverLocal: local}, idleCores: idle, now: time.Unix(1, 0)}
 	m.chooser.ticks = func() coreTicks {
-		if m.idle < 0 {
+		if m.idleCores < 0 {
 			return coreTicks{}
 		}
-		return coreTicks{idle: int64(m.rested), total: int64(m.ran) + 1, cores: machineCores}
+		return coreTicks{idle: int64(m.idleTicks), total: int64(m.totalTicks) + 1, cores: fakeCores}
 	}
 	return m
 }
 
-func (m *machine) wait(seconds float64) { m.now = m.now.Add(time.Duration(seconds * 1e9)) }
+func (m *fakeTrainer) wait(seconds float64) { m.now = m.now.Add(time.Duration(seconds * 1e9)) }
 
 // step is one that is so many times slower than it should be; changed tells whether another
 // delivery is to be had.
-func (m *machine) step(slower float64) (changed bool) {
-	was := m.chooser.delivery
-	took := m.takes[was] * slower
+func (m *fakeTrainer) step(factor float64) (changed bool) {
+	tried := m.chooser.delivery
+	took := m.stepSeconds[tried] * factor
 	m.wait(took)
-	m.ran += 100 * machineCores * took
-	if idle := max(0, m.idle); was == DeliverSlot {
-		m.rested += 100 * took * idle
+	m.totalTicks += 100 * fakeCores * took
+	if idle := max(0, m.idleCores); tried == DeliverSlot {
+		m.idleTicks += 100 * took * idle
 	} else {
-		m.rested += 100 * took * machineCores
+		m.idleTicks += 100 * took * fakeCores
 	}
 	m.chooser.stepAt(m.now)
-	return m.chooser.delivery != was
+	return m.chooser.delivery != tried
 }
 
 // mostSteps is after how many it has chosen.
-const mostSteps = 16 * (trialSteps + warmupSteps + 1)
+const maxChoiceSteps = 16 * (trialSteps + warmupSteps + 1)
 
 // run steps until it is settled, on a machine whose pace scatters from leg to leg where there is
 // noise; it counts the changes.
-func (m *machine) run(t *testing.T, noise *rand.Rand, scatter float64) (changes, steps int) {
+func (m *fakeTrainer) untilSettled(t *testing.T, noise *rand.Rand,
+	scatter float64) (changes, steps int) {
 	t.Helper()
-	pace := 1.0
+	speed := 1.0
 	for !m.chooser.settled {
-		slower := 1.0
+		factor := 1.0
 		if noise != nil {
 			if steps%trialSteps == 0 {
-				pace = 1 + scatter*(2*noise.Float64()-1)
+				speed = 1 + scatter*(2*noise.Float64()-1)
 			}
 			if noise.Float64() < 0.02 {
 				m.wait(1) // a checkpoint
 			}
-			slower = pace * (0.9 + 0.2*noise.Float64())
+			factor = speed * (0.9 + 0.2*noise.Float64())
 		}
-		if m.step(slower) {
+		if m.step(factor) {
 			changes++
 		}
-		if steps++; steps > mostSteps {
+		if steps++; steps > maxChoiceSteps {
 			t.Fatalf("not settled after %d steps", steps)
 		}
 	}
@@ -79,9 +80,9 @@ func (m *machine) run(t *testing.T, noise *rand.Rand, scatter float64) (changes,
 }
 
 // soonest is after how many steps it can be settled.
-const soonest = 2*minLead*(trialSteps+1) + (minLead+1)*warmupSteps
+const minChoiceSteps = 2*minLead*(trialSteps+1) + (minLead+1)*warmupSteps
 
-func TestTheFasterDeliveryIsKeptAndCoresDecideATie(t *testing.T) {
+func TestTheFasterDeliveryIsKeptAndIdleCoresDecideATie(t *testing.T) {
 	const unknown = -1
 	for _, one := range []struct {
 		slot, local, idle float64
@@ -98,13 +99,13 @@ func TestTheFasterDeliveryIsKeptAndCoresDecideATie(t *testing.T) {
 		{1, 1.01, 0, DeliverLocal},
 		{1, 1.03, 0, DeliverSlot},
 	} {
-		m := newMachine(one.slot, one.local, one.idle)
-		changes, steps := m.run(t, nil, 0)
+		m := newFakeTrainer(one.slot, one.local, one.idle)
+		changes, steps := m.untilSettled(t, nil, 0)
 		back := 0
 		if one.chosen == DeliverLocal { // the last leg is one of slots
 			back = 1
 		}
-		if m.chooser.delivery != one.chosen || changes != minLead+back || steps != soonest {
+		if m.chooser.delivery != one.chosen || changes != minLead+back || steps != minChoiceSteps {
 			t.Errorf("%+v: chose %s after %d changes in %d steps", one, m.chooser.delivery,
 				changes, steps)
 		}
@@ -121,11 +122,11 @@ func TestTheFasterDeliveryIsKeptAndCoresDecideATie(t *testing.T) {
 	}
 }
 
-func TestCheckpointsAndNoiseDeceiveNobody(t *testing.T) {
+func TestCheckpointsAndNoiseDoNotChangeTheChoice(t *testing.T) {
 	for seed := range uint64(50) {
 		for local, want := range map[float64]string{0.9e-3: DeliverLocal, 1.1e-3: DeliverSlot} {
-			m := newMachine(1e-3, local, 1)
-			if m.run(t, rand.New(rand.NewPCG(seed, 0)), 0); m.chooser.delivery != want {
+			m := newFakeTrainer(1e-3, local, 1)
+			if m.untilSettled(t, rand.New(rand.NewPCG(seed, 0)), 0); m.chooser.delivery != want {
 				t.Errorf("seed %d: chose %s for steps of %v", seed, m.chooser.delivery,
 					m.chooser.stepTimes())
 			}
@@ -133,12 +134,13 @@ func TestCheckpointsAndNoiseDeceiveNobody(t *testing.T) {
 	}
 }
 
-func TestLegsThatScatterAreRepeated(t *testing.T) {
+func TestTrialsThatScatterAreRepeated(t *testing.T) {
 	wrong, longer := 0, 0
 	for seed := range uint64(200) {
 		for local, want := range map[float64]string{0.85: DeliverLocal, 1.15: DeliverSlot} {
-			m := newMachine(1, local, 1)
-			if _, steps := m.run(t, rand.New(rand.NewPCG(seed, 0)), 0.25); steps > soonest {
+			m := newFakeTrainer(1, local, 1)
+			if _, steps := m.untilSettled(t, rand.New(rand.NewPCG(seed, 0)),
+				0.25); steps > minChoiceSteps {
 				longer++
 			}
 			if m.chooser.delivery != want {
@@ -151,8 +153,8 @@ func TestLegsThatScatterAreRepeated(t *testing.T) {
 	}
 }
 
-func TestPairsThatDisagreeToTheEndHaveTheirMedianDecide(t *testing.T) {
-	m := newMachine(1, 1, 1)
+func TestTheMedianDecidesIfPairsDisagreeToTheEnd(t *testing.T) {
+	m := newFakeTrainer(1, 1, 1)
 	ratios := []float64{0.8, 1.2, 0.8, 1.2, 0.8, 1.2, 0.8, 0.9}
 	for legsBefore := -1; !m.chooser.settled; {
 		if at := len(m.chooser.slotMeans) + len(m.chooser.localMeans); at%2 == 0 &&
@@ -160,7 +162,7 @@ func TestPairsThatDisagreeToTheEndHaveTheirMedianDecide(t *testing.T) {
 			if len(ratios) == 0 {
 				t.Fatal("more pairs than there are legs for")
 			}
-			m.takes[DeliverLocal], ratios, legsBefore = ratios[0], ratios[1:], at
+			m.stepSeconds[DeliverLocal], ratios, legsBefore = ratios[0], ratios[1:], at
 		}
 		m.step(1)
 	}
@@ -169,8 +171,8 @@ func TestPairsThatDisagreeToTheEndHaveTheirMedianDecide(t *testing.T) {
 	}
 }
 
-func TestTheTimeBetweenPassesIsNoStep(t *testing.T) {
-	m := newMachine(1, 0.5, 1)
+func TestTimeBetweenPassesIsNoStep(t *testing.T) {
+	m := newFakeTrainer(1, 0.5, 1)
 	for !m.chooser.settled {
 		for range 10 {
 			m.step(1)
@@ -185,12 +187,12 @@ func TestTheTimeBetweenPassesIsNoStep(t *testing.T) {
 	}
 }
 
-func TestCoresThatRestBetweenPassesAreNotFree(t *testing.T) {
-	m := newMachine(1, 1.01, 0) // a tie, and no core is idle in steps
+func TestCoresIdleBetweenPassesDoNotCount(t *testing.T) {
+	m := newFakeTrainer(1, 1.01, 0) // a tie, and no core is idle in steps
 	for n := 0; !m.chooser.settled; n++ {
 		m.step(1)
 		if n == warmupSteps+10 { // in the first leg, which does not count then
-			m.ran, m.rested = m.ran+1e6, m.rested+1e6
+			m.totalTicks, m.idleTicks = m.totalTicks+1e6, m.idleTicks+1e6
 			m.chooser.pause()
 		}
 	}
@@ -200,8 +202,8 @@ func TestCoresThatRestBetweenPassesAreNotFree(t *testing.T) {
 }
 
 func TestAStepAllocatesNothing(t *testing.T) {
-	m := newMachine(1, 1, 1)
-	m.run(t, nil, 0)
+	m := newFakeTrainer(1, 1, 1)
+	m.untilSettled(t, nil, 0)
 	m.chooser.settled, m.chooser.lastStep = false, m.now
 	if allocs := testing.AllocsPerRun(trialSteps/2, func() { m.step(1) }); allocs > 0 {
 		t.Errorf("%v allocations a step", allocs)

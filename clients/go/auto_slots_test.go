@@ -9,10 +9,10 @@ import (
 
 // settle is the slots that a ring had while a trainer waited a share of each second, and the daemon
 // idled a share of it; there is memory for so many.
-func settle(t *testing.T, share func(slots int) float64, idle float64, most int) []int {
+func slotsOverTime(t *testing.T, share func(slots int) float64, idle float64, most int) []int {
 	t.Helper()
 	var tuned tuner
-	slots, had := 8, []int{8}
+	slots, slotsHad := 8, []int{8}
 	var waited, idled time.Duration
 	if tuned.due(900 * time.Millisecond) {
 		t.Error("a look after less than a second")
@@ -28,13 +28,13 @@ func settle(t *testing.T, share func(slots int) float64, idle float64, most int)
 		if wanted != slots {
 			slots, idled = min(wanted, most), 0
 			tuned.resized(slots)
-			had = append(had, slots)
+			slotsHad = append(slotsHad, slots)
 		}
 	}
 	if tuned.settled && tuned.due(time.Hour) {
 		t.Error("a look after it has settled")
 	}
-	return had
+	return slotsHad
 }
 
 func TestSlotsAreAddedWhileThatHelps(t *testing.T) {
@@ -66,13 +66,13 @@ func TestSlotsAreAddedWhileThatHelps(t *testing.T) {
 		"until memory ends":   {inverse, 0.5, 20, []int{8, 16, 20, 20}},
 		"memory ends at once": {inverse, 0.5, 8, []int{8, 8}},
 	} {
-		if had := settle(t, one.share, one.idle, one.most); !slices.Equal(had, one.had) {
+		if had := slotsOverTime(t, one.share, one.idle, one.most); !slices.Equal(had, one.had) {
 			t.Errorf("%s: slots %v, want %v", name, had, one.had)
 		}
 	}
 }
 
-func TestASilentDaemonChangesNothing(t *testing.T) {
+func TestADaemonThatDoesNotAnswerChangesNothing(t *testing.T) {
 	var tuned tuner
 	silent := func() (time.Duration, bool) { return time.Hour, false }
 	if slots := tuned.decide(time.Second, time.Second/2, silent, 8); slots != 8 || tuned.settled {
@@ -84,7 +84,7 @@ func TestASilentDaemonChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAPauseBetweenPassesIsNoIdleness(t *testing.T) {
+func TestTimeBetweenPassesIsNotIdle(t *testing.T) {
 	m := &meter{inPasses: 10 * time.Second}
 	s := &stream{meter: m, attached: time.Now().Add(-time.Hour), passedBefore: 2 * time.Second}
 	// between passes it was all but 8 s

@@ -13,7 +13,7 @@ import (
 func BenchmarkFeed(b *testing.B) {
 	const rows, columns = 4_000_000, 8
 	for _, layout := range []string{"packed", "columns"} {
-		c := connected(b)
+		c := sharedDaemon(b)
 		put := make([]PutColumn, columns)
 		for i := range put {
 			put[i] = Values(string(rune('a'+i)), make([]float32, rows))

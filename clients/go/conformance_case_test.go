@@ -11,52 +11,52 @@ import (
 
 // suite is a file of testdata/conformance, which every client passes; its README says how to read
 // it.
-type suite struct {
+type conformanceCase struct {
 	Dataset struct {
-		Columns []suiteColumn `json:"columns"`
-		Options LoadOptions   `json:"options"`
+		Columns []caseColumn `json:"columns"`
+		Options LoadOptions  `json:"options"`
 	} `json:"dataset"`
 	Windows []struct {
 		Spec json.RawMessage `json:"spec"`
-		Cuts []suiteCut      `json:"cuts"`
+		Cuts []caseCut       `json:"cuts"`
 		Plan struct {
 			Windows, Positions int64
 			Rejected           map[window.Reason]int64
 		} `json:"plan"`
 		At []struct {
-			Numbers []int64              `json:"numbers"`
-			Parts   map[string]suitePart `json:"parts"`
+			Numbers []int64             `json:"numbers"`
+			Parts   map[string]casePart `json:"parts"`
 		} `json:"at"`
-		Feeds []suiteFeed `json:"feeds"`
+		Feeds []caseFeed `json:"feeds"`
 	} `json:"windows"`
-	Errors  []suiteError `json:"errors"`
+	Errors  []caseError `json:"errors"`
 	Inverse []struct {
 		Column string
 		Values []*float64
 	} `json:"inverse"`
 }
 
-type suiteColumn struct {
+type caseColumn struct {
 	Name   string            `json:"name"`
 	DType  string            `json:"dtype"`
 	Width  int               `json:"width"`
 	Values []json.RawMessage `json:"values"`
 }
 
-type suiteCut struct {
-	Where  *suiteWhere `json:"where"`
-	Before *bool       `json:"context_before_split"`
-	Split  *suiteSplit `json:"split"`
-	Part   int         `json:"part"`
+type caseCut struct {
+	Where  *caseWhere `json:"where"`
+	Before *bool      `json:"context_before_split"`
+	Split  *caseSplit `json:"split"`
+	Part   int        `json:"part"`
 }
 
-type suiteWhere struct {
+type caseWhere struct {
 	Rows  *window.Bounds     `json:"rows"`
 	Time  *window.TimeBounds `json:"time"`
 	Items []any              `json:"items"`
 }
 
-type suiteSplit struct {
+type caseSplit struct {
 	Lengths   []*int64           `json:"lengths"`
 	Fractions []*float64         `json:"fractions"`
 	AtTimes   []window.TimeValue `json:"at_times"`
@@ -65,7 +65,7 @@ type suiteSplit struct {
 	Before    *bool              `json:"context_before_split"`
 }
 
-type suiteOptions struct {
+type caseOptions struct {
 	BatchSize   int64     `json:"batch_size"`
 	Order       string    `json:"order"`
 	Seed        uint64    `json:"seed"`
@@ -76,44 +76,44 @@ type suiteOptions struct {
 	Delivery    string    `json:"delivery"`
 }
 
-func (o suiteOptions) feed() FeedOptions {
+func (o caseOptions) feed() FeedOptions {
 	return FeedOptions{Delivery: o.Delivery, BatchSize: o.BatchSize, Order: o.Order, Seed: o.Seed,
 		Rank: o.Rank, NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights}
 }
 
-type suiteFeed struct {
-	Options       suiteOptions `json:"options"`
-	ChannelsFirst bool         `json:"channels_first"`
-	Mask          bool         `json:"mask"`
-	View          bool         `json:"view"`
-	Epoch         uint64       `json:"epoch"`
-	Consumed      int64        `json:"consumed"`
+type caseFeed struct {
+	Options       caseOptions `json:"options"`
+	ChannelsFirst bool        `json:"channels_first"`
+	Mask          bool        `json:"mask"`
+	View          bool        `json:"view"`
+	Epoch         uint64      `json:"epoch"`
+	Consumed      int64       `json:"consumed"`
 	Ranks         [][]struct {
-		State [2]uint64            `json:"state"`
-		Parts map[string]suitePart `json:"parts"`
+		State [2]uint64           `json:"state"`
+		Parts map[string]casePart `json:"parts"`
 	} `json:"ranks"`
 }
 
-type suitePart struct {
+type casePart struct {
 	DType  string `json:"dtype"`
 	Shape  []int  `json:"shape"`
 	SHA256 string `json:"sha256"`
 }
 
-type suiteError struct {
+type caseError struct {
 	Ask     string          `json:"ask"`
 	Name    string          `json:"name"`
 	Item    any             `json:"item"`
 	Spec    json.RawMessage `json:"spec"`
-	Where   suiteWhere      `json:"where"`
-	Split   suiteSplit      `json:"split"`
-	Options suiteOptions    `json:"options"`
+	Where   caseWhere       `json:"where"`
+	Split   caseSplit       `json:"split"`
+	Options caseOptions     `json:"options"`
 	State   json.RawMessage `json:"state"`
 	Type    Type            `json:"type"`
 	Field   string          `json:"field"`
 }
 
-func (s suite) columns(t *testing.T) (out []PutColumn) {
+func (s conformanceCase) columns(t *testing.T) (out []PutColumn) {
 	t.Helper()
 	for _, c := range s.Dataset.Columns {
 		switch c.DType {
@@ -138,7 +138,7 @@ func (s suite) columns(t *testing.T) (out []PutColumn) {
 }
 
 // valuesOf reads a list, in which null is NaN.
-func valuesOf[V any](t *testing.T, c suiteColumn) []V {
+func valuesOf[V any](t *testing.T, c caseColumn) []V {
 	t.Helper()
 	out := make([]V, len(c.Values))
 	for i, raw := range c.Values {
@@ -153,11 +153,11 @@ func valuesOf[V any](t *testing.T, c suiteColumn) []V {
 	return out
 }
 
-func (w suiteWhere) where(before *bool) Where {
+func (w caseWhere) where(before *bool) Where {
 	return Where{Rows: w.Rows, Time: w.Time, Items: w.Items, ContextBeforeSplit: before}
 }
 
-func (s suiteSplit) split() (Split, error) {
+func (s caseSplit) split() (Split, error) {
 	out := Split{AtTimes: s.AtTimes, Purge: s.Purge, ContextBeforeSplit: s.Before}
 	for _, l := range s.Lengths {
 		out.Lengths = append(out.Lengths, orRest(l))
@@ -186,7 +186,7 @@ func orRest[V int64 | float64](v *V) V {
 	return *v
 }
 
-func (c suiteCut) of(ctx context.Context, w *Windows) (*Windows, error) {
+func (c caseCut) apply(ctx context.Context, w *Windows) (*Windows, error) {
 	switch {
 	case c.Where != nil:
 		return w.Where(ctx, c.Where.where(c.Before))

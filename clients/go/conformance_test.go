@@ -24,18 +24,18 @@ func TestConformance(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			var s suite
+			var s conformanceCase
 			if err := json.Unmarshal(must(os.ReadFile(file))(t), &s); err != nil {
 				t.Fatal(err)
 			}
-			c := connected(t)
+			c := sharedDaemon(t)
 			d := must(c.Put(t.Context(), "conformance", s.columns(t), s.Dataset.Options))(t)
 			defer d.Close()
 			for _, asked := range s.Windows {
 				spec := must(window.ParseSpec(asked.Spec))(t)
 				w := must(d.Windows(t.Context(), spec))(t)
 				for _, cut := range asked.Cuts {
-					w = must(cut.of(t.Context(), w))(t)
+					w = must(cut.apply(t.Context(), w))(t)
 				}
 				if w.Len() != asked.Plan.Windows || w.Positions() != asked.Plan.Positions ||
 					!maps.Equal(w.Rejected(), asked.Plan.Rejected) {
@@ -59,7 +59,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func checkAt(t *testing.T, w *Windows, numbers []int64, want map[string]suitePart) {
+func checkAt(t *testing.T, w *Windows, numbers []int64, want map[string]casePart) {
 	t.Helper()
 	switch want["context"].DType {
 	case "float64":
@@ -73,7 +73,7 @@ func checkAt(t *testing.T, w *Windows, numbers []int64, want map[string]suitePar
 	}
 }
 
-func checkFeed(t *testing.T, w *Windows, s suiteFeed) {
+func checkFeed(t *testing.T, w *Windows, s caseFeed) {
 	t.Helper()
 	switch s.Ranks[0][0].Parts["context"].DType {
 	case "float64":
@@ -87,7 +87,7 @@ func checkFeed(t *testing.T, w *Windows, s suiteFeed) {
 	}
 }
 
-func checkRanks[T Value](t *testing.T, w *Windows, s suiteFeed) {
+func checkRanks[T Value](t *testing.T, w *Windows, s caseFeed) {
 	t.Helper()
 	deliveries := []string{DeliverSlot, DeliverLocal, DeliverStarts, DeliverAuto}
 	if s.View {
@@ -98,7 +98,7 @@ func checkRanks[T Value](t *testing.T, w *Windows, s suiteFeed) {
 	}
 }
 
-func checkDelivery[T Value](t *testing.T, w *Windows, s suiteFeed, delivery string) {
+func checkDelivery[T Value](t *testing.T, w *Windows, s caseFeed, delivery string) {
 	t.Helper()
 	for rank, batches := range s.Ranks {
 		o := s.Options.feed()
@@ -124,7 +124,10 @@ func checkDelivery[T Value](t *testing.T, w *Windows, s suiteFeed, delivery stri
 			if delivery == DeliverStarts {
 				want = maps.Clone(want)
 				maps.DeleteFunc(want,
-					func(name string, _ suitePart) bool { return !slices.Contains(places, name) })
+					func(name string,
+						_ casePart) bool {
+						return !slices.Contains(partsOfStarts, name)
+					})
 			}
 			checkParts(t, b, want)
 			n++
@@ -139,24 +142,24 @@ func checkDelivery[T Value](t *testing.T, w *Windows, s suiteFeed, delivery stri
 }
 
 // places are the parts that a batch has by delivery starts.
-var places = []string{"item", "start", "times", "mask", "reset"}
+var partsOfStarts = []string{"item", "start", "times", "mask", "reset"}
 
 // checkParts holds a batch to the parts that are wanted, and to no others.
-func checkParts[T Value](t *testing.T, b *Batch[T], want map[string]suitePart) {
+func checkParts[T Value](t *testing.T, b *Batch[T], want map[string]casePart) {
 	t.Helper()
-	got := map[string]suitePart{}
-	note(got, "context", b.Context)
-	note(got, "target", b.Target)
-	note(got, "known", b.Known)
-	note(got, "static", b.Static)
-	note(got, "mask", b.Mask)
-	note(got, "context_missing", b.ContextMissing)
-	note(got, "target_missing", b.TargetMissing)
-	note(got, "item", Part[int64]{Data: b.Item, Shape: []int{len(b.Item)}})
-	note(got, "start", Part[int64]{Data: b.Start, Shape: []int{len(b.Start)}})
-	note(got, "reset", Part[bool]{Data: b.Reset, Shape: []int{len(b.Reset)}})
+	got := map[string]casePart{}
+	addPart(got, "context", b.Context)
+	addPart(got, "target", b.Target)
+	addPart(got, "known", b.Known)
+	addPart(got, "static", b.Static)
+	addPart(got, "mask", b.Mask)
+	addPart(got, "context_missing", b.ContextMissing)
+	addPart(got, "target_missing", b.TargetMissing)
+	addPart(got, "item", Part[int64]{Data: b.Item, Shape: []int{len(b.Item)}})
+	addPart(got, "start", Part[int64]{Data: b.Start, Shape: []int{len(b.Start)}})
+	addPart(got, "reset", Part[bool]{Data: b.Reset, Shape: []int{len(b.Reset)}})
 	times := must(b.Times())(t)
-	note(got, "times", Part[int64]{Data: times, Shape: []int{len(times)}})
+	addPart(got, "times", Part[int64]{Data: times, Shape: []int{len(times)}})
 	for name := range want {
 		if g, w := got[name], want[name]; g.DType != w.DType || g.SHA256 != w.SHA256 ||
 			!slices.Equal(g.Shape, w.Shape) {
@@ -169,7 +172,7 @@ func checkParts[T Value](t *testing.T, b *Batch[T], want map[string]suitePart) {
 	}
 }
 
-func note[T Value](parts map[string]suitePart, name string, p Part[T]) {
+func addPart[T Value](parts map[string]casePart, name string, p Part[T]) {
 	if p.Data == nil {
 		return
 	}
@@ -187,10 +190,10 @@ func note[T Value](parts map[string]suitePart, name string, p Part[T]) {
 		}
 	}
 	sum := sha256.Sum256(bytesOfValues(data))
-	parts[name] = suitePart{string(dtypeOf[T]()), p.Shape, hex.EncodeToString(sum[:8])}
+	parts[name] = casePart{string(dtypeOf[T]()), p.Shape, hex.EncodeToString(sum[:8])}
 }
 
-func checkError(t *testing.T, c *Cache, d *Dataset, bad suiteError) {
+func checkError(t *testing.T, c *Cache, d *Dataset, bad caseError) {
 	t.Helper()
 	err := bad.ask(t.Context(), c, d)
 	var e *Error
@@ -200,14 +203,14 @@ func checkError(t *testing.T, c *Cache, d *Dataset, bad suiteError) {
 	}
 }
 
-func (bad suiteError) ask(ctx context.Context, c *Cache, d *Dataset) error {
+func (bad caseError) ask(ctx context.Context, c *Cache, d *Dataset) error {
 	switch bad.Ask {
 	case "dataset":
-		return second(c.Dataset(ctx, bad.Name))
+		return errorOf(c.Dataset(ctx, bad.Name))
 	case "column":
-		return second(Column[float32](d, bad.Name))
+		return errorOf(Column[float32](d, bad.Name))
 	case "item":
-		return second(d.ItemCode(bad.Item))
+		return errorOf(d.ItemCode(bad.Item))
 	}
 	spec, err := window.ParseSpec(bad.Spec)
 	if err != nil {
@@ -219,13 +222,13 @@ func (bad suiteError) ask(ctx context.Context, c *Cache, d *Dataset) error {
 	}
 	switch bad.Ask {
 	case "where":
-		return second(w.Where(ctx, bad.Where.where(nil)))
+		return errorOf(w.Where(ctx, bad.Where.where(nil)))
 	case "split":
 		s, err := bad.Split.split()
 		if err != nil {
 			return err
 		}
-		return second(w.Split(ctx, s))
+		return errorOf(w.Split(ctx, s))
 	}
 	f, err := NewFeed[float32](ctx, w, bad.Options.feed())
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 // shop is a small dataset with most dtypes.
-func shop(t *testing.T, c *Cache, o LoadOptions) *Dataset {
+func newShopDataset(t *testing.T, c *Cache, o LoadOptions) *Dataset {
 	t.Helper()
 	o.ItemID, o.Time = []string{"id"}, "t"
 	d := must(c.Put(t.Context(), "shop", []PutColumn{
@@ -41,7 +41,7 @@ func shop(t *testing.T, c *Cache, o LoadOptions) *Dataset {
 }
 
 func TestColumnsAreSlicesOfTheirTypes(t *testing.T) {
-	d := shop(t, connected(t), LoadOptions{})
+	d := newShopDataset(t, sharedDaemon(t), LoadOptions{})
 	if x := must(Column[float32](d, "x"))(t); !slices.Equal(x[3:], []float32{4, 5}) ||
 		x[2] == x[2] || len(x) != 5 {
 		t.Error("x:", x)
@@ -76,8 +76,8 @@ func TestColumnsAreSlicesOfTheirTypes(t *testing.T) {
 	}
 }
 
-func TestPackedColumnsAreSeenWhereTheyLie(t *testing.T) {
-	d := shop(t, connected(t), LoadOptions{Layout: "packed", DType: "float32"})
+func TestViewsOfPackedColumnsAreNotCopied(t *testing.T) {
+	d := newShopDataset(t, sharedDaemon(t), LoadOptions{Layout: "packed", DType: "float32"})
 	v := must(View[float32](d, "m"))(t)
 	if v.Rows != 5 || v.Width != 2 || !slices.Equal(v.Row(3), []float32{7, 8}) {
 		t.Errorf("%+v", v)
@@ -89,8 +89,8 @@ func TestPackedColumnsAreSeenWhereTheyLie(t *testing.T) {
 }
 
 func TestItemsAreNamedByTheirValues(t *testing.T) {
-	c := connected(t)
-	d := shop(t, c, LoadOptions{})
+	c := sharedDaemon(t)
+	d := newShopDataset(t, c, LoadOptions{})
 	if v := must(d.Item(0))(t); v != "b" {
 		t.Error(v)
 	}
@@ -119,29 +119,29 @@ func TestItemsAreNamedByTheirValues(t *testing.T) {
 	}
 }
 
-func TestWhatIsAskedAmissSaysWhatThereIs(t *testing.T) {
-	c := connected(t)
-	d := shop(t, c, LoadOptions{})
+func TestErrorsNameWhatIsAllowed(t *testing.T) {
+	c := sharedDaemon(t)
+	d := newShopDataset(t, c, LoadOptions{})
 	for name, one := range map[string]struct {
 		err  error
 		is   error
 		says string
 	}{
-		"column": {second(Column[float32](d, "temperature")), ColumnNotFound,
+		"column": {errorOf(Column[float32](d, "temperature")), ColumnNotFound,
 			"its columns: id, t, x"},
-		"near column": {second(Column[float32](d, "opem")), ColumnNotFound, "near: open"},
-		"type": {second(Column[float64](d, "x")), ErrType,
+		"near column": {errorOf(Column[float32](d, "opem")), ColumnNotFound, "near: open"},
+		"type": {errorOf(Column[float64](d, "x")), ErrType,
 			`column "x" is float32, so ask for float32 and not for float64`},
-		"word":       {second(d.Word("city", 9)), InvalidSpec, "words 0 to"},
-		"no text":    {second(d.Word("x", 0)), InvalidSpec, "only text columns have words"},
-		"item":       {second(d.ItemCode("bb")), ItemNotFound, "near:"},
-		"dataset":    {second(c.Dataset(t.Context(), "shob")), DatasetNotFound, "near: shop"},
-		"generation": {second(c.Generation(t.Context(), "shop", 999)), GenerationGone, "999"},
-		"source": {second(c.Load(t.Context(), "shop", []string{"none-*.csv"}, LoadOptions{})),
+		"word":       {errorOf(d.Word("city", 9)), InvalidSpec, "words 0 to"},
+		"no text":    {errorOf(d.Word("x", 0)), InvalidSpec, "only text columns have words"},
+		"item":       {errorOf(d.ItemCode("bb")), ItemNotFound, "near:"},
+		"dataset":    {errorOf(c.Dataset(t.Context(), "shob")), DatasetNotFound, "near: shop"},
+		"generation": {errorOf(c.Generation(t.Context(), "shop", 999)), GenerationGone, "999"},
+		"source": {errorOf(c.Load(t.Context(), "shop", []string{"none-*.csv"}, LoadOptions{})),
 			SourceError, `no file matches "none-*.csv"`},
-		"option": {second(c.Put(t.Context(), "shop", []PutColumn{Values("x", []float32{1})},
+		"option": {errorOf(c.Put(t.Context(), "shop", []PutColumn{Values("x", []float32{1})},
 			LoadOptions{Layout: "wide"})), InvalidRequest, "columns or packed"},
-		"lengths": {second(
+		"lengths": {errorOf(
 			c.Put(t.Context(), "shop",
 				[]PutColumn{Values("x", []float32{1}), Values("y", []float32{1, 2})},
 				LoadOptions{})), SourceError, "rows"},
@@ -153,11 +153,11 @@ func TestWhatIsAskedAmissSaysWhatThereIs(t *testing.T) {
 	}
 }
 
-func second[V any](_ V, err error) error { return err }
+func errorOf[V any](_ V, err error) error { return err }
 
-func TestAClosedHandleIsNoMore(t *testing.T) {
-	c := connected(t)
-	d := shop(t, c, LoadOptions{})
+func TestAClosedDatasetReturnsErrClosed(t *testing.T) {
+	c := sharedDaemon(t)
+	d := newShopDataset(t, c, LoadOptions{})
 	for range 2 {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -171,8 +171,8 @@ func TestAClosedHandleIsNoMore(t *testing.T) {
 	}
 }
 
-func TestLoadsAreFollowedAndFound(t *testing.T) {
-	c := connected(t)
+func TestLoadAppendListAndRemove(t *testing.T) {
+	c := sharedDaemon(t)
 	path := filepath.Join(t.TempDir(), "a.csv")
 	if err := os.WriteFile(path, []byte("t,v\n1,1\n2,3\n3,5\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func TestLoadsAreFollowedAndFound(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	until(t, "no job of the load is left", func() bool {
+	eventually(t, "no job of the load is left", func() bool {
 		var jobs wire.Jobs
 		if err := c.control.Get(t.Context(), "/v1/jobs", &jobs); err != nil {
 			t.Fatal(err)
@@ -233,8 +233,8 @@ func TestLoadsAreFollowedAndFound(t *testing.T) {
 	})
 }
 
-func TestARefusalComesBeforeAllWasSent(t *testing.T) {
-	c := connected(t)
+func TestPutReturnsARefusalBeforeAllIsSent(t *testing.T) {
+	c := sharedDaemon(t)
 	much := []PutColumn{Values("x", make([]float64, 4<<20))}
 	if _, err := c.Put(t.Context(), "much", much, LoadOptions{Layout: "wide"}); !errors.Is(err,
 		InvalidRequest) {
@@ -267,7 +267,7 @@ func TestLoadOptionsNameEveryOption(t *testing.T) {
 	}
 }
 
-func TestADaemonIsStartedWhereNoneRunsAndMayBe(t *testing.T) {
+func TestConnectStartsADaemonIfNoneRunsAndItMay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
 	if _, err := Connect(t.Context(), Options{Dir: dir, NoStart: true}); !errors.Is(err,
 		ErrNoDaemon) {
@@ -285,11 +285,11 @@ func TestADaemonIsStartedWhereNoneRunsAndMayBe(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	t.Setenv("TENSORCACHE_BIN", program)
+	t.Setenv("TENSORCACHE_BIN", daemonFile)
 	if _, err := Connect(ended, Options{Dir: dir}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	c := started(t)
+	c := newDaemon(t)
 	pid := c.control.Daemon.PID
 	if err := stop(c); err != nil {
 		t.Error(err)
@@ -299,7 +299,7 @@ func TestADaemonIsStartedWhereNoneRunsAndMayBe(t *testing.T) {
 	if again.control.Daemon.PID == pid {
 		t.Error("the same daemon after a stop")
 	}
-	until(t, "the daemon that was stopped is no zombie", func() bool {
+	eventually(t, "the daemon that was stopped is no zombie", func() bool {
 		must(Connect(t.Context(), Options{Dir: c.Dir()}))(t).Close()
 		return syscall.Kill(pid, 0) != nil
 	})

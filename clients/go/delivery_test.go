@@ -13,23 +13,24 @@ import (
 )
 
 // inside tells whether values lie in a column's memory.
-func inside[T Value](values, column []T) bool {
+func isWithin[T Value](values, column []T) bool {
 	from := uintptr(unsafe.Pointer(unsafe.SliceData(column)))
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(values)))
 	return at >= from && at < from+uintptr(len(column))*unsafe.Sizeof(column[0])
 }
 
-func TestViewsAreTheFileItself(t *testing.T) {
-	w := ramp(t, connected(t), 100, window.Spec{ContextLength: 4, PredictionLength: 2, Stride: 3,
-		Gap: 1, Overlap: 1})
+func TestViewsAreSlicesOfTheFile(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 100,
+		window.Spec{ContextLength: 4, PredictionLength: 2, Stride: 3,
+			Gap: 1, Overlap: 1})
 	column := must(Column[float32](w.Dataset(), "v"))(t)
-	f := feedOf(t, w, FeedOptions{BatchSize: 10, Order: "random_start", Delivery: DeliverView})
+	f := newTestFeed(t, w, FeedOptions{BatchSize: 10, Order: "random_start", Delivery: DeliverView})
 	n := 0
 	for b, err := range f.Epoch(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !inside(b.Context.Data, column) || !inside(b.Target.Data, column) ||
+		if !isWithin(b.Context.Data, column) || !isWithin(b.Target.Data, column) ||
 			b.Context.Step != 3 {
 			t.Fatalf("batch %d is a copy", n)
 		}
@@ -40,7 +41,7 @@ func TestViewsAreTheFileItself(t *testing.T) {
 				t.Errorf("window at %d: %v, %v", start, c, p)
 			}
 			if !slices.Equal(own.Context.Data[4*i:4*i+4], b.Context.Window(i)) ||
-				inside(own.Target.Data, column) {
+				isWithin(own.Target.Data, column) {
 				t.Errorf("the copy of the window at %d: %v", start, own.Context.Window(i))
 			}
 			n++
@@ -55,8 +56,8 @@ func TestViewsAreTheFileItself(t *testing.T) {
 	}
 }
 
-func TestAViewThatCannotBeIsRefusedAndAutoTakesSlots(t *testing.T) {
-	c, values := connected(t), make([]float32, 90)
+func TestImpossibleViewsAreRefusedAndAutoUsesSlots(t *testing.T) {
+	c, values := sharedDaemon(t), make([]float32, 90)
 	columns := []PutColumn{Values("a", values), Values("b", values), Values("c", values),
 		Values("n", make([]int32, 90))}
 	for layout, cases := range map[string]map[string]struct {
@@ -86,7 +87,7 @@ func TestAViewThatCannotBeIsRefusedAndAutoTakesSlots(t *testing.T) {
 			if one.o.Delivery == "" {
 				auto := one.o
 				auto.Delivery = DeliverAuto
-				if got, views := feedOf(t, w, auto).Delivery(),
+				if got, views := newTestFeed(t, w, auto).Delivery(),
 					says == ""; (got == DeliverView) != views || (got == DeliverSlot) == views {
 					t.Errorf("auto took %s where a view says %q", got, says)
 				}
@@ -105,8 +106,8 @@ func TestAViewThatCannotBeIsRefusedAndAutoTakesSlots(t *testing.T) {
 	}
 }
 
-func TestLocalBatchesTakeMemoryThatNobodyHolds(t *testing.T) {
-	f := feedOf(t, ramp(t, connected(t), 400, window.Spec{}),
+func TestLocalBatchesReuseMemoryOfReleasedBatches(t *testing.T) {
+	f := newTestFeed(t, rampWindows(t, sharedDaemon(t), 400, window.Spec{}),
 		FeedOptions{Order: "shuffle", BatchSize: 5, Slots: 3, Delivery: DeliverLocal})
 	blocks := map[*float32]int{}
 	var kept []*Batch[float32]
@@ -145,11 +146,11 @@ func TestLocalBatchesTakeMemoryThatNobodyHolds(t *testing.T) {
 	}
 }
 
-func TestFeedsGoOnWhenTheirDatasetIsClosed(t *testing.T) {
-	c := connected(t) // no map may be left
+func TestFeedsContinueAfterTheirDatasetIsClosed(t *testing.T) {
+	c := sharedDaemon(t) // no map may be left
 	for _, delivery := range []string{DeliverView, DeliverLocal, DeliverStarts} {
-		w := ramp(t, c, 60, window.Spec{})
-		f := feedOf(t, w, FeedOptions{BatchSize: 6, Delivery: delivery})
+		w := rampWindows(t, c, 60, window.Spec{})
+		f := newTestFeed(t, w, FeedOptions{BatchSize: 6, Delivery: delivery})
 		var held *Batch[float32]
 		var release func()
 		n := 0
@@ -191,10 +192,10 @@ func TestFeedsGoOnWhenTheirDatasetIsClosed(t *testing.T) {
 }
 
 func TestEveryDeliveryResumesAndEndsWithItsContext(t *testing.T) {
-	w := ramp(t, connected(t), 300, window.Spec{})
+	w := rampWindows(t, sharedDaemon(t), 300, window.Spec{})
 	for _, delivery := range []string{DeliverView, DeliverLocal, DeliverStarts} {
 		o := FeedOptions{BatchSize: 7, Order: "random_start", Seed: 2, Delivery: delivery}
-		f := feedOf(t, w, o)
+		f := newTestFeed(t, w, o)
 		var whole [][]int64
 		for b, err := range f.Epoch(t.Context()) {
 			if err != nil {
@@ -217,7 +218,7 @@ func TestEveryDeliveryResumesAndEndsWithItsContext(t *testing.T) {
 			}
 		}
 		cancel()
-		resumed := feedOf(t, w, o)
+		resumed := newTestFeed(t, w, o)
 		if err := resumed.LoadState(f.State()); err != nil {
 			t.Fatal(err)
 		}
@@ -234,10 +235,10 @@ func TestEveryDeliveryResumesAndEndsWithItsContext(t *testing.T) {
 }
 
 func TestCloseEndsAPassOfAnyDelivery(t *testing.T) {
-	w := ramp(t, connected(t), 2000, window.Spec{})
+	w := rampWindows(t, sharedDaemon(t), 2000, window.Spec{})
 	for _, delivery := range []string{DeliverSlot, DeliverView, DeliverLocal, DeliverStarts} {
 		for rounds := range 10 {
-			f := feedOf(t, w, FeedOptions{BatchSize: 1, Slots: 3, Delivery: delivery})
+			f := newTestFeed(t, w, FeedOptions{BatchSize: 1, Slots: 3, Delivery: delivery})
 			var closing sync.WaitGroup
 			n, end := 0, error(nil)
 			for b, err := range f.Epoch(t.Context()) {
@@ -260,8 +261,8 @@ func TestCloseEndsAPassOfAnyDelivery(t *testing.T) {
 	}
 }
 
-func TestAGathererIsOfTheTypeThatIsDelivered(t *testing.T) {
-	w := ramp(t, connected(t), 50, window.Spec{})
+func TestLocalDeliveryChecksTheType(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 50, window.Spec{})
 	if _, err := NewFeed[float64](t.Context(), w,
 		FeedOptions{BatchSize: 4, Delivery: DeliverLocal}); !errors.Is(err, ErrType) {
 		t.Error(err)
@@ -276,10 +277,10 @@ func TestAGathererIsOfTheTypeThatIsDelivered(t *testing.T) {
 	}
 }
 
-func TestNoBatchIsMadeOfARingThatWasClosed(t *testing.T) {
-	w := ramp(t, connected(t), 50, window.Spec{})
+func TestAClosedRingMakesNoBatch(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 50, window.Spec{})
 	for _, delivery := range []string{DeliverSlot, DeliverView, DeliverLocal, DeliverStarts} {
-		f := feedOf(t, w, FeedOptions{BatchSize: 4, Delivery: delivery})
+		f := newTestFeed(t, w, FeedOptions{BatchSize: 4, Delivery: delivery})
 		s := f.stream
 		if err := f.Close(); err != nil {
 			t.Error(err)

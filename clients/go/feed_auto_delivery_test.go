@@ -12,25 +12,25 @@ import (
 )
 
 // among tells which deliveries a feed used in its batches' turns.
-func among(seen map[string]int, f *Feed[float32]) func(int, *Batch[float32]) {
+func countDeliveries(seen map[string]int, f *Feed[float32]) func(int, *Batch[float32]) {
 	return func(int, *Batch[float32]) { seen[f.Delivery()]++ }
 }
 
-func TestAutoTriesBothDeliveriesAndMissesNothing(t *testing.T) {
-	w := ramp(t, connected(t), 900, window.Spec{})
+func TestAutoTriesBothDeliveriesAndServesEveryBatch(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 900, window.Spec{})
 	o := FeedOptions{BatchSize: 1, Order: "shuffle", Seed: 7, Delivery: DeliverAuto}
-	f := feedOf(t, w, o)
+	f := newTestFeed(t, w, o)
 	seen := map[string]int{}
 	var got [][]int64
 	var kept []*Batch[float32]
 	var releases []func()
-	pressed(f)
+	pretendWaiting(f)
 	for range 3 { // more steps than a choice takes
-		got = append(got, must(served(t, t.Context(), f, func(n int, b *Batch[float32]) {
+		got = append(got, must(collectAll(t, t.Context(), f, func(n int, b *Batch[float32]) {
 			if gathered := b.refs.freeBuffer != nil; gathered != (f.Delivery() == DeliverLocal) {
 				t.Errorf("by %s, gathered here: %t", f.Delivery(), gathered)
 			}
-			if f.isChoosing() && f.tuner.passed != -long {
+			if f.isChoosing() && f.tuner.passed != -longTime {
 				t.Error("slots are tuned while a delivery is chosen")
 			}
 			if seen[f.Delivery()]++; n%100 == 50 {
@@ -64,16 +64,16 @@ func TestAutoTriesBothDeliveriesAndMissesNothing(t *testing.T) {
 	for _, release := range releases {
 		release()
 	}
-	equal(t, got, wanted(t, w, o, 3))
+	checkStarts(t, got, expectedStarts(t, w, o, 3))
 }
 
-func TestAutoKeepsWhatItChoseAndNothingForTheOther(t *testing.T) {
-	w := ramp(t, connected(t), 400, window.Spec{})
+func TestAutoReleasesWhatTheOtherDeliveryNeeds(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 400, window.Spec{})
 	for chosen, took := range map[string]float64{DeliverSlot: 2000, DeliverLocal: 1} {
-		f := feedOf(t, w, FeedOptions{Order: "shuffle", Delivery: DeliverAuto})
+		f := newTestFeed(t, w, FeedOptions{Order: "shuffle", Delivery: DeliverAuto})
 		var got [][]int64
 		for epoch := range 3 {
-			got = append(got, must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+			got = append(got, must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 				if w.data.feeds != 1 && n < 10 && epoch == 0 {
 					t.Error("it chooses and does not keep the columns mapped")
 				}
@@ -92,7 +92,7 @@ func TestAutoKeepsWhatItChoseAndNothingForTheOther(t *testing.T) {
 		if keeps := w.data.feeds == 1; keeps != (chosen == DeliverLocal) || f.isChoosing() {
 			t.Errorf("chose %s, keeps the columns mapped: %t", chosen, keeps)
 		}
-		equal(t, got, wanted(t, w, FeedOptions{Order: "shuffle"}, 3))
+		checkStarts(t, got, expectedStarts(t, w, FeedOptions{Order: "shuffle"}, 3))
 		if err := f.Close(); err != nil {
 			t.Error(err)
 		}
@@ -103,23 +103,25 @@ func TestAutoKeepsWhatItChoseAndNothingForTheOther(t *testing.T) {
 }
 
 func TestAStateResumesWhileADeliveryIsChosen(t *testing.T) {
-	w := ramp(t, connected(t), 900, window.Spec{})
+	w := rampWindows(t, sharedDaemon(t), 900, window.Spec{})
 	o := FeedOptions{BatchSize: 1, Order: "shuffle", Delivery: DeliverAuto}
-	whole := wanted(t, w, o, 1)
+	whole := expectedStarts(t, w, o, 1)
 	// about a change, and in legs of both
 	for _, cut := range []int{warmupSteps + trialSteps, warmupSteps + trialSteps + 1,
 		warmupSteps + trialSteps +
 			2, 300, 500} {
-		f := feedOf(t, w, o)
+		f := newTestFeed(t, w, o)
 		seen := map[string]int{}
 		var state Cursor
-		must(starts(t, t.Context(), f, cut))(t)
+		must(collectStarts(t, t.Context(), f, cut))(t)
 		state = f.State()
-		for _, resumed := range []*Feed[float32]{f, feedOf(t, w, o)} {
+		for _, resumed := range []*Feed[float32]{f, newTestFeed(t, w, o)} {
 			if err := resumed.LoadState(state); err != nil {
 				t.Fatal(err)
 			}
-			equal(t, must(served(t, t.Context(), resumed, among(seen, resumed)))(t), whole[cut:])
+			checkStarts(t,
+				must(collectAll(t, t.Context(), resumed, countDeliveries(seen, resumed)))(t),
+				whole[cut:])
 		}
 		if len(seen) != 2 {
 			t.Errorf("after %d batches all came by %v", cut, slices.Collect(maps.Keys(seen)))
@@ -127,12 +129,12 @@ func TestAStateResumesWhileADeliveryIsChosen(t *testing.T) {
 	}
 }
 
-func TestAutoKeepsSlotsWhereTheOtherCannotBeHad(t *testing.T) {
-	w := ramp(t, connected(t), 900, window.Spec{})
+func TestAutoKeepsSlotsIfTheOtherDeliveryFails(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 900, window.Spec{})
 	o := FeedOptions{BatchSize: 1, Order: "shuffle", Delivery: DeliverAuto}
-	f := feedOf(t, w, o)
+	f := newTestFeed(t, w, o)
 	name := w.data.name
-	got := must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+	got := must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 		if w.data.name = "nobody"; n == 300 { // after the first change
 			w.data.name = name
 		}
@@ -141,14 +143,14 @@ func TestAutoKeepsSlotsWhereTheOtherCannotBeHad(t *testing.T) {
 	if f.isChoosing() || f.Delivery() != DeliverSlot || f.builder != nil {
 		t.Errorf("%+v, delivers by %s", f.chooser, f.Delivery())
 	}
-	equal(t, got, wanted(t, w, o, 1))
+	checkStarts(t, got, expectedStarts(t, w, o, 1))
 }
 
-func TestAChangeAtAnEpochsEndComesWithTheNext(t *testing.T) {
-	w := ramp(t, connected(t), 400, window.Spec{})
+func TestADeliveryChosenAtAnEpochsEndStartsWithTheNextEpoch(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 400, window.Spec{})
 	o := FeedOptions{Order: "shuffle", Delivery: DeliverAuto}
-	f := feedOf(t, w, o)
-	got := must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+	f := newTestFeed(t, w, o)
+	got := must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 		if int64(n) == f.Len() {
 			f.chooser.settleOn(DeliverLocal)
 			f.want.delivery = DeliverLocal
@@ -157,18 +159,18 @@ func TestAChangeAtAnEpochsEndComesWithTheNext(t *testing.T) {
 	if f.Delivery() != DeliverSlot {
 		t.Errorf("delivers by %s", f.Delivery())
 	}
-	got = append(got, must(starts(t, t.Context(), f, 0))(t)...)
+	got = append(got, must(collectStarts(t, t.Context(), f, 0))(t)...)
 	if f.Delivery() != DeliverLocal {
 		t.Errorf("delivers by %s", f.Delivery())
 	}
-	equal(t, got, wanted(t, w, o, 2))
+	checkStarts(t, got, expectedStarts(t, w, o, 2))
 }
 
-func TestAFeedThatChoosesIsAskedAndClosedByOthers(t *testing.T) {
-	c := connected(t)
-	w := ramp(t, c, 2000, window.Spec{})
+func TestOtherGoroutinesQueryAndCloseAFeedThatChooses(t *testing.T) {
+	c := sharedDaemon(t)
+	w := rampWindows(t, c, 2000, window.Spec{})
 	for rounds := range 8 {
-		f := feedOf(t, w, FeedOptions{BatchSize: 1, Delivery: DeliverAuto, Order: "shuffle"})
+		f := newTestFeed(t, w, FeedOptions{BatchSize: 1, Delivery: DeliverAuto, Order: "shuffle"})
 		ctx, cancel := context.WithCancel(t.Context())
 		var others sync.WaitGroup
 		others.Go(func() {
@@ -184,7 +186,7 @@ func TestAFeedThatChoosesIsAskedAndClosedByOthers(t *testing.T) {
 			}
 		})
 		end := warmupSteps + trialSteps + 200*rounds
-		got, err := served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+		got, err := collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 			if n == end {
 				others.Go(func() {
 					if err := f.Close(); err != nil {
@@ -204,5 +206,5 @@ func TestAFeedThatChoosesIsAskedAndClosedByOthers(t *testing.T) {
 			}
 		}
 	}
-	until(t, "no feed is left", func() bool { return len(feedsOf(t, c)) == 0 })
+	eventually(t, "no feed is left", func() bool { return len(listFeeds(t, c)) == 0 })
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-func TestAFeedGoesOnWithItsGeneration(t *testing.T) {
+func TestAFeedKeepsItsGenerationInTheCache(t *testing.T) {
 	for change, then := range map[string]error{"removed": DatasetNotFound,
 		"replaced": GenerationGone} {
 		t.Run(change, func(t *testing.T) {
-			c := started(t)
-			w := ramp(t, c, 1000, window.Spec{})
-			f := feedOf(t, w, FeedOptions{Order: "shuffle", Slots: 3})
-			must(starts(t, t.Context(), f, 2))(t)
+			c := newDaemon(t)
+			w := rampWindows(t, c, 1000, window.Spec{})
+			f := newTestFeed(t, w, FeedOptions{Order: "shuffle", Slots: 3})
+			must(collectStarts(t, t.Context(), f, 2))(t)
 			if change == "removed" {
 				must(c.Remove(t.Context(), "ramp"))(t)
 			} else {
@@ -28,14 +28,14 @@ func TestAFeedGoesOnWithItsGeneration(t *testing.T) {
 				t.Error(err)
 			}
 			for range 2 {
-				if got := must(starts(t, t.Context(), f, 0))(t); int64(len(got)) != f.Len() {
+				if got := must(collectStarts(t, t.Context(), f, 0))(t); int64(len(got)) != f.Len() {
 					t.Errorf("%d batches of %d", len(got), f.Len())
 				}
 			}
 			if err := f.Close(); err != nil {
 				t.Error(err)
 			}
-			until(t, "the generation is no more", func() bool {
+			eventually(t, "the generation is no more", func() bool {
 				again, err := NewFeed[float32](t.Context(), w, FeedOptions{BatchSize: 8})
 				if err == nil {
 					_ = again.Close()

@@ -11,12 +11,12 @@ import (
 )
 
 // held is what a process holds: descriptors, rings that are mapped, and bytes of memory of its own.
-type held struct {
+type processUse struct {
 	files, rings int
 	memory       int64
 }
 
-func heldBy(t *testing.T, pid int) (h held) {
+func processUseOf(t *testing.T, pid int) (h processUse) {
 	t.Helper()
 	at := fmt.Sprintf("/proc/%d", pid)
 	h.files = len(must(os.ReadDir(at + "/fd"))(t))
@@ -30,35 +30,37 @@ func heldBy(t *testing.T, pid int) (h held) {
 	return h
 }
 
-func TestAThousandRoundsLeaveNothingOnEitherSide(t *testing.T) {
+func TestAThousandFeedsLeakNothing(t *testing.T) {
 	const warm, rounds = 100, 1000
-	const room = 16 << 20 // the allocators' to keep; what a round leaves counts a thousand times
-	c := started(t)
-	w := ramp(t, c, 200, window.Spec{})
+	// the allocators' to keep; what a round leaves counts a thousand times
+	const tolerance = 16 << 20
+	c := newDaemon(t)
+	w := rampWindows(t, c, 200, window.Spec{})
 	both := []int{os.Getpid(), c.control.Daemon.PID}
-	play := func(n int) (now []held) {
+	run := func(n int) (now []processUse) {
 		for i := range n {
 			f := must(NewFeed[float32](t.Context(), w, FeedOptions{BatchSize: 8, Slots: 3}))(t)
 			if i%2 == 1 {
-				must(starts(t, t.Context(), f, 1))(t)
+				must(collectStarts(t, t.Context(), f, 1))(t)
 			}
 			if err := f.Close(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		until(t, "all rings are gone", func() bool { return heldBy(t, both[1]).rings == 0 })
+		eventually(t, "all rings are gone",
+			func() bool { return processUseOf(t, both[1]).rings == 0 })
 		runtime.GC()
 		for _, pid := range both {
-			now = append(now, heldBy(t, pid))
+			now = append(now, processUseOf(t, pid))
 		}
 		return now
 	}
-	before := play(warm)
-	after := play(rounds)
-	until(t, "the daemon has no descriptor more",
-		func() bool { return heldBy(t, both[1]).files <= before[1].files })
+	before := run(warm)
+	after := run(rounds)
+	eventually(t, "the daemon has no descriptor more",
+		func() bool { return processUseOf(t, both[1]).files <= before[1].files })
 	for i, was := range before {
-		if now := after[i]; now.rings > 0 || now.memory > was.memory+room || i == 0 &&
+		if now := after[i]; now.rings > 0 || now.memory > was.memory+tolerance || i == 0 &&
 			now.files > was.files {
 			t.Errorf("process %d of 2: %+v after %d rounds, %+v before", i+1, now, rounds, was)
 		}

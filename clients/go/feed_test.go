@@ -17,7 +17,7 @@ import (
 )
 
 // ramp is a dataset of one series that counts its rows, and its windows of four rows and two.
-func ramp(t *testing.T, c *Cache, rows int, spec window.Spec) *Windows {
+func rampWindows(t *testing.T, c *Cache, rows int, spec window.Spec) *Windows {
 	t.Helper()
 	values := make([]float32, rows)
 	for i := range values {
@@ -35,7 +35,7 @@ func ramp(t *testing.T, c *Cache, rows int, spec window.Spec) *Windows {
 	return must(d.Windows(t.Context(), spec))(t)
 }
 
-func feedOf(t *testing.T, w *Windows, o FeedOptions) *Feed[float32] {
+func newTestFeed(t *testing.T, w *Windows, o FeedOptions) *Feed[float32] {
 	t.Helper()
 	if o.BatchSize == 0 {
 		o.BatchSize = 8
@@ -51,15 +51,15 @@ func feedOf(t *testing.T, w *Windows, o FeedOptions) *Feed[float32] {
 
 // starts takes what is left of an epoch: the starts of its batches' windows, after each was
 // checked.
-func starts(t *testing.T, ctx context.Context, f *Feed[float32],
-	most int) (out [][]int64, err error) {
+func collectStarts(t *testing.T, ctx context.Context, f *Feed[float32],
+	max int) (out [][]int64, err error) {
 	t.Helper()
 	for b, err := range f.Epoch(ctx) {
 		if err != nil {
 			return out, err
 		}
 		checkRamp(t, b)
-		if out = append(out, slices.Clone(b.Start)); len(out) == most {
+		if out = append(out, slices.Clone(b.Start)); len(out) == max {
 			break
 		}
 	}
@@ -78,11 +78,11 @@ func checkRamp(t *testing.T, b *Batch[float32]) {
 }
 
 func TestEachPassIsTheNextEpoch(t *testing.T) {
-	f := feedOf(t, ramp(t, connected(t), 100, window.Spec{}),
+	f := newTestFeed(t, rampWindows(t, sharedDaemon(t), 100, window.Spec{}),
 		FeedOptions{Order: "shuffle", Seed: 3})
 	var epochs [][][]int64
 	for range 3 {
-		got := must(starts(t, t.Context(), f, 0))(t)
+		got := must(collectStarts(t, t.Context(), f, 0))(t)
 		if int64(len(got)) != f.Len() || len(got[len(got)-1]) != 95%8 {
 			t.Errorf("%d batches, the last of %d windows", len(got), len(got[len(got)-1]))
 		}
@@ -96,7 +96,7 @@ func TestEachPassIsTheNextEpoch(t *testing.T) {
 		epochs = append(epochs, got)
 	}
 	f.SetEpoch(1)
-	if got := must(starts(t, t.Context(), f, 0))(t); !slices.EqualFunc(got, epochs[1],
+	if got := must(collectStarts(t, t.Context(), f, 0))(t); !slices.EqualFunc(got, epochs[1],
 		slices.Equal[[]int64]) {
 		t.Errorf("epoch 1 again: %v, want %v", got, epochs[1])
 	}
@@ -105,46 +105,48 @@ func TestEachPassIsTheNextEpoch(t *testing.T) {
 	}
 }
 
-func TestStateGoesOnAtTheNextBatchInAnyFeed(t *testing.T) {
-	w := ramp(t, connected(t), 100, window.Spec{})
+func TestStateResumesAtTheNextBatchInAnyFeed(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 100, window.Spec{})
 	o := FeedOptions{Order: "shuffle", Seed: 3, Slots: 3}
-	f := feedOf(t, w, o)
-	whole := must(starts(t, t.Context(), f, 0))(t)
+	f := newTestFeed(t, w, o)
+	whole := must(collectStarts(t, t.Context(), f, 0))(t)
 	for _, cut := range []int{1, 5, len(whole) - 1} {
-		f := feedOf(t, w, o)
-		if got := must(starts(t, t.Context(), f, cut))(t); !slices.EqualFunc(got, whole[:cut],
+		f := newTestFeed(t, w, o)
+		if got := must(collectStarts(t, t.Context(), f, cut))(t); !slices.EqualFunc(
+			got, whole[:cut],
 			slices.Equal[[]int64]) {
 			t.Fatalf("%v", got)
 		}
 		kept := must(json.Marshal(f.State()))(t)
-		next := must(starts(t, t.Context(), f, 1))(t) // a pass that was left counts
+		next := must(collectStarts(t, t.Context(), f, 1))(t) // a pass that was left counts
 		var state Cursor
 		if err := json.Unmarshal(kept, &state); err != nil {
 			t.Fatal(err)
 		}
-		for _, resumed := range []*Feed[float32]{f, feedOf(t, w, o)} {
+		for _, resumed := range []*Feed[float32]{f, newTestFeed(t, w, o)} {
 			if err := resumed.LoadState(state); err != nil {
 				t.Fatal(err)
 			}
-			if got := must(starts(t, t.Context(), resumed, 0))(t); !slices.EqualFunc(got,
+			if got := must(collectStarts(t, t.Context(), resumed, 0))(t); !slices.EqualFunc(got,
 				whole[cut:], slices.Equal[[]int64]) {
 				t.Errorf("after %d batches: %v, want %v", cut, got, whole[cut:])
 			}
-			if got := must(starts(t, t.Context(), resumed, 1))(t); !slices.EqualFunc(got, next,
+			if got := must(collectStarts(t, t.Context(), resumed, 1))(t); !slices.EqualFunc(got,
+				next,
 				slices.Equal[[]int64]) {
 				t.Errorf("the epoch after: %v, want %v", got, next)
 			}
 		}
 	}
-	other := feedOf(t, w, FeedOptions{Order: "shuffle", Seed: 4})
+	other := newTestFeed(t, w, FeedOptions{Order: "shuffle", Seed: 4})
 	if err := other.LoadState(f.State()); !errors.Is(err, CursorMismatch) {
 		t.Error(err)
 	}
 }
 
-func TestABatchEndsWithTheLoopsBodyUnlessItIsHeld(t *testing.T) {
-	w := ramp(t, connected(t), 200, window.Spec{})
-	f := feedOf(t, w, FeedOptions{Slots: 3, BatchSize: 10})
+func TestABatchIsValidInTheLoopsBodyUnlessItIsHeld(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 200, window.Spec{})
+	f := newTestFeed(t, w, FeedOptions{Slots: 3, BatchSize: 10})
 	var all []*Batch[float32]
 	var releases []func()
 	var own *Batch[float32]
@@ -187,7 +189,7 @@ func TestABatchEndsWithTheLoopsBodyUnlessItIsHeld(t *testing.T) {
 		t.Errorf("%+v", own)
 	}
 	var after *Batch[float32]
-	for b := range feedOf(t, w, FeedOptions{}).Epoch(t.Context()) {
+	for b := range newTestFeed(t, w, FeedOptions{}).Epoch(t.Context()) {
 		after = b
 		break
 	}
@@ -196,9 +198,9 @@ func TestABatchEndsWithTheLoopsBodyUnlessItIsHeld(t *testing.T) {
 	}
 }
 
-func TestBatchesAreHeldByOtherGoroutines(t *testing.T) {
+func TestOtherGoroutinesHoldBatches(t *testing.T) {
 	const rows = 3000
-	f := feedOf(t, ramp(t, connected(t), rows, window.Spec{}),
+	f := newTestFeed(t, rampWindows(t, sharedDaemon(t), rows, window.Spec{}),
 		FeedOptions{Slots: 4, Order: "shuffle"})
 	var workers sync.WaitGroup
 	var sum atomic.Int64
@@ -223,65 +225,65 @@ func TestBatchesAreHeldByOtherGoroutines(t *testing.T) {
 	}
 }
 
-func TestAContextEndsTheWaitAndLeavesTheFeedWhole(t *testing.T) {
-	c := started(t)
+func TestAContextEndsTheWaitAndTheFeedStaysUsable(t *testing.T) {
+	c := newDaemon(t)
 	// the signal takes a moment: an epoch must take longer
-	w := ramp(t, c, 1_000_000, window.Spec{})
-	f := feedOf(t, w, FeedOptions{Slots: 3, BatchSize: 1})
-	whole := must(starts(t, t.Context(), f, 6))(t)
+	w := rampWindows(t, c, 1_000_000, window.Spec{})
+	f := newTestFeed(t, w, FeedOptions{Slots: 3, BatchSize: 1})
+	whole := must(collectStarts(t, t.Context(), f, 6))(t)
 	f.SetEpoch(0)
 	ctx, cancel := context.WithCancel(t.Context())
-	if got, err := starts(t, ctx, f, 2); err != nil || len(got) != 2 {
+	if got, err := collectStarts(t, ctx, f, 2); err != nil || len(got) != 2 {
 		t.Fatal(got, err)
 	}
 	state := f.State()
 	cancel()
-	if _, err := starts(t, ctx, f, 0); !errors.Is(err, context.Canceled) {
+	if _, err := collectStarts(t, ctx, f, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
 	// A daemon that stands still is waited for as long as the context says.
-	stopped(t, c.control.Daemon.PID, syscall.SIGSTOP)
+	signalProcess(t, c.control.Daemon.PID, syscall.SIGSTOP)
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	for range 3 {
 		if err := f.LoadState(state); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := starts(t, short, f, 0); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := collectStarts(t, short, f, 0); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v, want context.DeadlineExceeded", err)
 		}
 	}
-	stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
+	signalProcess(t, c.control.Daemon.PID, syscall.SIGCONT)
 	if err := f.LoadState(state); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(starts(t, t.Context(), f, 4))(t); !slices.EqualFunc(got, whole[2:],
+	if got := must(collectStarts(t, t.Context(), f, 4))(t); !slices.EqualFunc(got, whole[2:],
 		slices.Equal[[]int64]) {
 		t.Errorf("%v, want %v", got, whole[2:])
 	}
 }
 
-func stopped(t *testing.T, pid int, signal syscall.Signal) {
+func signalProcess(t *testing.T, pid int, signal syscall.Signal) {
 	t.Helper()
 	if err := syscall.Kill(pid, signal); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func TestADeadDaemonIsAnErrorAndTheNextOneGoesOn(t *testing.T) {
+func TestADeadDaemonIsAnErrorAndTheFeedResumesAtTheNextOne(t *testing.T) {
 	for _, delivery := range []string{DeliverSlot, DeliverLocal, DeliverView} {
 		t.Run(delivery, func(t *testing.T) {
-			killAndGoOn(t, FeedOptions{Order: "random_start", Seed: 1, Slots: 3,
+			checkResumeAfterKill(t, FeedOptions{Order: "random_start", Seed: 1, Slots: 3,
 				Delivery: delivery})
 		})
 	}
 }
 
-func killAndGoOn(t *testing.T, o FeedOptions) {
-	c := started(t)
-	w := ramp(t, c, 1000, window.Spec{})
-	whole := must(starts(t, t.Context(), feedOf(t, w, o), 0))(t)
-	f := feedOf(t, w, o)
+func checkResumeAfterKill(t *testing.T, o FeedOptions) {
+	c := newDaemon(t)
+	w := rampWindows(t, c, 1000, window.Spec{})
+	whole := must(collectStarts(t, t.Context(), newTestFeed(t, w, o), 0))(t)
+	f := newTestFeed(t, w, o)
 	var got [][]int64
 	var end error
 	for b, err := range f.Epoch(t.Context()) {
@@ -289,7 +291,7 @@ func killAndGoOn(t *testing.T, o FeedOptions) {
 			break
 		}
 		if got = append(got, slices.Clone(b.Start)); len(got) == 5 {
-			stopped(t, c.control.Daemon.PID, syscall.SIGKILL)
+			signalProcess(t, c.control.Daemon.PID, syscall.SIGKILL)
 			f.want.slots = 4 // which it cannot have
 		}
 	}
@@ -299,20 +301,20 @@ func killAndGoOn(t *testing.T, o FeedOptions) {
 	if at := fmt.Sprintf("after %d batches: ", len(got)); !strings.Contains(end.Error(), at) {
 		t.Errorf("got %q, which does not say %q", end, at)
 	}
-	if _, err := starts(t, t.Context(), f, 1); !errors.Is(err, ErrGone) {
+	if _, err := collectStarts(t, t.Context(), f, 1); !errors.Is(err, ErrGone) {
 		t.Errorf("got %v, want ErrGone", err)
 	}
 	again := must(Connect(t.Context(), Options{Dir: c.Dir()}))(t)
 	t.Cleanup(func() { _ = stop(again) })
-	got = append(got, must(starts(t, t.Context(), f, 0))(t)...)
+	got = append(got, must(collectStarts(t, t.Context(), f, 0))(t)...)
 	if !slices.EqualFunc(got, whole, slices.Equal[[]int64]) {
 		t.Errorf("%d batches, then %d in all, want %d", 5, len(got), len(whole))
 	}
 }
 
-func TestAFeedIsOneStream(t *testing.T) {
-	w := ramp(t, connected(t), 100, window.Spec{})
-	f := feedOf(t, w, FeedOptions{})
+func TestANewPassOrCloseEndsThePass(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 100, window.Spec{})
+	f := newTestFeed(t, w, FeedOptions{})
 	for _, err := range f.Epoch(t.Context()) {
 		if err != nil {
 			if !errors.Is(err, ErrPassOver) {
@@ -320,7 +322,7 @@ func TestAFeedIsOneStream(t *testing.T) {
 			}
 			break
 		}
-		must(starts(t, t.Context(), f, 1))(t)
+		must(collectStarts(t, t.Context(), f, 1))(t)
 	}
 	closed := make(chan error, 1)
 	n := 0
@@ -339,13 +341,13 @@ func TestAFeedIsOneStream(t *testing.T) {
 	if n != 2 {
 		t.Errorf("%d turns after the close", n-1)
 	}
-	if _, err := starts(t, t.Context(), f, 0); !errors.Is(err, ErrClosed) {
+	if _, err := collectStarts(t, t.Context(), f, 0); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 }
 
-func TestFeedsAreOfTheTypeThatIsDelivered(t *testing.T) {
-	w := ramp(t, connected(t), 100, window.Spec{})
+func TestFeedsCheckTheirType(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 100, window.Spec{})
 	if _, err := NewFeed[float64](t.Context(), w, FeedOptions{BatchSize: 4}); !errors.Is(
 		err, ErrType) {
 		t.Error(err)
@@ -364,15 +366,15 @@ func TestFeedsAreOfTheTypeThatIsDelivered(t *testing.T) {
 	}
 }
 
-func TestTheMeterTellsBothSides(t *testing.T) {
-	f := feedOf(t, ramp(t, connected(t), 1000, window.Spec{}), FeedOptions{Slots: 3})
-	must(starts(t, t.Context(), f, 0))(t)
+func TestStatsHaveTheWaitingOfBothSides(t *testing.T) {
+	f := newTestFeed(t, rampWindows(t, sharedDaemon(t), 1000, window.Spec{}), FeedOptions{Slots: 3})
+	must(collectStarts(t, t.Context(), f, 0))(t)
 	stats := must(f.Stats(t.Context()))(t)
 	if stats.Batches != f.Len() || stats.Pass <= 0 || stats.WaitData <= 0 ||
 		stats.WaitData > stats.Pass || stats.Path != "memcpy" || stats.SlotBytes <= 0 {
 		t.Errorf("%+v", stats)
 	}
-	until(t, "the daemon knows what the trainer said", func() bool {
+	eventually(t, "the daemon knows what the trainer said", func() bool {
 		return must(f.Stats(t.Context()))(t).Verdict != ""
 	})
 }

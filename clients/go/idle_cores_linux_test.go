@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestTicksGoOnAndNoMoreAreIdleThanPassed(t *testing.T) {
+func TestTicksIncreaseAndNoMoreAreIdleThanPass(t *testing.T) {
 	before := readCoreTicks()
 	if before.idle < 0 || before.idle > before.total || before.total == 0 ||
 		before.cores != int64(runtime.NumCPU()) {
 		t.Fatalf("%+v on %d cores", before, runtime.NumCPU())
 	}
 	var used coreTicks
-	until(t, "the clock goes on", func() bool {
+	eventually(t, "the clock goes on", func() bool {
 		used = coreTicks{}
 		used.addSince(before, readCoreTicks())
 		return used.total > 0
@@ -25,7 +25,7 @@ func TestTicksGoOnAndNoMoreAreIdleThanPassed(t *testing.T) {
 	}
 }
 
-func TestTicksAreThoseOfTheCoresThatAreOurs(t *testing.T) {
+func TestOnlyTicksOfAllowedCoresCount(t *testing.T) {
 	var mine unix.CPUSet
 	mine.Set(1)
 	mine.Set(10)

@@ -14,8 +14,8 @@ import (
 // TestForecastsOfABatchComeBackAsTheyWereInTheFile takes the stored targets for forecasts: undone,
 // with the value before the first of them for the columns that hold differences, they are what was
 // put.
-func TestForecastsOfABatchComeBackAsTheyWereInTheFile(t *testing.T) {
-	c, ctx := connected(t), t.Context()
+func TestInverseOfTargetsIsTheLoadedValues(t *testing.T) {
+	c, ctx := sharedDaemon(t), t.Context()
 	const rows, features = 12, 4 // of an item; v, w, m[0], m[1]
 	ids, times := make([]string, 0, 2*rows), make([]int64, 0, 2*rows)
 	v, w, m := make([]float64, 0, 2*rows), make([]float64, 0, 2*rows), make([]float64, 0, 4*rows)
@@ -60,21 +60,21 @@ func TestForecastsOfABatchComeBackAsTheyWereInTheFile(t *testing.T) {
 		}
 	}
 	for name, err := range map[string]error{
-		"no item":      second(Inverse(d, named, b.Target, InverseOptions{Initial: before})),
-		"no beginning": second(Inverse(d, named, b.Target, InverseOptions{Codes: b.Item})),
-		"few codes": second(
+		"no item":      errorOf(Inverse(d, named, b.Target, InverseOptions{Initial: before})),
+		"no beginning": errorOf(Inverse(d, named, b.Target, InverseOptions{Codes: b.Item})),
+		"few codes": errorOf(
 			Inverse(d, named, b.Target, InverseOptions{Codes: b.Item[1:], Initial: before})),
-		"no such code": second(
+		"no such code": errorOf(
 			Inverse(d, named[1:2], Part[float64]{Data: []float64{1}, Shape: []int{1, 1}},
 				InverseOptions{Codes: []int64{2}})),
-		"few initial": second(
+		"few initial": errorOf(
 			Inverse(d, named, b.Target, InverseOptions{Codes: b.Item, Initial: before[1:]})),
-		"a shape": second(
+		"a shape": errorOf(
 			Inverse(d, named[:2], b.Target, InverseOptions{Codes: b.Item, Initial: before})),
-		"no rows": second(
+		"no rows": errorOf(
 			Inverse(d, named[:1], Part[float64]{Data: []float64{1}, Shape: []int{1}},
 				InverseOptions{Item: "a"})),
-		"no columns": second(Inverse(d, nil, b.Target, InverseOptions{})),
+		"no columns": errorOf(Inverse(d, nil, b.Target, InverseOptions{})),
 	} {
 		if !errors.Is(err, InvalidSpec) {
 			t.Errorf("%s: %v", name, err)

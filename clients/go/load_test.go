@@ -12,8 +12,8 @@ import (
 
 // TestRowsOfALoadAreChosenOrderedAndInserted sets every option that does so, to a file, and to what
 // is sent.
-func TestRowsOfALoadAreChosenOrderedAndInserted(t *testing.T) {
-	c := connected(t)
+func TestRowsOfALoadAreFilteredSortedAndRegridded(t *testing.T) {
+	c := sharedDaemon(t)
 	path := filepath.Join(t.TempDir(), "x.csv")
 	if err := os.WriteFile(path,
 		[]byte("i,t,v\nb,2,1.5\na,1,2\na,1,4\na,4,8\na,5,9\nb,0,5\nc,2,9\n"), 0o600); err != nil {

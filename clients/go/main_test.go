@@ -15,7 +15,7 @@ import (
 )
 
 // program and trainer are the daemon and examples/nlinear_go, built from this working tree.
-var program, trainer string
+var daemonFile, exampleFile string
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
@@ -28,21 +28,21 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	program, trainer = filepath.Join(dir, "tensorcache"), filepath.Join(dir, "nlinear_go")
+	daemonFile, exampleFile = filepath.Join(dir, "tensorcache"), filepath.Join(dir, "nlinear_go")
 	build := exec.Command("go", append(append([]string{"build"}, raceFlags...), "-o", dir,
 		"../../cmd/tensorcache", "../../examples/nlinear_go")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the daemon and the example: %v\n%s", err, out)
 		return 1
 	}
-	os.Setenv("TENSORCACHE_BIN", program)
+	os.Setenv("TENSORCACHE_BIN", daemonFile)
 	examples := filepath.Join(dir, "examples") // of the examples, which connect to the user's own
 	os.Setenv("TENSORCACHE_DIR", examples)
 	os.Unsetenv("TENSORCACHE_AUTOSTART")
-	defer func() { os.RemoveAll(shared.dir) }()
+	defer func() { os.RemoveAll(sharedState.dir) }()
 	code := m.Run()
-	if shared.cache != nil {
-		if err := stop(shared.cache); err != nil {
+	if sharedState.cache != nil {
+		if err := stop(sharedState.cache); err != nil {
 			fmt.Fprintln(os.Stderr, "stop the daemon:", err)
 			code = 1
 		}
@@ -61,40 +61,41 @@ func run(m *testing.M) int {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = time.Minute
+const testTimeout = time.Minute
 
 // stop ends a daemon that tests have started.
 func stop(c *Cache) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	return c.Stop(ctx)
 }
 
 // shared is the daemon of tests that leave it as it is.
-var shared struct {
+var sharedState struct {
 	dir   string
 	cache *Cache
 }
 
 // connected is the shared daemon, started by the first test that asks. Afterwards no descriptor of
 // this process may be left.
-func connected(t testing.TB) *Cache {
+func sharedDaemon(t testing.TB) *Cache {
 	t.Helper()
-	if shared.cache == nil {
+	if sharedState.cache == nil {
 		var err error
-		if shared.dir, err = os.MkdirTemp("", "tcgo"); err != nil {
+		if sharedState.dir, err = os.MkdirTemp("", "tcgo"); err != nil {
 			t.Fatal(err)
 		}
-		if shared.cache, err = Connect(t.Context(), Options{Dir: shared.dir}); err != nil {
+		if sharedState.cache,
+			err = Connect(t.Context(), Options{Dir: sharedState.dir}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	nothingLeft(t, shared.cache)
-	return shared.cache
+	checkLeaks(t, sharedState.cache)
+	return sharedState.cache
 }
 
 // started is a daemon of the test's own.
-func started(t *testing.T) *Cache {
+func newDaemon(t *testing.T) *Cache {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tcgo") // t.TempDir may be too long for a socket
 	if err != nil {
@@ -114,33 +115,33 @@ func started(t *testing.T) *Cache {
 }
 
 // nothingLeft checks at the test's end that it left no descriptor and no map.
-func nothingLeft(t testing.TB, c *Cache) {
+func checkLeaks(t testing.TB, c *Cache) {
 	t.Helper()
 	c.Close()
-	files, maps := opened()
+	files, maps := countOpen()
 	t.Cleanup(func() {
 		c.Close()
-		until(t, "no descriptor and no map more than before", func() bool {
-			f, m := opened()
+		eventually(t, "no descriptor and no map more than before", func() bool {
+			f, m := countOpen()
 			return f <= files && m <= maps
 		})
 	})
 }
 
 // until waits for something that has no event of its own.
-func until(t testing.TB, what string, is func() bool) {
+func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	end := time.Now().Add(patience)
+	end := time.Now().Add(testTimeout)
 	for tick := time.NewTicker(time.Millisecond); !is(); <-tick.C {
 		if time.Now().After(end) {
-			t.Fatalf("after %s: not %s", patience, what)
+			t.Fatalf("after %s: not %s", testTimeout, what)
 		}
 	}
 }
 
 // opened counts this process's descriptors, and its maps of the cache; 0 where the system does not
 // list them.
-func opened() (files, maps int) {
+func countOpen() (files, maps int) {
 	names, _ := os.ReadDir("/proc/self/fd")
 	b, _ := os.ReadFile("/proc/self/maps")
 	for _, name := range []string{".arrow", ".runs", "memfd"} {

@@ -11,8 +11,8 @@ import (
 // TestTheExampleLearns runs examples/nlinear_go as a user does, small: what it has learnt beats
 // repeating the last value.
 func TestTheExampleLearns(t *testing.T) {
-	c := connected(t)
-	run := exec.CommandContext(t.Context(), trainer, "--csv", "../../examples/data/ETTh1.csv",
+	c := sharedDaemon(t)
+	run := exec.CommandContext(t.Context(), exampleFile, "--csv", "../../examples/data/ETTh1.csv",
 		"--context-length", "48", "--prediction-length", "12", "--train", "1200", "--epochs", "2")
 	run.Env = append(os.Environ(), "TENSORCACHE_DIR="+c.Dir())
 	out, err := run.CombinedOutput()

@@ -64,25 +64,26 @@ func (l *publicNames) load(t *testing.T, paths ...string) {
 	}
 }
 
-func qualifier(p *types.Package) string { return p.Name() }
+func packageName(p *types.Package) string { return p.Name() }
 
 // text returns a type without the names of parameters, which no caller depends on.
-func text(t types.Type) string {
+func typeText(t types.Type) string {
 	s, is := t.(*types.Signature)
 	if !is {
-		return types.TypeString(t, qualifier)
+		return types.TypeString(t, packageName)
 	}
-	plain := types.NewSignatureType(nil, nil, nil, unnamed(s.Params()), unnamed(s.Results()),
+	plain := types.NewSignatureType(nil, nil, nil, withoutNames(s.Params()),
+		withoutNames(s.Results()),
 		s.Variadic())
-	out := types.TypeString(plain, qualifier)
+	out := types.TypeString(plain, packageName)
 	if s.TypeParams().Len() > 0 {
-		generic, _, _ := strings.Cut(types.TypeString(s, qualifier), "](")
+		generic, _, _ := strings.Cut(types.TypeString(s, packageName), "](")
 		out = generic + "]" + strings.TrimPrefix(out, "func")
 	}
 	return out
 }
 
-func unnamed(t *types.Tuple) *types.Tuple {
+func withoutNames(t *types.Tuple) *types.Tuple {
 	var vars []*types.Var
 	for v := range t.Variables() {
 		vars = append(vars, types.NewVar(token.NoPos, nil, "", v.Type()))
@@ -97,14 +98,14 @@ func (l *publicNames) add(o types.Object, format string, args ...any) {
 func (l *publicNames) addObject(o types.Object) {
 	switch o := o.(type) {
 	case *types.Const:
-		l.add(o, "const %s = %s", text(o.Type()), o.Val().ExactString())
+		l.add(o, "const %s = %s", typeText(o.Type()), o.Val().ExactString())
 	case *types.TypeName:
 		l.addType(o)
 		return
 	case *types.Func:
-		l.add(o, "%s", text(o.Type()))
+		l.add(o, "%s", typeText(o.Type()))
 	default:
-		l.add(o, "var %s", text(o.Type()))
+		l.add(o, "var %s", typeText(o.Type()))
 	}
 	l.follow(o.Type())
 }
@@ -116,17 +117,18 @@ func (l *publicNames) addType(o *types.TypeName) {
 	}
 	l.seen[o] = true
 	if alias, is := o.Type().(*types.Alias); is {
-		l.add(o, "type = %s", text(alias.Rhs()))
+		l.add(o, "type = %s", typeText(alias.Rhs()))
 		l.follow(alias.Rhs())
 		return
 	}
 	underlying := o.Type().Underlying()
 	if s, is := underlying.(*types.Struct); is {
-		l.add(o, "type%s struct", strings.TrimPrefix(text(o.Type()), o.Pkg().Name()+"."+o.Name()))
+		l.add(o, "type%s struct",
+			strings.TrimPrefix(typeText(o.Type()), o.Pkg().Name()+"."+o.Name()))
 		for i := range s.NumFields() {
 			if f := s.Field(i); f.Exported() {
 				line := fmt.Sprintf("%s.%s.%s field %s", o.Pkg().Name(), o.Name(), f.Name(),
-					text(f.Type()))
+					typeText(f.Type()))
 				if tag := s.Tag(i); tag != "" {
 					line += " `" + tag + "`"
 				}
@@ -135,7 +137,7 @@ func (l *publicNames) addType(o *types.TypeName) {
 			}
 		}
 	} else {
-		l.add(o, "type %s", text(underlying))
+		l.add(o, "type %s", typeText(underlying))
 		l.follow(underlying)
 	}
 	methods := types.NewMethodSet(types.NewPointer(o.Type()))
@@ -146,7 +148,7 @@ func (l *publicNames) addType(o *types.TypeName) {
 		if m := methods.At(i).Obj().(*types.Func); m.Exported() {
 			receiver := m.Signature().Recv().Type()
 			l.lines = append(l.lines, fmt.Sprintf("%s.%s.%s method (%s) %s",
-				o.Pkg().Name(), o.Name(), m.Name(), text(receiver), text(m.Type())))
+				o.Pkg().Name(), o.Name(), m.Name(), typeText(receiver), typeText(m.Type())))
 			l.follow(m.Type())
 		}
 	}

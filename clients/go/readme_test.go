@@ -11,7 +11,7 @@ import (
 
 // TestWhatTheReadmesShowCompiles checks the Go of this README and of the repository's as a user's
 // program, with what they leave out put in: looking at errors, and using what they name.
-func TestWhatTheReadmesShowCompiles(t *testing.T) {
+func TestGoCodeOfReadmesCompiles(t *testing.T) {
 	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```")
 	comment, assigned := regexp.MustCompile(`\s+//.*`), regexp.MustCompile(`^(\w+)(?:, (err))? := `)
 	var functions []string

@@ -12,23 +12,23 @@ import (
 
 // passDrawn is how a loop goes through an epoch: it ends after so many batches, and seeks in the
 // second one's turn.
-type passDrawn struct {
-	most  int
-	seek  string
-	epoch uint64
+type passPlan struct {
+	maxBatches int
+	seek       string
+	epoch      uint64
 }
 
-func drawPass(r *rapid.T) passDrawn {
-	return passDrawn{
-		most:  rapid.IntRange(1, 30).Draw(r, "most"),
-		seek:  rapid.SampledFrom([]string{"", "", "epoch", "state"}).Draw(r, "seek"),
-		epoch: rapid.Uint64Range(0, 3).Draw(r, "to"),
+func drawPassPlan(r *rapid.T) passPlan {
+	return passPlan{
+		maxBatches: rapid.IntRange(1, 30).Draw(r, "most"),
+		seek:       rapid.SampledFrom([]string{"", "", "epoch", "state"}).Draw(r, "seek"),
+		epoch:      rapid.Uint64Range(0, 3).Draw(r, "to"),
 	}
 }
 
 // run is what a pass served, the state in each batch's turn and at the end, and how many batches
 // were promised.
-func (p passDrawn) run(t *testing.T, r *rapid.T, f *Feed[float32],
+func (p passPlan) run(t *testing.T, r *rapid.T, f *Feed[float32],
 	body func(b *Batch[float32])) (out [][]int64, states []Cursor, length int64) {
 	length = f.Len()
 	for b, err := range f.Epoch(t.Context()) {
@@ -45,14 +45,14 @@ func (p passDrawn) run(t *testing.T, r *rapid.T, f *Feed[float32],
 				r.Fatal(err)
 			}
 		}
-		if body(b); len(out) == p.most {
+		if body(b); len(out) == p.maxBatches {
 			break
 		}
 	}
 	return out, append(states, f.State()), length
 }
 
-func drawRank(r *rapid.T) FeedOptions {
+func drawFeedOptions(r *rapid.T) FeedOptions {
 	o := FeedOptions{
 		BatchSize: rapid.Int64Range(1, 9).Draw(r, "batch_size"),
 		Seed:      rapid.Uint64Range(0, 9).Draw(r, "seed"),
@@ -65,19 +65,19 @@ func drawRank(r *rapid.T) FeedOptions {
 	return o
 }
 
-func TestAFeedThatIsExchangedAtAnyMomentServesWhatOneServesThatStays(t *testing.T) {
-	c := connected(t)
-	windows, lanes := ramp(t, c, 61, window.Spec{}),
-		ramp(t, c, 61, window.Spec{ContextLength: 4, PredictionLength: 2, Stride: 4})
+func TestAFeedThatReattachesServesTheSameBatches(t *testing.T) {
+	c := sharedDaemon(t)
+	windows, lanes := rampWindows(t, c, 61, window.Spec{}),
+		rampWindows(t, c, 61, window.Spec{ContextLength: 4, PredictionLength: 2, Stride: 4})
 	rapid.Check(t, func(r *rapid.T) {
-		o, w := drawRank(r), windows
+		o, w := drawFeedOptions(r), windows
 		if o.Order == sampler.Lanes {
 			w = lanes
 		}
-		stays := feedOf(t, w, o)
+		stays := newTestFeed(t, w, o)
 		defer stays.Close()
 		o.Delivery = DeliverLocal
-		f := feedOf(t, w, o)
+		f := newTestFeed(t, w, o)
 		defer f.Close()
 		f.chooser = newChooser()
 		// what is drawn, and never a choice of its own
@@ -89,7 +89,7 @@ func TestAFeedThatIsExchangedAtAnyMomentServesWhatOneServesThatStays(t *testing.
 			}
 		}()
 		for range rapid.IntRange(1, 5).Draw(r, "passes") {
-			pass := drawPass(r)
+			pass := drawPassPlan(r)
 			want, wantStates, wantLength := pass.run(t, r, stays, func(*Batch[float32]) {})
 			got, states, length := pass.run(t, r, f, func(b *Batch[float32]) {
 				if rapid.Bool().Draw(r, "change") {

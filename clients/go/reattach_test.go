@@ -16,15 +16,15 @@ import (
 )
 
 // long is more time than any test takes.
-const long = time.Hour
+const longTime = time.Hour
 
 // pressed has the next look find that both sides have waited for long.
-func pressed(f *Feed[float32]) {
-	f.tuner.passed, f.tuner.waited, f.tuner.idle = -long, -long, -long
+func pretendWaiting(f *Feed[float32]) {
+	f.tuner.passed, f.tuner.waited, f.tuner.idle = -longTime, -longTime, -longTime
 }
 
 // served takes an epoch's batches and calls body in each one's turn.
-func served(t *testing.T, ctx context.Context, f *Feed[float32],
+func collectAll(t *testing.T, ctx context.Context, f *Feed[float32],
 	body func(n int, b *Batch[float32])) (out [][]int64, err error) {
 	t.Helper()
 	for b, err := range f.Epoch(ctx) {
@@ -39,12 +39,12 @@ func served(t *testing.T, ctx context.Context, f *Feed[float32],
 }
 
 // wanted are the starts of so many epochs by a feed that stays as it is.
-func wanted(t *testing.T, w *Windows, o FeedOptions, epochs int) (out [][]int64) {
+func expectedStarts(t *testing.T, w *Windows, o FeedOptions, epochs int) (out [][]int64) {
 	t.Helper()
 	o.Slots, o.Delivery = 5, DeliverSlot
-	f := feedOf(t, w, o)
+	f := newTestFeed(t, w, o)
 	for range epochs {
-		out = append(out, must(starts(t, t.Context(), f, 0))(t)...)
+		out = append(out, must(collectStarts(t, t.Context(), f, 0))(t)...)
 	}
 	if err := f.Close(); err != nil {
 		t.Error(err)
@@ -52,29 +52,29 @@ func wanted(t *testing.T, w *Windows, o FeedOptions, epochs int) (out [][]int64)
 	return out
 }
 
-func equal(t *testing.T, got, want [][]int64) {
+func checkStarts(t *testing.T, got, want [][]int64) {
 	t.Helper()
 	if !slices.EqualFunc(got, want, slices.Equal[[]int64]) {
 		t.Errorf("%d batches, %v, want %d, %v", len(got), got, len(want), want)
 	}
 }
 
-func TestARingThatGrowsAndShrinksMissesNothing(t *testing.T) {
-	w := ramp(t, connected(t), 4000, window.Spec{})
+func TestARingThatGrowsAndShrinksServesEveryBatch(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 4000, window.Spec{})
 	o := FeedOptions{Order: "shuffle", Seed: 5}
-	f := feedOf(t, w, o)
+	f := newTestFeed(t, w, o)
 	slots := func() int { return must(f.Stats(t.Context()))(t).Slots }
 	few := slots()
 	var got [][]int64
 	for epoch, want := range []int{2 * few, 4 * few, 2 * few, 2 * few} {
-		got = append(got, must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+		got = append(got, must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 			switch {
 			case n != 3:
 			case epoch < 2:
-				pressed(f)
+				pretendWaiting(f)
 				f.tuner.waitShareBefore = 2 // so that what there is now is little
 			case epoch == 2: // as much waiting as before
-				f.tuner.passed, f.tuner.waited = -long, -long
+				f.tuner.passed, f.tuner.waited = -longTime, -longTime
 			}
 		}))(t)...)
 		if now := slots(); now != want {
@@ -84,20 +84,20 @@ func TestARingThatGrowsAndShrinksMissesNothing(t *testing.T) {
 	if !f.tuner.settled {
 		t.Error("more slots did not help and are tried on")
 	}
-	equal(t, got, wanted(t, w, o, 4))
+	checkStarts(t, got, expectedStarts(t, w, o, 4))
 }
 
-func TestSlotsThatWereGivenStay(t *testing.T) {
-	w := ramp(t, connected(t), 2000, window.Spec{})
-	if f := feedOf(t, w, FeedOptions{Slots: 7}); f.tuner != nil {
+func TestSlotsOfTheOptionsAreNotTuned(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 2000, window.Spec{})
+	if f := newTestFeed(t, w, FeedOptions{Slots: 7}); f.tuner != nil {
 		t.Error("the slots were given and are tuned")
 	}
 	for _, delivery := range []string{DeliverView, DeliverLocal} {
-		f := feedOf(t, w, FeedOptions{Delivery: delivery})
+		f := newTestFeed(t, w, FeedOptions{Delivery: delivery})
 		before := must(f.Stats(t.Context()))(t).Slots
-		must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+		must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 			if n == 3 {
-				pressed(f)
+				pretendWaiting(f)
 			}
 		}))(t)
 		if now := must(f.Stats(t.Context()))(t).Slots; now != before {
@@ -106,52 +106,52 @@ func TestSlotsThatWereGivenStay(t *testing.T) {
 	}
 }
 
-func TestAQuestionThatFailsLeavesTheFeedAsItIs(t *testing.T) {
-	c := started(t)
-	w := ramp(t, c, 3000, window.Spec{})
-	f := feedOf(t, w, FeedOptions{Order: "shuffle"})
+func TestAStatusRequestThatFailsLeavesTheFeedAsItIs(t *testing.T) {
+	c := newDaemon(t)
+	w := rampWindows(t, c, 3000, window.Spec{})
+	f := newTestFeed(t, w, FeedOptions{Order: "shuffle"})
 	slots := f.stream.reply.Slots
-	standing(t, c)
+	suspendDaemon(t, c)
 	// and it returns, though nobody answers
 	if idle, ok := f.idleInPasses(t.Context(), f.stream); ok {
 		t.Errorf("a daemon that stands still says %s", idle)
 	}
-	stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
-	got := must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+	signalProcess(t, c.control.Daemon.PID, syscall.SIGCONT)
+	got := must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 		if n == 1 {
-			pressed(f)
+			pretendWaiting(f)
 			f.stream.reply.Feed = "f0" // nobody knows it
 		}
 	}))(t)
 	if f.tuner.passed < 0 || f.stream.reply.Slots != slots || f.tuner.settled {
 		t.Errorf("%+v, %d slots, want %d", f.tuner, f.stream.reply.Slots, slots)
 	}
-	equal(t, got, wanted(t, w, FeedOptions{Order: "shuffle"}, 1))
+	checkStarts(t, got, expectedStarts(t, w, FeedOptions{Order: "shuffle"}, 1))
 }
 
-func TestTheDaemonSaysHowLongItWaitedInsidePasses(t *testing.T) {
-	f := feedOf(t, ramp(t, connected(t), 1000, window.Spec{}), FeedOptions{})
-	must(starts(t, t.Context(), f, 0))(t)
+func TestIdleTimeOfTheDaemonIsCountedInsidePasses(t *testing.T) {
+	f := newTestFeed(t, rampWindows(t, sharedDaemon(t), 1000, window.Spec{}), FeedOptions{})
+	must(collectStarts(t, t.Context(), f, 0))(t)
 	var stats Stats
-	until(t, "the daemon waits for half a second more than a pass took", func() bool {
+	eventually(t, "the daemon waits for half a second more than a pass took", func() bool {
 		stats = must(f.Stats(t.Context()))(t)
 		return stats.WaitTrainer > stats.Pass+time.Second/2
 	})
 	idle, ok := f.idleInPasses(t.Context(), f.stream)
 	// two clocks, read one after the other
-	if room := 2 * time.Second / 5; !ok || idle > stats.Pass+room {
+	if tolerance := 2 * time.Second / 5; !ok || idle > stats.Pass+tolerance {
 		t.Errorf("idle for %s (%t) in passes of %s", idle, ok, stats.Pass)
 	}
 }
 
-func TestBatchesThatAreHeldOutliveTheirRing(t *testing.T) {
-	w := ramp(t, connected(t), 400, window.Spec{})
+func TestHeldBatchesOutliveTheirRing(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 400, window.Spec{})
 	o := FeedOptions{Order: "shuffle", Slots: 4}
-	f := feedOf(t, w, o)
+	f := newTestFeed(t, w, o)
 	var kept []*Batch[float32]
 	var releases []func()
 	var firsts []int64
-	got := must(served(t, t.Context(), f, func(n int, b *Batch[float32]) {
+	got := must(collectAll(t, t.Context(), f, func(n int, b *Batch[float32]) {
 		if n < 6 { // the ring lends two of its slots, then there are copies
 			kept, releases, firsts = append(kept, b), append(releases, b.Hold()),
 				append(firsts, b.Start[0])
@@ -175,13 +175,13 @@ func TestBatchesThatAreHeldOutliveTheirRing(t *testing.T) {
 	if stats := must(f.Stats(t.Context()))(t); stats.Held != 0 || stats.Copied != 3 {
 		t.Errorf("%+v", stats)
 	}
-	equal(t, got, wanted(t, w, o, 1))
+	checkStarts(t, got, expectedStarts(t, w, o, 1))
 }
 
-func TestOthersAskAFeedThatIsExchanged(t *testing.T) {
-	w := ramp(t, connected(t), 2000, window.Spec{})
+func TestOtherGoroutinesQueryAFeedThatReattaches(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 2000, window.Spec{})
 	o := FeedOptions{Order: "shuffle", Slots: 3}
-	f := feedOf(t, w, o)
+	f := newTestFeed(t, w, o)
 	over := make(chan struct{})
 	var asking sync.WaitGroup
 	asking.Go(func() {
@@ -198,24 +198,24 @@ func TestOthersAskAFeedThatIsExchanged(t *testing.T) {
 		}
 	})
 	got := must(
-		served(t, t.Context(), f, func(n int, _ *Batch[float32]) { f.want.slots = 3 + n%2 }))(t)
+		collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) { f.want.slots = 3 + n%2 }))(t)
 	close(over)
 	asking.Wait()
-	equal(t, got, wanted(t, w, o, 1))
+	checkStarts(t, got, expectedStarts(t, w, o, 1))
 }
 
-func TestWithoutMemoryForMoreSlotsAFeedGoesOn(t *testing.T) {
+func TestAFeedContinuesWithoutMemoryForMoreSlots(t *testing.T) {
 	t.Setenv("TENSORCACHE_MEMORY", "160MiB")
-	c := started(t)
-	w := ramp(t, c, 40_000, window.Spec{})
+	c := newDaemon(t)
+	w := rampWindows(t, c, 40_000, window.Spec{})
 	o := FeedOptions{BatchSize: 1024, Slots: 3, Order: "shuffle"}
-	want := wanted(t, w, o, 1)
-	f := feedOf(t, w, o)
+	want := expectedStarts(t, w, o, 1)
+	f := newTestFeed(t, w, o)
 	exchanged := func(asked, have int) {
 		t.Helper()
 		f.tuner = &tuner{slotsBefore: f.stream.reply.Slots}
 		f.SetEpoch(0)
-		equal(t, must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+		checkStarts(t, must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 			if n == 5 {
 				f.want.slots = asked
 			}
@@ -224,47 +224,47 @@ func TestWithoutMemoryForMoreSlotsAFeedGoesOn(t *testing.T) {
 			f.tuner.settled != (have < asked) {
 			t.Errorf("%d slots, want %d of %d that were asked for; %+v", now, have, asked, f.tuner)
 		}
-		until(t, "the daemon has the one ring alone", func() bool {
-			feeds := feedsOf(t, c)
+		eventually(t, "the daemon has the one ring alone", func() bool {
+			feeds := listFeeds(t, c)
 			return len(feeds) == 1 && feeds[0].Slots == have
 		})
 	}
-	until(t, "other feeds are gone", func() bool { return len(feedsOf(t, c)) == 1 })
-	all := feedOf(t, w, FeedOptions{BatchSize: 1024, Slots: 1 << 14}) // it gets what there is
+	eventually(t, "other feeds are gone", func() bool { return len(listFeeds(t, c)) == 1 })
+	all := newTestFeed(t, w, FeedOptions{BatchSize: 1024, Slots: 1 << 14}) // it gets what there is
 	most := all.stream.reply.Slots
 	if _, err := NewFeed[float32](t.Context(), w, o); !errors.Is(err, Memory) {
 		t.Fatal(err)
 	}
 	f.want.slots = 9
-	equal(t, must(starts(t, t.Context(), f, 0))(t), want)
+	checkStarts(t, must(collectStarts(t, t.Context(), f, 0))(t), want)
 	if now := must(f.Stats(t.Context()))(t).Slots; now != 3 || f.want != f.have {
 		t.Errorf("%d slots, want the 3 there are", now)
 	}
 	if err := all.Close(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the memory is free", func() bool { return len(feedsOf(t, c)) == 1 })
+	eventually(t, "the memory is free", func() bool { return len(listFeeds(t, c)) == 1 })
 	exchanged(most*6/10, most*6/10)
 	exchanged(most, most*6/10) // there is room for fewer than it has
 }
 
 // feedsOf are the feeds that the daemon serves.
-func feedsOf(t *testing.T, c *Cache) []wire.Feed {
+func listFeeds(t *testing.T, c *Cache) []wire.Feed {
 	t.Helper()
 	return must(control.List[wire.Feeds](t.Context(), c.control, "/v1/feeds"))(t)
 }
 
 func TestAFeedWhoseDatasetIsNotFoundKeepsItsRing(t *testing.T) {
-	w := ramp(t, connected(t), 400, window.Spec{})
-	want := wanted(t, w, FeedOptions{Order: "shuffle"}, 1)
-	f := feedOf(t, w, FeedOptions{Order: "shuffle", Slots: 3})
+	w := rampWindows(t, sharedDaemon(t), 400, window.Spec{})
+	want := expectedStarts(t, w, FeedOptions{Order: "shuffle"}, 1)
+	f := newTestFeed(t, w, FeedOptions{Order: "shuffle", Slots: 3})
 	for _, one := range []struct {
 		name       string
 		generation int64
 	}{{"nobody", w.data.generation}, {"ramp", 1 << 40}} {
 		name, generation := w.data.name, w.data.generation
 		f.SetEpoch(0)
-		equal(t, must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+		checkStarts(t, must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 			if n == 5 { // a daemon finds what a feed of it reads, until that lets go
 				w.data.name, w.data.generation = one.name, one.generation
 				f.want.slots = 9
@@ -277,10 +277,10 @@ func TestAFeedWhoseDatasetIsNotFoundKeepsItsRing(t *testing.T) {
 	}
 }
 
-func TestWithoutADescriptorForAnotherRingAFeedGoesOn(t *testing.T) {
-	w := ramp(t, connected(t), 400, window.Spec{})
+func TestAFeedContinuesWithoutADescriptorForAnotherRing(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 400, window.Spec{})
 	o := FeedOptions{Order: "shuffle", Slots: 3}
-	f := feedOf(t, w, o)
+	f := newTestFeed(t, w, o)
 	var had syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &had); err != nil {
 		t.Fatal(err)
@@ -294,7 +294,7 @@ func TestWithoutADescriptorForAnotherRingAFeedGoesOn(t *testing.T) {
 	defer limit(had.Cur)
 	for room := range uint64(3) { // for no connection, for one without its ring, for both
 		f.SetEpoch(0)
-		equal(t, must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+		checkStarts(t, must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 			switch n {
 			case 5:
 				free, err := os.Open(os.DevNull) // the lowest number that is free
@@ -307,21 +307,21 @@ func TestWithoutADescriptorForAnotherRingAFeedGoesOn(t *testing.T) {
 			case 6:
 				limit(had.Cur)
 			}
-		}))(t), wanted(t, w, o, 1))
+		}))(t), expectedStarts(t, w, o, 1))
 		if now, want := must(f.Stats(t.Context()))(t).Slots, 3+int(room/2)*6; now != want {
 			t.Errorf("room for %d descriptors: %d slots, want %d", room, now, want)
 		}
 	}
 }
 
-func TestAnExchangeKeepsTheGeneration(t *testing.T) {
-	c := connected(t)
-	w := ramp(t, c, 400, window.Spec{})
-	want := wanted(t, w, FeedOptions{Order: "shuffle"}, 1)
-	f := feedOf(t, w, FeedOptions{Order: "shuffle", Slots: 3})
-	got := must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+func TestReattachingKeepsTheGeneration(t *testing.T) {
+	c := sharedDaemon(t)
+	w := rampWindows(t, c, 400, window.Spec{})
+	want := expectedStarts(t, w, FeedOptions{Order: "shuffle"}, 1)
+	f := newTestFeed(t, w, FeedOptions{Order: "shuffle", Slots: 3})
+	got := must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 		if n == 5 { // from here on the feed alone keeps it
-			other := ramp(t, c, 30, window.Spec{})
+			other := rampWindows(t, c, 30, window.Spec{})
 			if err := errors.Join(other.Dataset().Close(), w.Dataset().Close()); err != nil {
 				t.Fatal(err)
 			}
@@ -331,5 +331,5 @@ func TestAnExchangeKeepsTheGeneration(t *testing.T) {
 	if now := must(f.Stats(t.Context()))(t).Slots; now != 9 {
 		t.Errorf("%d slots, want 9", now)
 	}
-	equal(t, got, want)
+	checkStarts(t, got, want)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-func TestARequestThatIsTooLargeIsRefusedAsThat(t *testing.T) {
-	w := ramp(t, connected(t), 100, window.Spec{})
+func TestALargeRequestIsRefusedAsTooLarge(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 100, window.Spec{})
 	items := make([]any, 20_000)
 	for i := range items {
 		items[i] = strings.Repeat("x", 1000)

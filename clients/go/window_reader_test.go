@@ -10,9 +10,9 @@ import (
 
 // Any number of columns, of one dtype or of several, side by side or apart, comes here as the
 // daemon brings it.
-func TestWhatIsGatheredHereIsWhatTheDaemonGathers(t *testing.T) {
+func TestLocalBatchesEqualThoseOfTheDaemon(t *testing.T) {
 	const rows = 60
-	c, least := connected(t), int64(2)
+	c, least := sharedDaemon(t), int64(2)
 	var columns []PutColumn
 	var names []string
 	for i := range 11 {
@@ -44,9 +44,9 @@ func TestWhatIsGatheredHereIsWhatTheDaemonGathers(t *testing.T) {
 					w := must(d.Windows(t.Context(), spec))(t)
 					for _, first := range []bool{false, true} {
 						o := FeedOptions{BatchSize: 9, Order: "shuffle", ChannelsFirst: first}
-						want := batches(t, w, o)
+						want := epochParts(t, w, o)
 						o.Delivery = DeliverLocal
-						if got := batches(t, w, o); !slices.Equal(got, want) {
+						if got := epochParts(t, w, o); !slices.Equal(got, want) {
 							t.Errorf("%s, %v, %d columns, channels first %t: %v, want %v", l, dtype,
 								n, first, got, want)
 						}
@@ -58,7 +58,7 @@ func TestWhatIsGatheredHereIsWhatTheDaemonGathers(t *testing.T) {
 }
 
 // batches are the parts of an epoch's batches, as their shapes and hashes.
-func batches(t *testing.T, w *Windows, o FeedOptions) (out []string) {
+func epochParts(t *testing.T, w *Windows, o FeedOptions) (out []string) {
 	t.Helper()
 	f := must(NewFeed[float32](t.Context(), w, o))(t)
 	defer f.Close()
@@ -66,11 +66,11 @@ func batches(t *testing.T, w *Windows, o FeedOptions) (out []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts := map[string]suitePart{}
-		note(parts, "context", b.Context)
-		note(parts, "target", b.Target)
-		note(parts, "known", b.Known)
-		note(parts, "mask", b.Mask)
+		parts := map[string]casePart{}
+		addPart(parts, "context", b.Context)
+		addPart(parts, "target", b.Target)
+		addPart(parts, "known", b.Known)
+		addPart(parts, "mask", b.Mask)
 		out = append(out, fmt.Sprint(parts))
 	}
 	return out

@@ -13,16 +13,16 @@ import (
 )
 
 // etth1 is real data that everybody knows the counts of.
-func etth1(t *testing.T) *Dataset {
+func loadETTh1(t *testing.T) *Dataset {
 	t.Helper()
-	d := must(connected(t).Load(t.Context(), "etth1", []string{"../../examples/data/ETTh1.csv"},
+	d := must(sharedDaemon(t).Load(t.Context(), "etth1", []string{"../../examples/data/ETTh1.csv"},
 		LoadOptions{Time: "date"}))(t)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
 
-func TestPlansCountAsThePapersDo(t *testing.T) {
-	d, ctx := etth1(t), t.Context()
+func TestPlansHaveTheCountsOfPapers(t *testing.T) {
+	d, ctx := loadETTh1(t), t.Context()
 	w := must(d.Windows(ctx, window.Spec{ContextLength: 336, PredictionLength: 96}))(t)
 	if w.Len() != 16_989 || w.Positions() != 17_420 || w.Rejected()["item_end"] != 431 ||
 		!slices.Contains(w.Features().Context, "OT") {
@@ -66,8 +66,8 @@ func TestPlansCountAsThePapersDo(t *testing.T) {
 	}
 }
 
-func TestRandomAccessCutsWhatTheColumnsHold(t *testing.T) {
-	d, ctx := etth1(t), t.Context()
+func TestRandomAccessReadsTheColumns(t *testing.T) {
+	d, ctx := loadETTh1(t), t.Context()
 	w := must(d.Windows(ctx, window.Spec{ContextLength: 3, PredictionLength: 2, Gap: 1, Stride: 5,
 		ContextColumns: []string{"HUFL", "OT"}, TargetColumns: []string{"OT"}}))(t)
 	hufl, ot := must(Column[float64](d, "HUFL"))(t), must(Column[float64](d, "OT"))(t)
@@ -94,11 +94,11 @@ func TestRandomAccessCutsWhatTheColumnsHold(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeNamesItsField(t *testing.T) {
-	d := etth1(t)
+func TestRefusalsNameTheirField(t *testing.T) {
+	d := loadETTh1(t)
 	w := must(d.Windows(t.Context(), window.Spec{ContextLength: 4, PredictionLength: 1}))(t)
-	windows := func(s window.Spec) error { return second(d.Windows(t.Context(), s)) }
-	feed := func(o FeedOptions) error { return second(NewFeed[float32](t.Context(), w, o)) }
+	windows := func(s window.Spec) error { return errorOf(d.Windows(t.Context(), s)) }
+	feed := func(o FeedOptions) error { return errorOf(NewFeed[float32](t.Context(), w, o)) }
 	for _, one := range []struct {
 		err   error
 		typ   Type
@@ -114,11 +114,11 @@ func TestWhatCannotBeNamesItsField(t *testing.T) {
 		{feed(FeedOptions{BatchSize: 0, Order: "random_start"}), InvalidSpec, "batch_size"},
 		{feed(FeedOptions{BatchSize: 1, Rank: 1}), InvalidSpec, "rank"},
 		{feed(FeedOptions{BatchSize: 1, Slots: 2}), InvalidSpec, "slots"},
-		{second(w.Split(t.Context(), Split{})), InvalidSpec, "split"},
-		{second(w.Split(t.Context(), Split{Lengths: []int64{1, 1}, Fractions: []float64{1}})),
+		{errorOf(w.Split(t.Context(), Split{})), InvalidSpec, "split"},
+		{errorOf(w.Split(t.Context(), Split{Lengths: []int64{1, 1}, Fractions: []float64{1}})),
 			InvalidSpec, "split"},
-		{second(w.Where(t.Context(), Where{})), InvalidSpec, "where"},
-		{second(w.Where(t.Context(), Where{Items: []any{"a"}})), InvalidSpec, "where.items"},
+		{errorOf(w.Where(t.Context(), Where{})), InvalidSpec, "where"},
+		{errorOf(w.Where(t.Context(), Where{Items: []any{"a"}})), InvalidSpec, "where.items"},
 	} {
 		var e *Error
 		if !errors.As(one.err, &e) || e.Type != one.typ || !strings.HasSuffix(e.Field, one.field) {
@@ -133,8 +133,8 @@ func TestWhatCannotBeNamesItsField(t *testing.T) {
 	}
 }
 
-func TestWeightsThatCannotBeAreRefusedWithTheirField(t *testing.T) {
-	w := ramp(t, connected(t), 30, window.Spec{})
+func TestRefusedWeightsNameTheirField(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 30, window.Spec{})
 	for field, weights := range map[string][][]float64{
 		"weights":    {{}, {1, 2}},
 		"weights[0]": {{math.NaN()}, {math.Inf(1)}, {-1}},
