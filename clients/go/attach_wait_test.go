@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// standing stops the daemon, and waits until that shows.
+// suspendDaemon stops the daemon's threads, and waits until it does not answer.
 func suspendDaemon(t *testing.T, c *Cache) {
 	t.Helper()
 	signalProcess(t, c.control.Daemon.PID, syscall.SIGSTOP)
@@ -24,7 +24,7 @@ func suspendDaemon(t *testing.T, c *Cache) {
 	})
 }
 
-// hanging waits until a feed's loop waits for another stream.
+// waitForAttach waits until a feed's loop waits for a new stream.
 func waitForAttach(t *testing.T, f *Feed[float32]) {
 	eventually(t, "an exchange is under way", func() bool {
 		f.mu.Lock()
@@ -98,8 +98,7 @@ func TestCloseEndsReattaching(t *testing.T) {
 	eventually(t, "no feed is left", func() bool { return len(listFeeds(t, c)) == 0 })
 }
 
-// without is a feed whose daemon stands still, and which has no stream, as after a daemon that went
-// away.
+// newDetachedFeed returns a feed without a stream, whose daemon is suspended.
 func newDetachedFeed(t *testing.T, c *Cache, w *Windows) *Feed[float32] {
 	t.Helper()
 	f := newTestFeed(t, w, FeedOptions{Order: "shuffle"})

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// machine is two cores on which steps take what the delivery of the moment takes; so many are idle
-// under the daemon's gather.
+// fakeTrainer makes steps on a machine of two cores. A step takes stepSeconds of the present
+// delivery, and idleCores are idle during steps by DeliverSlot.
 type fakeTrainer struct {
 	chooser               *chooser
-	stepSeconds           map[string]float64 // seconds
-	idleCores             float64            // negative where the system does not say
+	stepSeconds           map[string]float64
+	idleCores             float64 // negative if the system does not report it
 	now                   time.Time
-	totalTicks, idleTicks float64 // ticks
+	totalTicks, idleTicks float64
 }
 
 const fakeCores = 2
@@ -33,8 +33,8 @@ func newFakeTrainer(slot, local, idle float64) *fakeTrainer {
 
 func (m *fakeTrainer) wait(seconds float64) { m.now = m.now.Add(time.Duration(seconds * 1e9)) }
 
-// step is one that is so many times slower than it should be; changed tells whether another
-// delivery is to be had.
+// step makes a step that takes factor times as long as usual, and reports whether the chooser
+// changed the delivery.
 func (m *fakeTrainer) step(factor float64) (changed bool) {
 	tried := m.chooser.delivery
 	took := m.stepSeconds[tried] * factor
@@ -49,11 +49,11 @@ func (m *fakeTrainer) step(factor float64) (changed bool) {
 	return m.chooser.delivery != tried
 }
 
-// mostSteps is after how many it has chosen.
+// maxChoiceSteps is the largest number of steps that a choice takes.
 const maxChoiceSteps = 16 * (trialSteps + warmupSteps + 1)
 
-// run steps until it is settled, on a machine whose pace scatters from leg to leg where there is
-// noise; it counts the changes.
+// untilSettled makes steps until the choice is final. With noise the speed changes by up to scatter
+// after each trial. It returns how often the delivery changed.
 func (m *fakeTrainer) untilSettled(t *testing.T, noise *rand.Rand,
 	scatter float64) (changes, steps int) {
 	t.Helper()
@@ -79,7 +79,7 @@ func (m *fakeTrainer) untilSettled(t *testing.T, noise *rand.Rand,
 	return changes, steps
 }
 
-// soonest is after how many steps it can be settled.
+// minChoiceSteps is the smallest number of steps that a choice takes.
 const minChoiceSteps = 2*minLead*(trialSteps+1) + (minLead+1)*warmupSteps
 
 func TestTheFasterDeliveryIsKeptAndIdleCoresDecideATie(t *testing.T) {
@@ -102,7 +102,7 @@ func TestTheFasterDeliveryIsKeptAndIdleCoresDecideATie(t *testing.T) {
 		m := newFakeTrainer(one.slot, one.local, one.idle)
 		changes, steps := m.untilSettled(t, nil, 0)
 		back := 0
-		if one.chosen == DeliverLocal { // the last leg is one of slots
+		if one.chosen == DeliverLocal { // the last trial is of slots
 			back = 1
 		}
 		if m.chooser.delivery != one.chosen || changes != minLead+back || steps != minChoiceSteps {
@@ -156,13 +156,13 @@ func TestTrialsThatScatterAreRepeated(t *testing.T) {
 func TestTheMedianDecidesIfPairsDisagreeToTheEnd(t *testing.T) {
 	m := newFakeTrainer(1, 1, 1)
 	ratios := []float64{0.8, 1.2, 0.8, 1.2, 0.8, 1.2, 0.8, 0.9}
-	for legsBefore := -1; !m.chooser.settled; {
+	for trialsBefore := -1; !m.chooser.settled; {
 		if at := len(m.chooser.slotMeans) + len(m.chooser.localMeans); at%2 == 0 &&
-			at != legsBefore {
+			at != trialsBefore {
 			if len(ratios) == 0 {
-				t.Fatal("more pairs than there are legs for")
+				t.Fatal("more pairs of trials than there are")
 			}
-			m.stepSeconds[DeliverLocal], ratios, legsBefore = ratios[0], ratios[1:], at
+			m.stepSeconds[DeliverLocal], ratios, trialsBefore = ratios[0], ratios[1:], at
 		}
 		m.step(1)
 	}
@@ -178,7 +178,7 @@ func TestTimeBetweenPassesIsNoStep(t *testing.T) {
 			m.step(1)
 		}
 		if m.wait(1); m.chooser.delivery == DeliverLocal {
-			m.wait(10) // an evaluation, which is not so long that it would be left out as a step
+			m.wait(10) // an evaluation, too short to be left out as an outlier
 		}
 		m.chooser.pause()
 	}
@@ -191,7 +191,7 @@ func TestCoresIdleBetweenPassesDoNotCount(t *testing.T) {
 	m := newFakeTrainer(1, 1.01, 0) // a tie, and no core is idle in steps
 	for n := 0; !m.chooser.settled; n++ {
 		m.step(1)
-		if n == warmupSteps+10 { // in the first leg, which does not count then
+		if n == warmupSteps+10 { // during the first trial, whose ticks then do not count
 			m.totalTicks, m.idleTicks = m.totalTicks+1e6, m.idleTicks+1e6
 			m.chooser.pause()
 		}

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// settle is the slots that a ring had while a trainer waited a share of each second, and the daemon
-// idled a share of it; there is memory for so many.
+// slotsOverTime returns the numbers of slots that a ring had, while the trainer waited for share of
+// each second, and the daemon for idle of it. The memory allows most slots.
 func slotsOverTime(t *testing.T, share func(slots int) float64, idle float64, most int) []int {
 	t.Helper()
 	var tuned tuner
 	slots, slotsHad := 8, []int{8}
 	var waited, idled time.Duration
 	if tuned.due(900 * time.Millisecond) {
-		t.Error("a look after less than a second")
+		t.Error("a decision after less than a second")
 	}
 	for second := time.Second; second < 8*time.Second && !tuned.settled; second += time.Second {
 		if !tuned.due(second) {
-			t.Fatalf("no look after %s", second)
+			t.Fatalf("no decision after %s", second)
 		}
 		waited += time.Duration(share(slots) * float64(time.Second))
 		idled += time.Duration(idle * float64(time.Second))
@@ -32,7 +32,7 @@ func slotsOverTime(t *testing.T, share func(slots int) float64, idle float64, mo
 		}
 	}
 	if tuned.settled && tuned.due(time.Hour) {
-		t.Error("a look after it has settled")
+		t.Error("a decision after it has settled")
 	}
 	return slotsHad
 }
@@ -80,14 +80,14 @@ func TestADaemonThatDoesNotAnswerChangesNothing(t *testing.T) {
 	}
 	if slots := tuned.decide(2*time.Second, time.Second,
 		func() (time.Duration, bool) { return time.Second, true }, 8); slots != 16 {
-		t.Errorf("%d slots where it answers again, want 16", slots)
+		t.Errorf("%d slots after it answers again, want 16", slots)
 	}
 }
 
 func TestTimeBetweenPassesIsNotIdle(t *testing.T) {
 	m := &meter{inPasses: 10 * time.Second}
 	s := &stream{meter: m, attached: time.Now().Add(-time.Hour), passedBefore: 2 * time.Second}
-	// between passes it was all but 8 s
+	// all but 8 s were between passes
 	if idle := s.idleInPasses(time.Hour); idle <= 0 || idle > 8*time.Second {
 		t.Errorf("idle for %s of 8 s inside passes", idle)
 	}

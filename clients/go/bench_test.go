@@ -6,8 +6,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// BenchmarkFeed is a loop that reads nothing: 4 M rows of 8 columns, context 96, prediction 24,
-// batch 256, shuffled; views in order random_start.
+// BenchmarkFeed measures a loop that does not read its batches: 4 million rows of 8 columns,
+// context 96, prediction 24, batch 256, order shuffle; views in order random_start.
 //
 //	go test ./clients/go -run '^$' -bench Feed
 func BenchmarkFeed(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// suite is a file of testdata/conformance, which every client passes; its README says how to read
+// conformanceCase is a file of testdata/conformance, which all clients run. Its README describes
 // it.
 type conformanceCase struct {
 	Dataset struct {
@@ -137,7 +137,7 @@ func (s conformanceCase) columns(t *testing.T) (out []PutColumn) {
 	return out
 }
 
-// valuesOf reads a list, in which null is NaN.
+// valuesOf parses the values of a column, in which null is NaN.
 func valuesOf[V any](t *testing.T, c caseColumn) []V {
 	t.Helper()
 	out := make([]V, len(c.Values))

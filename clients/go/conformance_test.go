@@ -141,10 +141,10 @@ func checkDelivery[T Value](t *testing.T, w *Windows, s caseFeed, delivery strin
 	}
 }
 
-// places are the parts that a batch has by delivery starts.
+// partsOfStarts are the parts of a batch by DeliverStarts.
 var partsOfStarts = []string{"item", "start", "times", "mask", "reset"}
 
-// checkParts holds a batch to the parts that are wanted, and to no others.
+// checkParts checks that a batch has the wanted parts, and no others.
 func checkParts[T Value](t *testing.T, b *Batch[T], want map[string]casePart) {
 	t.Helper()
 	got := map[string]casePart{}
@@ -176,7 +176,7 @@ func addPart[T Value](parts map[string]casePart, name string, p Part[T]) {
 	if p.Data == nil {
 		return
 	}
-	data := copyPart(p).Data // never the file itself
+	data := copyPart(p).Data // never the mapped file, which is read-only
 	for i := range data {
 		switch v := any(&data[i]).(type) {
 		case *float32:
@@ -214,7 +214,7 @@ func (bad caseError) ask(ctx context.Context, c *Cache, d *Dataset) error {
 	}
 	spec, err := window.ParseSpec(bad.Spec)
 	if err != nil {
-		return clientError(err) // as Windows says of a Spec that cannot be
+		return clientError(err) // the error of Windows for such a spec
 	}
 	w, err := d.Windows(ctx, spec)
 	if err != nil {

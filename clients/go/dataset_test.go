@@ -17,7 +17,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// shop is a small dataset with most dtypes.
+// newShopDataset stores a small dataset with most dtypes.
 func newShopDataset(t *testing.T, c *Cache, o LoadOptions) *Dataset {
 	t.Helper()
 	o.ItemID, o.Time = []string{"id"}, "t"
@@ -249,7 +249,7 @@ func TestPutReturnsARefusalBeforeAllIsSent(t *testing.T) {
 
 func ptr[V any](v V) *V { return &v }
 
-// TestLoadOptionsNameEveryOption holds the two lists of one vocabulary to each other.
+// TestLoadOptionsNameEveryOption compares LoadOptions with the options of package ingest.
 func TestLoadOptionsNameEveryOption(t *testing.T) {
 	names := func(of reflect.Type) (names []string) {
 		for i := range of.NumField() {

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// inside tells whether values lie in a column's memory.
+// isWithin reports whether values are a part of a column's memory.
 func isWithin[T Value](values, column []T) bool {
 	from := uintptr(unsafe.Pointer(unsafe.SliceData(column)))
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(values)))
@@ -89,7 +89,7 @@ func TestImpossibleViewsAreRefusedAndAutoUsesSlots(t *testing.T) {
 				auto.Delivery = DeliverAuto
 				if got, views := newTestFeed(t, w, auto).Delivery(),
 					says == ""; (got == DeliverView) != views || (got == DeliverSlot) == views {
-					t.Errorf("auto took %s where a view says %q", got, says)
+					t.Errorf("auto uses %s, the error of a view is %q", got, says)
 				}
 				one.o.Delivery = DeliverView
 			}
@@ -138,7 +138,7 @@ func TestLocalBatchesReuseMemoryOfReleasedBatches(t *testing.T) {
 		if b.Context.Data[0] != firsts[i] || b.Len() != 5 {
 			t.Errorf("batch %d was overwritten: %v", i, b.Context.Data)
 		}
-		b.Context.Data[0] = -1 // it is the holder's
+		b.Context.Data[0] = -1 // a local batch is writable
 		releases[i]()
 	}
 	if stats := must(f.Stats(t.Context()))(t); stats.Held != 0 || stats.Path != "" {
@@ -147,7 +147,7 @@ func TestLocalBatchesReuseMemoryOfReleasedBatches(t *testing.T) {
 }
 
 func TestFeedsContinueAfterTheirDatasetIsClosed(t *testing.T) {
-	c := sharedDaemon(t) // no map may be left
+	c := sharedDaemon(t) // which checks that no map is left
 	for _, delivery := range []string{DeliverView, DeliverLocal, DeliverStarts} {
 		w := rampWindows(t, c, 60, window.Spec{})
 		f := newTestFeed(t, w, FeedOptions{BatchSize: 6, Delivery: delivery})
@@ -159,7 +159,7 @@ func TestFeedsContinueAfterTheirDatasetIsClosed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n == 0 {
-				// in the body: it must not wait for the feed
+				// in the loop's body, so Close must not wait for the feed
 				if err := w.Dataset().Close(); err != nil {
 					t.Fatal(err)
 				}

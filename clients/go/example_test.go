@@ -10,8 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// A trainer's loop: the batches of an epoch lie in shared memory, and each is the loop's until its
-// body ends.
+// A trainer's loop. The batches are in shared memory, and each is valid in the loop's body.
 func ExampleFeed_Epoch() {
 	ctx := context.Background()
 	cache, err := tensorcache.Connect(ctx, tensorcache.Options{})
@@ -46,14 +45,14 @@ func ExampleFeed_Epoch() {
 		fmt.Println(batch.Context.Shape, batch.Target.Shape, len(batch.Context.Data))
 		break
 	}
-	state := feed.State() // json.Marshal writes it; feed.LoadState goes on exactly there
+	state := feed.State() // save it with json.Marshal; feed.LoadState resumes there
 	fmt.Println(feed.Len(), "batches an epoch; consumed:", state.Consumed)
 	// Output:
 	// [32 336 7] [32 96 7] 75264
 	// 257 batches an epoch; consumed: 32
 }
 
-// Windows of one item by their numbers, in memory of the caller's own.
+// Windows by their numbers, in memory of the caller.
 func ExampleAt() {
 	ctx := context.Background()
 	cache, err := tensorcache.Connect(ctx, tensorcache.Options{})
@@ -81,8 +80,7 @@ func ExampleAt() {
 	// Output: 4 windows: [3 4 5] [6] [0 1 2] [3]
 }
 
-// Windows that follow each other are pieces of the mapped file: nothing is copied, and they
-// overlap.
+// Batches that are slices of the mapped file. Nothing is copied, and the windows overlap.
 func ExampleFeedOptions_views() {
 	ctx := context.Background()
 	cache, err := tensorcache.Connect(ctx, tensorcache.Options{})
@@ -92,7 +90,7 @@ func ExampleFeedOptions_views() {
 	defer cache.Close()
 	columns := []tensorcache.PutColumn{tensorcache.Values("a", []float32{0, 1, 2, 3, 4}),
 		tensorcache.Values("b", []float32{5, 6, 7, 8, 9})}
-	// a and b side by side
+	// the values of a and b alternate in the file
 	data, err := cache.Put(ctx, "rows", columns, tensorcache.LoadOptions{Layout: "packed"})
 	if err != nil {
 		log.Fatal(err)
@@ -126,7 +124,7 @@ func ExampleFeedOptions_views() {
 	// [3 8 4 9]
 }
 
-// A context ends every wait; what was received is kept, and the next pass goes on.
+// A feed that resumes at its state. The context limits every wait.
 func ExampleFeed_LoadState() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

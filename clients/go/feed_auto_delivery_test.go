@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// among tells which deliveries a feed used in its batches' turns.
+// countDeliveries returns a function that counts the batches by each delivery of a feed.
 func countDeliveries(seen map[string]int, f *Feed[float32]) func(int, *Batch[float32]) {
 	return func(int, *Batch[float32]) { seen[f.Delivery()]++ }
 }
@@ -25,7 +25,7 @@ func TestAutoTriesBothDeliveriesAndServesEveryBatch(t *testing.T) {
 	var kept []*Batch[float32]
 	var releases []func()
 	pretendWaiting(f)
-	for range 3 { // more steps than a choice takes
+	for range 3 { // epochs, of more steps than a choice takes
 		got = append(got, must(collectAll(t, t.Context(), f, func(n int, b *Batch[float32]) {
 			if gathered := b.refs.freeBuffer != nil; gathered != (f.Delivery() == DeliverLocal) {
 				t.Errorf("by %s, gathered here: %t", f.Delivery(), gathered)
@@ -41,7 +41,7 @@ func TestAutoTriesBothDeliveriesAndServesEveryBatch(t *testing.T) {
 			t.Error("the time between passes is a step")
 		}
 	}
-	for i, b := range kept { // over all changes
+	for i, b := range kept { // held during all changes
 		checkRamp(t, b)
 		if at := i/9*895 + i%9*100 + 49; b.Start[0] != got[at][0] {
 			t.Errorf("held batch %d starts at %d, it did at %d", at, b.Start[0], got[at][0])
@@ -77,7 +77,7 @@ func TestAutoReleasesWhatTheOtherDeliveryNeeds(t *testing.T) {
 				if w.data.feeds != 1 && n < 10 && epoch == 0 {
 					t.Error("it chooses and does not keep the columns mapped")
 				}
-				// the last step of the last leg that it takes
+				// from here, one step is missing to the end of the last trial
 				if c := f.chooser; n == 10 && epoch == 0 {
 					c.slotMeans, c.localMeans = []float64{1000, 1000, 1000},
 						slices.Repeat([]float64{took}, 4)
@@ -106,7 +106,7 @@ func TestAStateResumesWhileADeliveryIsChosen(t *testing.T) {
 	w := rampWindows(t, sharedDaemon(t), 900, window.Spec{})
 	o := FeedOptions{BatchSize: 1, Order: "shuffle", Delivery: DeliverAuto}
 	whole := expectedStarts(t, w, o, 1)
-	// about a change, and in legs of both
+	// around the first change, and in trials of both deliveries
 	for _, cut := range []int{warmupSteps + trialSteps, warmupSteps + trialSteps + 1,
 		warmupSteps + trialSteps +
 			2, 300, 500} {

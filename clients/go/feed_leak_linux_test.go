@@ -10,7 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// held is what a process holds: descriptors, rings that are mapped, and bytes of memory of its own.
+// processUse is what a process uses: descriptors, mapped rings, and bytes of private memory.
 type processUse struct {
 	files, rings int
 	memory       int64
@@ -32,7 +32,7 @@ func processUseOf(t *testing.T, pid int) (h processUse) {
 
 func TestAThousandFeedsLeakNothing(t *testing.T) {
 	const warm, rounds = 100, 1000
-	// the allocators' to keep; what a round leaves counts a thousand times
+	// The allocators may keep this much. A leak of one feed counts a thousand times.
 	const tolerance = 16 << 20
 	c := newDaemon(t)
 	w := rampWindows(t, c, 200, window.Spec{})

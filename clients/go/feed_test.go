@@ -16,7 +16,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// ramp is a dataset of one series that counts its rows, and its windows of four rows and two.
+// rampWindows stores a dataset of one series whose values are the row numbers, and returns its
+// windows: of 4 context and 2 target rows, unless spec has others.
 func rampWindows(t *testing.T, c *Cache, rows int, spec window.Spec) *Windows {
 	t.Helper()
 	values := make([]float32, rows)
@@ -49,8 +50,8 @@ func newTestFeed(t *testing.T, w *Windows, o FeedOptions) *Feed[float32] {
 	return f
 }
 
-// starts takes what is left of an epoch: the starts of its batches' windows, after each was
-// checked.
+// collectStarts checks the batches that are left of an epoch, at most max unless that is 0, and
+// returns the starts of their windows.
 func collectStarts(t *testing.T, ctx context.Context, f *Feed[float32],
 	max int) (out [][]int64, err error) {
 	t.Helper()
@@ -66,7 +67,7 @@ func collectStarts(t *testing.T, ctx context.Context, f *Feed[float32],
 	return out, nil
 }
 
-// checkRamp holds the windows of a ramp to their starts.
+// checkRamp checks the values of windows of rampWindows.
 func checkRamp(t *testing.T, b *Batch[float32]) {
 	t.Helper()
 	for i, start := range b.Start {
@@ -118,7 +119,7 @@ func TestStateResumesAtTheNextBatchInAnyFeed(t *testing.T) {
 			t.Fatalf("%v", got)
 		}
 		kept := must(json.Marshal(f.State()))(t)
-		next := must(collectStarts(t, t.Context(), f, 1))(t) // a pass that was left counts
+		next := must(collectStarts(t, t.Context(), f, 1))(t) // the pass before counts as an epoch
 		var state Cursor
 		if err := json.Unmarshal(kept, &state); err != nil {
 			t.Fatal(err)
@@ -158,7 +159,7 @@ func TestABatchIsValidInTheLoopsBodyUnlessItIsHeld(t *testing.T) {
 		if n == 0 {
 			own = b.Copy()
 		}
-		if n%2 == 0 { // more than there are slots: the others come as copies
+		if n%2 == 0 { // more than there are slots, so most are copies
 			releases = append(releases, b.Hold())
 			all = append(all, b)
 		} else {
@@ -170,7 +171,7 @@ func TestABatchIsValidInTheLoopsBodyUnlessItIsHeld(t *testing.T) {
 	if stats.Held != 2 || stats.Copied == 0 || stats.Batches != 20 || stats.Slots != 3 {
 		t.Errorf("%+v", stats)
 	}
-	if err := f.Close(); err != nil { // what is held outlives the feed
+	if err := f.Close(); err != nil { // held batches stay valid
 		t.Error(err)
 	}
 	for i, b := range all {
@@ -227,7 +228,7 @@ func TestOtherGoroutinesHoldBatches(t *testing.T) {
 
 func TestAContextEndsTheWaitAndTheFeedStaysUsable(t *testing.T) {
 	c := newDaemon(t)
-	// the signal takes a moment: an epoch must take longer
+	// an epoch must take longer than the signal
 	w := rampWindows(t, c, 1_000_000, window.Spec{})
 	f := newTestFeed(t, w, FeedOptions{Slots: 3, BatchSize: 1})
 	whole := must(collectStarts(t, t.Context(), f, 6))(t)
@@ -241,7 +242,7 @@ func TestAContextEndsTheWaitAndTheFeedStaysUsable(t *testing.T) {
 	if _, err := collectStarts(t, ctx, f, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
-	// A daemon that stands still is waited for as long as the context says.
+	// The context also ends the wait for a suspended daemon.
 	signalProcess(t, c.control.Daemon.PID, syscall.SIGSTOP)
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -292,7 +293,7 @@ func checkResumeAfterKill(t *testing.T, o FeedOptions) {
 		}
 		if got = append(got, slices.Clone(b.Start)); len(got) == 5 {
 			signalProcess(t, c.control.Daemon.PID, syscall.SIGKILL)
-			f.want.slots = 4 // which it cannot have
+			f.want.slots = 4 // reattaching must fail
 		}
 	}
 	if !errors.Is(end, ErrGone) {

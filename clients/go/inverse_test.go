@@ -11,9 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// TestForecastsOfABatchComeBackAsTheyWereInTheFile takes the stored targets for forecasts: undone,
-// with the value before the first of them for the columns that hold differences, they are what was
-// put.
+// TestInverseOfTargetsIsTheLoadedValues inverts stored targets as if they were predictions. For
+// columns stored as differences it passes the value before the first one.
 func TestInverseOfTargetsIsTheLoadedValues(t *testing.T) {
 	c, ctx := sharedDaemon(t), t.Context()
 	const rows, features = 12, 4 // of an item; v, w, m[0], m[1]

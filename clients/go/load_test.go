@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// TestRowsOfALoadAreChosenOrderedAndInserted sets every option that does so, to a file, and to what
-// is sent.
+// TestRowsOfALoadAreFilteredSortedAndRegridded sets every option of rows, for a file and for a put.
 func TestRowsOfALoadAreFilteredSortedAndRegridded(t *testing.T) {
 	c := sharedDaemon(t)
 	path := filepath.Join(t.TempDir(), "x.csv")

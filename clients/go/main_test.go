@@ -14,7 +14,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// program and trainer are the daemon and examples/nlinear_go, built from this working tree.
+// daemonFile and exampleFile are the binaries of the daemon and of examples/nlinear_go, built from
+// this working tree.
 var daemonFile, exampleFile string
 
 func TestMain(m *testing.M) {
@@ -36,7 +37,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	os.Setenv("TENSORCACHE_BIN", daemonFile)
-	examples := filepath.Join(dir, "examples") // of the examples, which connect to the user's own
+	examples := filepath.Join(dir, "examples") // of the examples, which use the default directory
 	os.Setenv("TENSORCACHE_DIR", examples)
 	os.Unsetenv("TENSORCACHE_AUTOSTART")
 	defer func() { os.RemoveAll(sharedState.dir) }()
@@ -60,24 +61,24 @@ func run(m *testing.M) int {
 	return code
 }
 
-// patience is how long a test waits for what must happen.
+// testTimeout limits how long a test waits.
 const testTimeout = time.Minute
 
-// stop ends a daemon that tests have started.
+// stop stops a daemon that a test started.
 func stop(c *Cache) error {
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	return c.Stop(ctx)
 }
 
-// shared is the daemon of tests that leave it as it is.
+// sharedState is the daemon of tests that do not change or stop it.
 var sharedState struct {
 	dir   string
 	cache *Cache
 }
 
-// connected is the shared daemon, started by the first test that asks. Afterwards no descriptor of
-// this process may be left.
+// sharedDaemon returns the shared daemon. The first test starts it. Each test must leave the
+// descriptors and maps of this process as they were.
 func sharedDaemon(t testing.TB) *Cache {
 	t.Helper()
 	if sharedState.cache == nil {
@@ -94,7 +95,7 @@ func sharedDaemon(t testing.TB) *Cache {
 	return sharedState.cache
 }
 
-// started is a daemon of the test's own.
+// newDaemon starts a daemon for one test.
 func newDaemon(t *testing.T) *Cache {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "tcgo") // t.TempDir may be too long for a socket
@@ -114,7 +115,7 @@ func newDaemon(t *testing.T) *Cache {
 	return c
 }
 
-// nothingLeft checks at the test's end that it left no descriptor and no map.
+// checkLeaks checks at the test's end that it left no descriptor and no map.
 func checkLeaks(t testing.TB, c *Cache) {
 	t.Helper()
 	c.Close()
@@ -128,7 +129,7 @@ func checkLeaks(t testing.TB, c *Cache) {
 	})
 }
 
-// until waits for something that has no event of its own.
+// eventually polls a condition that has no event to wait for.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	end := time.Now().Add(testTimeout)
@@ -139,8 +140,8 @@ func eventually(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// opened counts this process's descriptors, and its maps of the cache; 0 where the system does not
-// list them.
+// countOpen returns the number of this process's descriptors, and of its maps of cache files and
+// rings. It returns 0 if the system does not list them.
 func countOpen() (files, maps int) {
 	names, _ := os.ReadDir("/proc/self/fd")
 	b, _ := os.ReadFile("/proc/self/maps")
@@ -150,7 +151,7 @@ func countOpen() (files, maps int) {
 	return len(names), maps
 }
 
-// must is a value of a call that has to succeed.
+// must returns the value of a call that has to succeed.
 func must[V any](v V, err error) func(t testing.TB) V {
 	return func(t testing.TB) V {
 		t.Helper()

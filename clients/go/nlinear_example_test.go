@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTheExampleLearns runs examples/nlinear_go as a user does, small: what it has learnt beats
+// TestTheExampleLearns runs examples/nlinear_go with a small model, which must be better than
 // repeating the last value.
 func TestTheExampleLearns(t *testing.T) {
 	c := sharedDaemon(t)

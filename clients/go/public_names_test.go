@@ -66,7 +66,7 @@ func (l *publicNames) load(t *testing.T, paths ...string) {
 
 func packageName(p *types.Package) string { return p.Name() }
 
-// text returns a type without the names of parameters, which no caller depends on.
+// typeText returns a type without the names of parameters, on which no caller depends.
 func typeText(t types.Type) string {
 	s, is := t.(*types.Signature)
 	if !is {

@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// TestWhatTheReadmesShowCompiles checks the Go of this README and of the repository's as a user's
-// program, with what they leave out put in: looking at errors, and using what they name.
+// TestGoCodeOfReadmesCompiles checks the Go code of this README and of the repository's as a user's
+// program. It adds what they leave out: the handling of errors, and uses of the variables.
 func TestGoCodeOfReadmesCompiles(t *testing.T) {
 	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```")
 	comment, assigned := regexp.MustCompile(`\s+//.*`), regexp.MustCompile(`^(\w+)(?:, (err))? := `)
 	var functions []string
-	// the windows that it has already
+	// the name of the windows that the page's code begins with
 	for page, there := range map[string]string{"README.md": "windows", "../../README.md": "train"} {
 		found := blocks.FindAllStringSubmatch(string(must(os.ReadFile(page))(t)), -1)
 		if len(found) == 0 {

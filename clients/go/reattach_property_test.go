@@ -10,8 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// passDrawn is how a loop goes through an epoch: it ends after so many batches, and seeks in the
-// second one's turn.
+// passPlan describes a pass: it ends after maxBatches, and seeks during the second batch.
 type passPlan struct {
 	maxBatches int
 	seek       string
@@ -26,8 +25,8 @@ func drawPassPlan(r *rapid.T) passPlan {
 	}
 }
 
-// run is what a pass served, the state in each batch's turn and at the end, and how many batches
-// were promised.
+// run returns the starts of a pass's batches, the state during each batch and after the pass, and
+// the length of the epoch before it.
 func (p passPlan) run(t *testing.T, r *rapid.T, f *Feed[float32],
 	body func(b *Batch[float32])) (out [][]int64, states []Cursor, length int64) {
 	length = f.Len()
@@ -57,7 +56,7 @@ func drawFeedOptions(r *rapid.T) FeedOptions {
 		BatchSize: rapid.Int64Range(1, 9).Draw(r, "batch_size"),
 		Seed:      rapid.Uint64Range(0, 9).Draw(r, "seed"),
 		Order:     rapid.SampledFrom(sampler.Orders()).Draw(r, "order"),
-		// with short some have no batch
+		// with tail short, some ranks have no batch
 		NumReplicas: rapid.Int64Range(1, 12).Draw(r, "num_replicas"),
 		Tail:        rapid.SampledFrom([]string{sampler.Short, sampler.Wrap}).Draw(r, "tail"),
 	}
@@ -80,7 +79,7 @@ func TestAFeedThatReattachesServesTheSameBatches(t *testing.T) {
 		f := newTestFeed(t, w, o)
 		defer f.Close()
 		f.chooser = newChooser()
-		// what is drawn, and never a choice of its own
+		// the drawn deliveries, and no choice by the chooser
 		f.chooser.delivery, f.chooser.warmup = DeliverLocal, 1<<30
 		var releases []func()
 		defer func() {

@@ -15,15 +15,15 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// long is more time than any test takes.
+// longTime is longer than any test takes.
 const longTime = time.Hour
 
-// pressed has the next look find that both sides have waited for long.
+// pretendWaiting makes the next decision of the tuner find that both sides have waited for long.
 func pretendWaiting(f *Feed[float32]) {
 	f.tuner.passed, f.tuner.waited, f.tuner.idle = -longTime, -longTime, -longTime
 }
 
-// served takes an epoch's batches and calls body in each one's turn.
+// collectAll returns the starts of an epoch's batches, and calls body during each batch.
 func collectAll(t *testing.T, ctx context.Context, f *Feed[float32],
 	body func(n int, b *Batch[float32])) (out [][]int64, err error) {
 	t.Helper()
@@ -38,7 +38,8 @@ func collectAll(t *testing.T, ctx context.Context, f *Feed[float32],
 	return out, nil
 }
 
-// wanted are the starts of so many epochs by a feed that stays as it is.
+// expectedStarts returns the starts of the batches of some epochs, by a feed that does not
+// reattach.
 func expectedStarts(t *testing.T, w *Windows, o FeedOptions, epochs int) (out [][]int64) {
 	t.Helper()
 	o.Slots, o.Delivery = 5, DeliverSlot
@@ -72,7 +73,7 @@ func TestARingThatGrowsAndShrinksServesEveryBatch(t *testing.T) {
 			case n != 3:
 			case epoch < 2:
 				pretendWaiting(f)
-				f.tuner.waitShareBefore = 2 // so that what there is now is little
+				f.tuner.waitShareBefore = 2 // so that the present share is much smaller
 			case epoch == 2: // as much waiting as before
 				f.tuner.passed, f.tuner.waited = -longTime, -longTime
 			}
@@ -112,15 +113,15 @@ func TestAStatusRequestThatFailsLeavesTheFeedAsItIs(t *testing.T) {
 	f := newTestFeed(t, w, FeedOptions{Order: "shuffle"})
 	slots := f.stream.reply.Slots
 	suspendDaemon(t, c)
-	// and it returns, though nobody answers
+	// returns, though the daemon does not answer
 	if idle, ok := f.idleInPasses(t.Context(), f.stream); ok {
-		t.Errorf("a daemon that stands still says %s", idle)
+		t.Errorf("a suspended daemon answers %s", idle)
 	}
 	signalProcess(t, c.control.Daemon.PID, syscall.SIGCONT)
 	got := must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 		if n == 1 {
 			pretendWaiting(f)
-			f.stream.reply.Feed = "f0" // nobody knows it
+			f.stream.reply.Feed = "f0" // unknown to the daemon
 		}
 	}))(t)
 	if f.tuner.passed < 0 || f.stream.reply.Slots != slots || f.tuner.settled {
@@ -138,7 +139,7 @@ func TestIdleTimeOfTheDaemonIsCountedInsidePasses(t *testing.T) {
 		return stats.WaitTrainer > stats.Pass+time.Second/2
 	})
 	idle, ok := f.idleInPasses(t.Context(), f.stream)
-	// two clocks, read one after the other
+	// the two clocks are not read at the same time
 	if tolerance := 2 * time.Second / 5; !ok || idle > stats.Pass+tolerance {
 		t.Errorf("idle for %s (%t) in passes of %s", idle, ok, stats.Pass)
 	}
@@ -152,14 +153,14 @@ func TestHeldBatchesOutliveTheirRing(t *testing.T) {
 	var releases []func()
 	var firsts []int64
 	got := must(collectAll(t, t.Context(), f, func(n int, b *Batch[float32]) {
-		if n < 6 { // the ring lends two of its slots, then there are copies
+		if n < 6 { // the ring lends two slots, so the others are copies
 			kept, releases, firsts = append(kept, b), append(releases, b.Hold()),
 				append(firsts, b.Start[0])
 		}
 		if n == 5 {
 			f.want.slots = 6
 		}
-		// two of before, one of now
+		// two batches of the old ring, and the present one
 		if stats := must(f.Stats(t.Context()))(t); n == 7 &&
 			(stats.Held != 3 || stats.Copied != 3 || stats.Slots != 6) {
 			t.Errorf("%+v", stats)
@@ -211,7 +212,7 @@ func TestAFeedContinuesWithoutMemoryForMoreSlots(t *testing.T) {
 	o := FeedOptions{BatchSize: 1024, Slots: 3, Order: "shuffle"}
 	want := expectedStarts(t, w, o, 1)
 	f := newTestFeed(t, w, o)
-	exchanged := func(asked, have int) {
+	reattach := func(asked, have int) {
 		t.Helper()
 		f.tuner = &tuner{slotsBefore: f.stream.reply.Slots}
 		f.SetEpoch(0)
@@ -230,7 +231,7 @@ func TestAFeedContinuesWithoutMemoryForMoreSlots(t *testing.T) {
 		})
 	}
 	eventually(t, "other feeds are gone", func() bool { return len(listFeeds(t, c)) == 1 })
-	all := newTestFeed(t, w, FeedOptions{BatchSize: 1024, Slots: 1 << 14}) // it gets what there is
+	all := newTestFeed(t, w, FeedOptions{BatchSize: 1024, Slots: 1 << 14}) // uses all memory
 	most := all.stream.reply.Slots
 	if _, err := NewFeed[float32](t.Context(), w, o); !errors.Is(err, Memory) {
 		t.Fatal(err)
@@ -244,11 +245,11 @@ func TestAFeedContinuesWithoutMemoryForMoreSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the memory is free", func() bool { return len(listFeeds(t, c)) == 1 })
-	exchanged(most*6/10, most*6/10)
-	exchanged(most, most*6/10) // there is room for fewer than it has
+	reattach(most*6/10, most*6/10)
+	reattach(most, most*6/10) // the memory left allows fewer slots than it has
 }
 
-// feedsOf are the feeds that the daemon serves.
+// listFeeds returns the feeds that the daemon serves.
 func listFeeds(t *testing.T, c *Cache) []wire.Feed {
 	t.Helper()
 	return must(control.List[wire.Feeds](t.Context(), c.control, "/v1/feeds"))(t)
@@ -265,7 +266,7 @@ func TestAFeedWhoseDatasetIsNotFoundKeepsItsRing(t *testing.T) {
 		name, generation := w.data.name, w.data.generation
 		f.SetEpoch(0)
 		checkStarts(t, must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
-			if n == 5 { // a daemon finds what a feed of it reads, until that lets go
+			if n == 5 { // a name or generation that the daemon does not find
 				w.data.name, w.data.generation = one.name, one.generation
 				f.want.slots = 9
 			}
@@ -292,24 +293,24 @@ func TestAFeedContinuesWithoutADescriptorForAnotherRing(t *testing.T) {
 		}
 	}
 	defer limit(had.Cur)
-	for room := range uint64(3) { // for no connection, for one without its ring, for both
+	for free := range uint64(3) { // none, one for the connection, and one for the ring too
 		f.SetEpoch(0)
 		checkStarts(t, must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 			switch n {
 			case 5:
-				free, err := os.Open(os.DevNull) // the lowest number that is free
+				lowest, err := os.Open(os.DevNull) // gets the lowest free number
 				if err != nil {
 					t.Fatal(err)
 				}
-				limit(uint64(free.Fd()) + room)
-				free.Close()
+				limit(uint64(lowest.Fd()) + free)
+				lowest.Close()
 				f.want.slots = 9
 			case 6:
 				limit(had.Cur)
 			}
 		}))(t), expectedStarts(t, w, o, 1))
-		if now, want := must(f.Stats(t.Context()))(t).Slots, 3+int(room/2)*6; now != want {
-			t.Errorf("room for %d descriptors: %d slots, want %d", room, now, want)
+		if now, want := must(f.Stats(t.Context()))(t).Slots, 3+int(free/2)*6; now != want {
+			t.Errorf("%d free descriptors: %d slots, want %d", free, now, want)
 		}
 	}
 }
@@ -320,7 +321,7 @@ func TestReattachingKeepsTheGeneration(t *testing.T) {
 	want := expectedStarts(t, w, FeedOptions{Order: "shuffle"}, 1)
 	f := newTestFeed(t, w, FeedOptions{Order: "shuffle", Slots: 3})
 	got := must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
-		if n == 5 { // from here on the feed alone keeps it
+		if n == 5 { // from here on only the feed keeps the generation
 			other := rampWindows(t, c, 30, window.Spec{})
 			if err := errors.Join(other.Dataset().Close(), w.Dataset().Close()); err != nil {
 				t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Any number of columns, of one dtype or of several, side by side or apart, comes here as the
-// daemon brings it.
+// TestLocalBatchesEqualThoseOfTheDaemon compares DeliverLocal with DeliverSlot for any number of
+// columns, of one dtype or several, adjacent or not.
 func TestLocalBatchesEqualThoseOfTheDaemon(t *testing.T) {
 	const rows = 60
 	c, least := sharedDaemon(t), int64(2)
@@ -57,7 +57,7 @@ func TestLocalBatchesEqualThoseOfTheDaemon(t *testing.T) {
 	}
 }
 
-// batches are the parts of an epoch's batches, as their shapes and hashes.
+// epochParts returns shapes and hashes of the parts of an epoch's batches.
 func epochParts(t *testing.T, w *Windows, o FeedOptions) (out []string) {
 	t.Helper()
 	f := must(NewFeed[float32](t.Context(), w, o))(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// etth1 is real data that everybody knows the counts of.
+// loadETTh1 loads a public dataset, whose window counts papers report.
 func loadETTh1(t *testing.T) *Dataset {
 	t.Helper()
 	d := must(sharedDaemon(t).Load(t.Context(), "etth1", []string{"../../examples/data/ETTh1.csv"},
