@@ -24,7 +24,7 @@ func (f *Feed[T]) attach(ctx context.Context, m mode, from *place,
 	s, err := w.data.cache.attach(ctx, wire.FeedRequest{
 		Hello: hello("feed"), Dataset: w.data.name, Generation: w.data.generation,
 		Digest: w.data.Digest(), Spec: w.specJSON, Cuts: w.cuts,
-		Options: f.options.sampler(), Delivery: m.delivery, Views: f.views(), Slots: m.slots,
+		Options: f.options.sampler(), Delivery: m.delivery, Views: f.canView(), Slots: m.slots,
 		ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursorText,
 		Instead: replaces,
 	}, &f.meter)
@@ -44,7 +44,7 @@ func (f *Feed[T]) attach(ctx context.Context, m mode, from *place,
 // daemon is gone, or the daemon has ended the feed. The loop then reads the error from the old
 // stream.
 func (f *Feed[T]) reattach(ctx context.Context, s *stream, pass uint64) (*stream, error) {
-	if f.want == f.have {
+	if f.wanted == f.current {
 		return s, nil
 	}
 	f.mu.Lock()
@@ -64,7 +64,7 @@ func (f *Feed[T]) reattach(ctx context.Context, s *stream, pass uint64) (*stream
 		next = s
 	default:
 		f.detach()
-		f.stream, f.have = next, f.want
+		f.stream, f.current = next, f.wanted
 	}
 	f.recordAttached(next.reply.Slots)
 	return next, nil
@@ -85,7 +85,7 @@ func (f *Feed[T]) attachForPass(ctx context.Context, pass uint64, at place) (*st
 		replaces = f.stream.reply.Feed
 	}
 	f.mu.Unlock()
-	s, err := f.attach(ctx, f.want, &at, replaces)
+	s, err := f.attach(ctx, f.wanted, &at, replaces)
 	f.mu.Lock()
 	f.cancelAttach = nil
 	if over := f.passErrorLocked(pass); over != nil {

@@ -46,7 +46,7 @@ func TestAContextEndsReattachingAndTheFeedStaysUsable(t *testing.T) {
 		if n == 5 {
 			state = f.State()
 			suspendDaemon(t, c)
-			f.want.slots = 9
+			f.wanted.slots = 9
 			cancelling.Go(func() {
 				waitForAttach(t, f)
 				if now := f.State(); now != state || f.Delivery() != DeliverSlot {
@@ -81,7 +81,7 @@ func TestCloseEndsReattaching(t *testing.T) {
 	got, err := collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 		if n == 5 {
 			suspendDaemon(t, c)
-			f.want.slots = 9
+			f.wanted.slots = 9
 			closing.Go(func() {
 				waitForAttach(t, f)
 				if err := f.Close(); err != nil {

@@ -80,6 +80,7 @@ func (c *chooser) stepAt(now time.Time) {
 	}
 }
 
+// endTrial records the trial's mean and starts the next trial, unless the choice is made.
 func (c *chooser) endTrial() {
 	tried, mean := c.delivery, meanStep(c.steps)
 	if tried == DeliverSlot {
@@ -102,17 +103,17 @@ func (c *chooser) endTrial() {
 
 // decide makes the choice if enough pairs of trials agree, or if they were the last ones.
 func (c *chooser) decide() {
-	bound, fewer := coresBusyBound, 0
+	bound, localWins := coresBusyBound, 0
 	if c.slotTicks.hasIdleCore() {
 		bound = coreIdleBound
 	}
 	ratios := make([]float64, len(c.slotMeans))
 	for i, slot := range c.slotMeans {
 		if ratios[i] = c.localMeans[i] / slot; ratios[i] < bound {
-			fewer++
+			localWins++
 		}
 	}
-	lead := max(2*fewer-len(ratios), len(ratios)-2*fewer)
+	lead := max(2*localWins-len(ratios), len(ratios)-2*localWins)
 	if lead < minLead && 2*len(ratios) < len(trials) {
 		return
 	}
@@ -148,6 +149,7 @@ func meanStep(steps []float64) float64 {
 	return sum / float64(n)
 }
 
+// median returns the median of values, of which there is at least one.
 func median(values []float64) float64 {
 	values = slices.Sorted(slices.Values(values))
 	n := len(values)

@@ -43,28 +43,28 @@ func (t *tuner) due(passed time.Duration) bool {
 // daemon does not answer.
 func (t *tuner) decide(passed, waited time.Duration, idle func() (total time.Duration, ok bool),
 	slots int) int {
-	span := passed - t.passed
-	share := float64(waited-t.waited) / float64(span)
+	elapsed := passed - t.passed
+	waitShare := float64(waited-t.waited) / float64(elapsed)
 	t.passed, t.waited = passed, waited
 	if before := t.slotsBefore; before > 0 {
-		if t.slotsBefore = 0; share > helpedFactor*t.waitShareBefore {
+		if t.slotsBefore = 0; waitShare > helpedFactor*t.waitShareBefore {
 			t.settled = true
 			return before
 		}
 	}
-	if share < lowWaitShare {
+	if waitShare < lowWaitShare {
 		return slots
 	}
-	now, ok := idle()
+	idleNow, ok := idle()
 	if !ok {
 		return slots
 	}
-	idled := now - t.idle
-	t.idle = now
-	if float64(idled) < lowIdleShare*float64(span) || 2*slots > maxSlots {
+	idled := idleNow - t.idle
+	t.idle = idleNow
+	if float64(idled) < lowIdleShare*float64(elapsed) || 2*slots > maxSlots {
 		return slots
 	}
-	t.slotsBefore, t.waitShareBefore = slots, share
+	t.slotsBefore, t.waitShareBefore = slots, waitShare
 	return 2 * slots
 }
 
@@ -78,7 +78,7 @@ func (t *tuner) resized(slots int) {
 
 // tune makes a decision on the slots if one is due, and reports whether it changed their number.
 func (f *Feed[T]) tune(ctx context.Context, s *stream) (changed bool) {
-	if f.tuner == nil || f.have.delivery != DeliverSlot || f.isChoosing() {
+	if f.tuner == nil || f.current.delivery != DeliverSlot || f.isChoosing() {
 		return false
 	}
 	passed, waited := f.meter.read()
@@ -89,7 +89,7 @@ func (f *Feed[T]) tune(ctx context.Context, s *stream) (changed bool) {
 		func() (time.Duration, bool) { return f.idleInPasses(ctx, s) },
 		s.reply.Slots)
 	if changed = slots != s.reply.Slots; changed {
-		f.want.slots = slots
+		f.wanted.slots = slots
 	}
 	return changed
 }

@@ -34,8 +34,8 @@ type Batch[T Value] struct {
 	// before. Only the order lanes has it.
 	Reset []bool
 
-	rows *itemRows
-	refs *batchRefs
+	itemRows *itemRows
+	refs     *batchRefs
 }
 
 // Len returns the number of windows.
@@ -44,17 +44,17 @@ func (b *Batch[T]) Len() int { return len(b.Item) }
 // Rows returns the rows of the dataset at which the windows start: the item's first row plus Start.
 // It allocates a new slice.
 func (b *Batch[T]) Rows() []int64 {
-	rows := make([]int64, len(b.Item))
+	numbers := make([]int64, len(b.Item))
 	for i, item := range b.Item {
-		rows[i] = b.rows.offsets[item] + b.Start[i]
+		numbers[i] = b.itemRows.offsets[item] + b.Start[i]
 	}
-	return rows
+	return numbers
 }
 
 // Times returns the times of the first context rows, in the unit of the time column. For a padded
 // window it is the time of the first real row. It allocates a new slice, or returns nil if the
 // dataset has no time column. The error wraps ErrClosed if the dataset is closed.
-func (b *Batch[T]) Times() ([]int64, error) { return b.rows.timesOf(b.Item, b.Start) }
+func (b *Batch[T]) Times() ([]int64, error) { return b.itemRows.timesOf(b.Item, b.Start) }
 
 // Copy returns the batch in memory of its own, which stays valid.
 func (b *Batch[T]) Copy() *Batch[T] {

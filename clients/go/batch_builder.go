@@ -83,7 +83,7 @@ func (bb *batchBuilder[T]) view(s *stream, d wire.Descriptor) (*Batch[T], error)
 		buffer.batch.Item, buffer.batch.Start = make([]int64, n), make([]int64, n)
 	}
 	b := &Batch[T]{Item: buffer.batch.Item[:n], Start: buffer.batch.Start[:n],
-		rows: bb.reader.windows.rows, refs: &batchRefs{freeBuffer: buffer.release}}
+		itemRows: bb.reader.windows.itemRows, refs: &batchRefs{freeBuffer: buffer.release}}
 	b.refs.count.Store(1)
 	for i := range n {
 		b.Item[i], b.Start[i] = item, start+int64(i)*bb.stride

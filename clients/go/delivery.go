@@ -52,10 +52,10 @@ func (f *Feed[T]) attachFirst(ctx context.Context) (s *stream, err error) {
 
 // settleDelivery sets the modes by the first reply, and checks the types of the parts.
 func (f *Feed[T]) settleDelivery(s *stream) error {
-	f.have = mode{s.reply.Delivery, f.options.Slots}
-	f.want = f.have
+	f.current = mode{s.reply.Delivery, f.options.Slots}
+	f.wanted = f.current
 	switch s.reply.Delivery {
-	case DeliverView: // nil by auto: attach has told the daemon whether views are possible
+	case DeliverView: // by auto never an error: attach tells the daemon whether views are possible
 		return f.builder.reader.checkViews()
 	case DeliverSlot:
 		if f.options.Delivery == DeliverAuto {
@@ -99,7 +99,7 @@ func (f *Feed[T]) makeBatch(s *stream, d wire.Descriptor) (*Batch[T], error) {
 		return nil, fmt.Errorf("the feed is %w", ErrClosed)
 	}
 	b := batchInSlot[T](s.layout, memory, int(d.Rows))
-	b.rows = f.windows.rows
+	b.itemRows = f.windows.itemRows
 	refs := &batchRefs{slot: d.Slot}
 	refs.count.Store(1)
 	if isLent {

@@ -28,8 +28,8 @@ type Feed[T Value] struct {
 	passNumber   uint64             // of the latest pass
 	closed       bool
 	batches      int64   // handed to the loop
-	oldCopied    int64   // batches that streams copied which have ended
-	oldRings     []*ring // of streams that have ended, while batches of them are held
+	endedCopied  int64   // batches that streams copied which have ended
+	endedRings   []*ring // of streams that have ended, while batches of them are held
 }
 
 // NewFeed starts a stream of batches. The daemon begins to fill the ring at once. T is the Go type
@@ -80,7 +80,7 @@ func optionError(err error) error {
 func (f *Feed[T]) Delivery() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.have.delivery
+	return f.current.delivery
 }
 
 // Windows returns the windows that the feed serves.
@@ -95,12 +95,12 @@ func (f *Feed[T]) Len() int64 {
 		return f.epochBatches
 	}
 	switch {
-	case f.meter.running() && f.last != nil:
-		return f.counter.Steps(f.last.epoch, 0)
+	case f.meter.running() && f.lastBatch != nil:
+		return f.counter.Steps(f.lastBatch.epoch, 0)
 	case f.meter.running():
-		return f.counter.Steps(f.start.epoch, 0)
-	case f.target != nil:
-		return f.counter.Steps(f.target.epoch, 0)
+		return f.counter.Steps(f.passStart.epoch, 0)
+	case f.nextPassStart != nil:
+		return f.counter.Steps(f.nextPassStart.epoch, 0)
 	}
 	return f.counter.Steps(f.ofNextPass().epoch, 0)
 }
@@ -125,7 +125,7 @@ func (f *Feed[T]) Epoch(ctx context.Context) iter.Seq2[*Batch[T], error] {
 func (f *Feed[T]) SetEpoch(epoch uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.target = &place{epoch, 0}
+	f.nextPassStart = &place{epoch, 0}
 }
 
 // State returns where the loop is. The batch of the current loop body counts as consumed, and after
@@ -152,7 +152,7 @@ func (f *Feed[T]) LoadState(c Cursor) error {
 		return errorf(CursorMismatch, "consumed", "the state is at epoch %d after %s", c.Epoch,
 			f.consumedText(c.Consumed))
 	}
-	f.target = &place{c.Epoch, c.Consumed}
+	f.nextPassStart = &place{c.Epoch, c.Consumed}
 	return nil
 }
 

@@ -153,7 +153,7 @@ func TestADeliveryChosenAtAnEpochsEndStartsWithTheNextEpoch(t *testing.T) {
 	got := must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 		if int64(n) == f.Len() {
 			f.chooser.settleOn(DeliverLocal)
-			f.want.delivery = DeliverLocal
+			f.wanted.delivery = DeliverLocal
 		}
 	}))(t)
 	if f.Delivery() != DeliverSlot {

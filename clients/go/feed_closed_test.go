@@ -49,7 +49,7 @@ func TestAFeedClosedByAnotherClientReturnsAnErrorThoughItReattaches(t *testing.T
 				t.Fatal(err)
 			}
 			eventually(t, "the feed ends", func() bool { return len(listFeeds(t, c)) == 0 })
-			f.want.slots = 9
+			f.wanted.slots = 9
 		}
 	})
 	if !errors.Is(ended, FeedClosed) {

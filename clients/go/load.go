@@ -126,8 +126,8 @@ type AppendOptions struct {
 
 // Append makes a new generation of a dataset from the newest one and more files. Each item's new
 // rows follow its old ones, and get the steps with which the dataset was loaded. Append skips
-// sources that the dataset already has, if they are unchanged. Lifetime and errors are those of
-// Load.
+// sources that the dataset already has, if they are unchanged. The context and the errors are as
+// for Load.
 func (c *Cache) Append(ctx context.Context, name string, sources []string,
 	o AppendOptions) (*Dataset, error) {
 	if err := checkName(name); err != nil {

@@ -6,11 +6,11 @@ type mode struct {
 	slots    int // 0 lets the daemon choose
 }
 
-// modes chooses the mode of a feed. Only the loop's goroutine changes it. The feed's mu guards have
-// and chooser, which others read.
+// modes chooses the mode of a feed. Only the loop's goroutine changes it. The feed's mu guards
+// current and chooser, which others read.
 type modes[T Value] struct {
-	want    mode             // of the stream that serves the next batch
-	have    mode             // of the present stream
+	wanted  mode             // of the stream that serves the next batch
+	current mode             // of the present stream
 	chooser *chooser         // chooses the delivery; nil if the caller did
 	tuner   *tuner           // chooses the slots; nil if the caller did
 	builder *batchBuilder[T] // nil if this process does not read columns
@@ -19,14 +19,16 @@ type modes[T Value] struct {
 // isChoosing reports whether the delivery is not chosen yet.
 func (m *modes[T]) isChoosing() bool { return m.chooser != nil && !m.chooser.settled }
 
-// views reports whether this process can make views of the windows.
-func (m *modes[T]) views() bool { return m.builder != nil && m.builder.reader.checkViews() == nil }
+// canView reports whether this process can make views of the windows.
+func (m *modes[T]) canView() bool {
+	return m.builder != nil && m.builder.reader.checkViews() == nil
+}
 
 // cancelChange makes the present mode the wanted one, because no other can be had.
 func (m *modes[T]) cancelChange() {
-	m.want = m.have
+	m.wanted = m.current
 	if m.chooser != nil {
-		m.chooser.settleOn(m.have.delivery)
+		m.chooser.settleOn(m.current.delivery)
 	}
 }
 
@@ -41,20 +43,21 @@ func (m *modes[T]) recordAttached(slots int) {
 // isWorse reports whether a stream that was attached for more slots has no more slots than the
 // present one, and fewer than wanted.
 func (m *modes[T]) isWorse(attached, present int) bool {
-	return m.want.delivery == m.have.delivery && attached < m.want.slots && attached <= present
+	return m.wanted.delivery == m.current.delivery && attached < m.wanted.slots &&
+		attached <= present
 }
 
 // step records that the loop has finished a batch.
 func (m *modes[T]) step() {
 	if m.isChoosing() {
-		m.want.delivery = m.chooser.step()
+		m.wanted.delivery = m.chooser.step()
 		m.closeUnusedBuilder()
 	}
 }
 
 // closeUnusedBuilder closes the builder if no later batch will need it.
 func (m *modes[T]) closeUnusedBuilder() {
-	if m.have.delivery == DeliverSlot && m.want == m.have && !m.isChoosing() {
+	if m.current.delivery == DeliverSlot && m.wanted == m.current && !m.isChoosing() {
 		m.closeBuilder()
 		m.builder = nil
 	}

@@ -72,7 +72,7 @@ func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
 		switch {
 		case d.Flags&wire.FlagLast != 0:
 			return false, nil
-		case f.want != f.have:
+		case f.wanted != f.current:
 			return true, nil
 		}
 		if err := s.giveBack(half); err != nil {
@@ -90,7 +90,7 @@ func (f *Feed[T]) beginPass(ctx context.Context) (*stream, uint64, error) {
 	}
 	f.passNumber++ // ends the current pass
 	f.pauseClocks()
-	here, start, target := f.ofStream(), f.ofNextPass(), f.target
+	streamPlace, start, target := f.ofStream(), f.ofNextPass(), f.nextPassStart
 	if target != nil {
 		start = *target
 	}
@@ -100,20 +100,20 @@ func (f *Feed[T]) beginPass(ctx context.Context) (*stream, uint64, error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		f.stream, f.have = s, f.want
+		f.stream, f.current = s, f.wanted
 		f.recordAttached(s.reply.Slots)
-	case start != here || f.empty: // after two epochs without a batch the daemon waits for a seek
-		end := interruptOn(ctx, f.stream.conn)
+	case start != streamPlace || f.endedEmpty: // after two empty epochs the daemon waits for a seek
+		stop := interruptOn(ctx, f.stream.conn)
 		err := f.stream.seek(start.epoch, start.consumed)
-		end()
+		stop()
 		if err != nil {
 			f.detach()
 			return nil, 0, connectionError(ctx, err)
 		}
 	}
-	f.start, f.last, f.empty = start, nil, false
-	if f.target == target { // else another goroutine has set the place of the pass after this one
-		f.target = nil
+	f.passStart, f.lastBatch, f.endedEmpty = start, nil, false
+	if f.nextPassStart == target { // else another goroutine has set it for the pass after this one
+		f.nextPassStart = nil
 	}
 	f.meter.begin()
 	return f.stream, f.passNumber, nil
@@ -126,7 +126,7 @@ func (f *Feed[T]) recordDescriptor(pass uint64, d *descriptor, empty bool) error
 	if err := f.passErrorLocked(pass); err != nil {
 		return err
 	}
-	f.last, f.empty = d, empty
+	f.lastBatch, f.endedEmpty = d, empty
 	if !empty {
 		f.batches++
 	}
@@ -180,7 +180,7 @@ func (f *Feed[T]) streamFailed(ctx context.Context, s *stream, pass uint64, err 
 	if f.stream == s {
 		f.detach()
 	}
-	f.target = &at
+	f.nextPassStart = &at
 	if err = connectionError(ctx, err); errors.Is(err, ErrGone) {
 		return fmt.Errorf("the feed ended in epoch %d, after %s: %w", at.epoch,
 			f.consumedText(at.consumed), err)
@@ -203,8 +203,8 @@ func (f *Feed[T]) detach() {
 	}
 	f.stream.close()
 	_, copied := f.stream.ring.counts()
-	f.oldCopied += copied
-	f.oldRings = slices.DeleteFunc(append(f.oldRings, f.stream.ring), func(r *ring) bool {
+	f.endedCopied += copied
+	f.endedRings = slices.DeleteFunc(append(f.endedRings, f.stream.ring), func(r *ring) bool {
 		lent, _ := r.counts()
 		return lent == 0
 	})

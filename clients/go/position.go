@@ -9,7 +9,7 @@ type place struct {
 	consumed int64
 }
 
-// descriptor is the latest descriptor that the loop got.
+// descriptor is what the loop knows of a batch: its place, and the flags of its wire.Descriptor.
 type descriptor struct {
 	place
 	flags uint32
@@ -17,36 +17,36 @@ type descriptor struct {
 
 // position is where the loop over a feed is.
 type position struct {
-	start  place       // where the latest pass began
-	last   *descriptor // its latest batch; nil before the first
-	target *place      // where the next pass begins, if SetEpoch or LoadState was called
-	empty  bool        // the latest pass ended without a last batch
+	passStart     place       // of the latest pass
+	lastBatch     *descriptor // of the latest pass; nil before its first batch
+	nextPassStart *place      // if SetEpoch or LoadState was called; else nil
+	endedEmpty    bool        // the latest pass ended without a last batch
 }
 
 // ofLoop returns where the loop continues.
 func (p *position) ofLoop() place {
-	if p.target != nil {
-		return *p.target
+	if p.nextPassStart != nil {
+		return *p.nextPassStart
 	}
 	return p.ofStream()
 }
 
-// ofStream returns where the stream is, whatever the target is.
+// ofStream returns where the stream is, without regard to nextPassStart.
 func (p *position) ofStream() place {
 	switch {
-	case p.last == nil:
-		return p.start
-	case p.last.flags&wire.FlagLast != 0:
-		return place{p.last.epoch + 1, 0}
+	case p.lastBatch == nil:
+		return p.passStart
+	case p.lastBatch.flags&wire.FlagLast != 0:
+		return place{p.lastBatch.epoch + 1, 0}
 	}
-	return p.last.place
+	return p.lastBatch.place
 }
 
-// ofNextPass returns where the next pass begins without a target: at the next epoch, if this pass
-// delivered anything.
+// ofNextPass returns where the next pass begins without nextPassStart: at the next epoch, if this
+// pass delivered anything.
 func (p *position) ofNextPass() place {
-	if p.last == nil {
-		return p.start
+	if p.lastBatch == nil {
+		return p.passStart
 	}
-	return place{p.last.epoch + 1, 0}
+	return place{p.lastBatch.epoch + 1, 0}
 }

@@ -12,7 +12,7 @@ func At[T Value](ctx context.Context, w *Windows, numbers ...int64) (*Batch[T], 
 		return nil, err
 	}
 	b := &Batch[T]{Item: make([]int64, len(numbers)), Start: make([]int64, len(numbers)),
-		rows: w.rows}
+		itemRows: w.itemRows}
 	for i, n := range numbers {
 		if n < 0 || n >= runs.Len() {
 			return nil, errorf(InvalidRequest, "number", "window %d: there are windows 0 to %d", n,

@@ -94,7 +94,7 @@ func TestAFeedThatReattachesServesTheSameBatches(t *testing.T) {
 				if rapid.Bool().Draw(r, "change") {
 					f.chooser.delivery = rapid.SampledFrom([]string{DeliverSlot, DeliverLocal}).
 						Draw(r, "delivery")
-					f.want.slots = rapid.IntRange(3, 6).Draw(r, "slots")
+					f.wanted.slots = rapid.IntRange(3, 6).Draw(r, "slots")
 				}
 				if rapid.IntRange(0, 5).Draw(r, "hold") == 0 {
 					releases = append(releases, b.Hold())

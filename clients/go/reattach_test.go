@@ -158,7 +158,7 @@ func TestHeldBatchesOutliveTheirRing(t *testing.T) {
 				append(firsts, b.Start[0])
 		}
 		if n == 5 {
-			f.want.slots = 6
+			f.wanted.slots = 6
 		}
 		// two batches of the old ring, and the present one
 		if stats := must(f.Stats(t.Context()))(t); n == 7 &&
@@ -199,7 +199,8 @@ func TestOtherGoroutinesQueryAFeedThatReattaches(t *testing.T) {
 		}
 	})
 	got := must(
-		collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) { f.want.slots = 3 + n%2 }))(t)
+		collectAll(t, t.Context(), f,
+			func(n int, _ *Batch[float32]) { f.wanted.slots = 3 + n%2 }))(t)
 	close(over)
 	asking.Wait()
 	checkStarts(t, got, expectedStarts(t, w, o, 1))
@@ -218,10 +219,10 @@ func TestAFeedContinuesWithoutMemoryForMoreSlots(t *testing.T) {
 		f.SetEpoch(0)
 		checkStarts(t, must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 			if n == 5 {
-				f.want.slots = asked
+				f.wanted.slots = asked
 			}
 		}))(t), want)
-		if now := must(f.Stats(t.Context()))(t).Slots; now != have || f.want != f.have ||
+		if now := must(f.Stats(t.Context()))(t).Slots; now != have || f.wanted != f.current ||
 			f.tuner.settled != (have < asked) {
 			t.Errorf("%d slots, want %d of %d that were asked for; %+v", now, have, asked, f.tuner)
 		}
@@ -236,9 +237,9 @@ func TestAFeedContinuesWithoutMemoryForMoreSlots(t *testing.T) {
 	if _, err := NewFeed[float32](t.Context(), w, o); !errors.Is(err, Memory) {
 		t.Fatal(err)
 	}
-	f.want.slots = 9
+	f.wanted.slots = 9
 	checkStarts(t, must(collectStarts(t, t.Context(), f, 0))(t), want)
-	if now := must(f.Stats(t.Context()))(t).Slots; now != 3 || f.want != f.have {
+	if now := must(f.Stats(t.Context()))(t).Slots; now != 3 || f.wanted != f.current {
 		t.Errorf("%d slots, want the 3 there are", now)
 	}
 	if err := all.Close(); err != nil {
@@ -268,11 +269,11 @@ func TestAFeedWhoseDatasetIsNotFoundKeepsItsRing(t *testing.T) {
 		checkStarts(t, must(collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 			if n == 5 { // a name or generation that the daemon does not find
 				w.data.name, w.data.generation = one.name, one.generation
-				f.want.slots = 9
+				f.wanted.slots = 9
 			}
 		}))(t), want)
 		w.data.name, w.data.generation = name, generation
-		if now := must(f.Stats(t.Context()))(t).Slots; now != 3 || f.want != f.have {
+		if now := must(f.Stats(t.Context()))(t).Slots; now != 3 || f.wanted != f.current {
 			t.Errorf("%+v: %d slots, want 3", one, now)
 		}
 	}
@@ -304,7 +305,7 @@ func TestAFeedContinuesWithoutADescriptorForAnotherRing(t *testing.T) {
 				}
 				limit(uint64(lowest.Fd()) + free)
 				lowest.Close()
-				f.want.slots = 9
+				f.wanted.slots = 9
 			case 6:
 				limit(had.Cur)
 			}
@@ -326,7 +327,7 @@ func TestReattachingKeepsTheGeneration(t *testing.T) {
 			if err := errors.Join(other.Dataset().Close(), w.Dataset().Close()); err != nil {
 				t.Fatal(err)
 			}
-			f.want.slots = 9
+			f.wanted.slots = 9
 		}
 	}))(t)
 	if now := must(f.Stats(t.Context()))(t).Slots; now != 9 {

@@ -62,12 +62,12 @@ func (f *Feed[T]) isServing(s *stream) bool {
 func (f *Feed[T]) localStats() (*stream, Stats) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	stats := Stats{Batches: f.batches, Copied: f.oldCopied}
+	stats := Stats{Batches: f.batches, Copied: f.endedCopied}
 	stats.Pass, stats.WaitData = f.meter.read()
 	if f.chooser != nil {
 		stats.Step = f.chooser.stepTimes()
 	}
-	rings := f.oldRings
+	rings := f.endedRings
 	if s := f.stream; s != nil {
 		stats.Slots, stats.SlotBytes, stats.Path = s.reply.Slots, s.reply.SlotBytes, s.reply.Path
 		_, copied := s.ring.counts()

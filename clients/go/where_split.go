@@ -43,13 +43,14 @@ type Split struct {
 // jsonObject is the fields of a JSON object.
 type jsonObject map[string]any
 
+// addIf adds a field if it is given.
 func (o jsonObject) addIf(name string, given bool, value any) {
 	if given {
 		o[name] = value
 	}
 }
 
-// encode returns the cut of docs/PROTOCOL.md.
+// encode returns the cut in JSON.
 func (w Where) encode() (json.RawMessage, error) {
 	fields := jsonObject{}
 	fields.addIf("rows", w.Rows != nil, w.Rows)
@@ -66,7 +67,7 @@ func (w Where) encode() (json.RawMessage, error) {
 	return json.Marshal(cut)
 }
 
-// encode returns the split of docs/PROTOCOL.md.
+// encode returns the split in JSON.
 func (s Split) encode() (json.RawMessage, error) {
 	fields := jsonObject{}
 	fields.addIf("lengths", s.Lengths != nil, restAsNull(s.Lengths))

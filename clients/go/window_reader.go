@@ -56,7 +56,7 @@ func newWindowReader[T Value](w *Windows, batchSize int, channelsFirst,
 		target = span{}
 	}
 	var err error
-	if r.times, _, err = w.rows.times(); err != nil {
+	if r.times, _, err = w.itemRows.times(); err != nil {
 		return nil, err
 	}
 	for _, named := range []struct {
@@ -167,7 +167,7 @@ func (r *windowReader[T]) gather(b, buffer *Batch[T]) error {
 // checkPlaces returns an error if a window is outside of its item, which no daemon of this protocol
 // sends.
 func (r *windowReader[T]) checkPlaces(items, starts []int64) error {
-	offsets := r.windows.rows.offsets
+	offsets := r.windows.itemRows.offsets
 	for i, item := range items {
 		if item < 0 || item >= int64(len(offsets))-1 || starts[i] < 0 && !r.padded ||
 			starts[i]+r.lastRow >= offsets[item+1]-offsets[item] {
@@ -197,13 +197,13 @@ func (r *windowReader[T]) gatherPart(p *partReader[T], items, starts []int64, in
 // locate returns how many samples of a window's part are padding, and the dataset's row of the
 // first sample after them.
 func (r *windowReader[T]) locate(p *partReader[T], item, start int64) (row, padding int64) {
-	offset := r.windows.rows.offsets[item]
+	offset := r.windows.itemRows.offsets[item]
 	if p.isStatic() {
 		return offset, 0
 	}
 	from := start + p.samples.from*r.dilation
 	if r.padded {
-		if first := r.windows.rows.firstRow(item, r.times); from < first {
+		if first := r.windows.itemRows.firstRow(item, r.times); from < first {
 			padding = min(p.samples.len(), (first-from+r.dilation-1)/r.dilation)
 		}
 	}
@@ -228,7 +228,7 @@ func (r *windowReader[T]) markMissing(p *partReader[T], b, buffer *Batch[T]) {
 func (r *windowReader[T]) markRealRows(b, buffer *Batch[T]) {
 	buffer.Mask = withShape(buffer.Mask, []int{b.Len(), int(r.contextLength)})
 	for i, item := range b.Item {
-		first, mask := r.windows.rows.firstRow(item, r.times), buffer.Mask.Window(i)
+		first, mask := r.windows.itemRows.firstRow(item, r.times), buffer.Mask.Window(i)
 		for k := range mask {
 			mask[k] = !r.padded || b.Start[i]+int64(k)*r.dilation >= first
 		}

@@ -12,7 +12,7 @@ func (r *windowReader[T]) view(b, buffer *Batch[T], stride int64) error {
 	if n == 0 {
 		return fmt.Errorf("%w: a view of no windows", ErrProtocol)
 	}
-	row := r.windows.rows.offsets[b.Item[0]] + b.Start[0]
+	row := r.windows.itemRows.offsets[b.Item[0]] + b.Start[0]
 	for _, p := range r.parts {
 		values, _ := b.part(p.name)
 		if p.isStatic() {

@@ -22,7 +22,7 @@ type Windows struct {
 	spec     window.Spec
 	specJSON json.RawMessage
 	cuts     []json.RawMessage
-	rows     *itemRows
+	itemRows *itemRows
 
 	windows, positions int64
 	rejected           map[window.Reason]int64
@@ -54,7 +54,7 @@ func (d *Dataset) Windows(ctx context.Context, spec window.Spec) (*Windows, erro
 	}
 	w.setCounts(p.Windows, p.Positions, p.Rejected)
 	w.features = Features(p.Features)
-	w.rows, err = newItemRows(d, spec)
+	w.itemRows, err = newItemRows(d, spec)
 	return w, err
 }
 
@@ -127,7 +127,7 @@ func (w *Windows) Split(ctx context.Context, split Split) ([]*Windows, error) {
 // withCut returns the windows with one more cut, without counts.
 func (w *Windows) withCut(cut json.RawMessage) *Windows {
 	return &Windows{data: w.data, spec: w.spec, specJSON: w.specJSON,
-		cuts: append(slices.Clone(w.cuts), cut), rows: w.rows, features: w.features}
+		cuts: append(slices.Clone(w.cuts), cut), itemRows: w.itemRows, features: w.features}
 }
 
 func (w *Windows) cut(ctx context.Context, cut json.RawMessage) (*Windows, error) {
