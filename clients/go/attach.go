@@ -22,7 +22,7 @@ func (f *Feed[T]) attach(ctx context.Context, m mode, from *place,
 		return nil, err
 	}
 	s, err := w.data.cache.attach(ctx, wire.FeedRequest{
-		Hello: hello("feed"), Dataset: w.data.name, Generation: w.data.generation,
+		RequestHeader: requestHeader("feed"), Dataset: w.data.name, Generation: w.data.generation,
 		Digest: w.data.Digest(), Spec: w.specJSON, Cuts: w.cuts,
 		Options: f.options.sampler(), Delivery: m.delivery, Views: f.canView(), Slots: m.slots,
 		ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursorText,

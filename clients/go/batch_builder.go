@@ -42,7 +42,7 @@ func newBatchBuilder[T Value](w *Windows, o FeedOptions) (*batchBuilder[T], erro
 		release()
 		return nil, err
 	}
-	endRandomAccess := w.data.data.Map().Scattered()
+	endRandomAccess := w.data.data.Map().DisableReadAhead()
 	bb.unmap = func() {
 		endRandomAccess()
 		release()

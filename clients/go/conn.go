@@ -21,9 +21,9 @@ const clientName = "tensorcache-go/1"
 // maxFiles is the largest number of descriptors in one message: SCM_MAX_FD of Linux.
 const maxFiles = 253
 
-// hello returns the fields that every request begins with.
-func hello(request string) wire.Hello {
-	return wire.Hello{Protocol: wire.Protocol, Client: clientName, Request: request}
+// requestHeader returns the fields that every request has.
+func requestHeader(request string) wire.RequestHeader {
+	return wire.RequestHeader{Protocol: wire.Protocol, Client: clientName, Request: request}
 }
 
 // dial connects to the feed socket.

@@ -46,7 +46,7 @@ func (c *Cache) Generation(ctx context.Context, name string, generation int64) (
 	}
 	var reply wire.OpenReply
 	lease, files,
-		err := c.request(ctx, wire.OpenRequest{Hello: hello("open"), Dataset: name,
+		err := c.request(ctx, wire.OpenRequest{RequestHeader: requestHeader("open"), Dataset: name,
 		Generation: generation}, &reply)
 	if err != nil {
 		return nil, err

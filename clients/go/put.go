@@ -92,7 +92,7 @@ func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn,
 	}
 	defer conn.Close()
 	defer interruptOn(ctx, conn)()
-	request := wire.PutRequest{Hello: hello("put"), Dataset: name, Options: options,
+	request := wire.PutRequest{RequestHeader: requestHeader("put"), Dataset: name, Options: options,
 		Format: "columns", Columns: header}
 	var reply wire.PutReply
 	if err := sendPut(conn, request, columns, &reply); err != nil {
