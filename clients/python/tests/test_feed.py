@@ -213,6 +213,7 @@ def test_a_state_of_other_windows_is_refused_with_what_differs(
 
 
 def test_closing(windows: tensorcache.Windows, cache: tensorcache.Cache) -> None:
+    wait_until(lambda: not cache.feeds(), "the daemon has not ended the feed of the test before")
     feed = windows.feed(batch_size=B)
     assert [f["dataset"] for f in cache.feeds()] == ["etth1"]
     passing = iter(feed)
