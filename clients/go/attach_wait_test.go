@@ -26,76 +26,11 @@ func suspendDaemon(t *testing.T, c *Cache) {
 
 // waitForAttach waits until a feed's loop waits for a new stream.
 func waitForAttach(t *testing.T, f *Feed[float32]) {
-	eventually(t, "an exchange is under way", func() bool {
+	eventually(t, "the loop waits for a stream", func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return f.cancelAttach != nil
 	})
-}
-
-func TestAContextEndsReattachingAndTheFeedStaysUsable(t *testing.T) {
-	c := newDaemon(t)
-	w := rampWindows(t, c, 400, window.Spec{})
-	o := FeedOptions{Order: "shuffle", Slots: 3}
-	f := newTestFeed(t, w, o)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var cancelling sync.WaitGroup
-	var state Cursor
-	got, err := collectAll(t, ctx, f, func(n int, _ *Batch[float32]) {
-		if n == 5 {
-			state = f.State()
-			suspendDaemon(t, c)
-			f.wanted.slots = 9
-			cancelling.Go(func() {
-				waitForAttach(t, f)
-				if now := f.State(); now != state || f.Delivery() != DeliverSlot {
-					t.Errorf("while another stream is waited for: %+v, want %+v", now, state)
-				}
-				cancel()
-			})
-		}
-	})
-	cancelling.Wait()
-	if !errors.Is(err, context.Canceled) || len(got) != 5 {
-		t.Fatalf("%d batches, then %v, want context.Canceled", len(got), err)
-	}
-	signalProcess(t, c.control.Daemon.PID, syscall.SIGCONT)
-	if now := f.State(); now != state {
-		t.Errorf("%+v, want %+v", now, state)
-	}
-	if err := f.LoadState(state); err != nil {
-		t.Fatal(err)
-	}
-	got = append(got, must(collectStarts(t, t.Context(), f, 0))(t)...)
-	if now := must(f.Stats(t.Context()))(t).Slots; now != 9 {
-		t.Errorf("%d slots, want the 9 that were wanted before", now)
-	}
-	checkStarts(t, got, expectedStarts(t, w, o, 1))
-}
-
-func TestCloseEndsReattaching(t *testing.T) {
-	c := newDaemon(t)
-	f := newTestFeed(t, rampWindows(t, c, 400, window.Spec{}), FeedOptions{Slots: 3})
-	var closing sync.WaitGroup
-	got, err := collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
-		if n == 5 {
-			suspendDaemon(t, c)
-			f.wanted.slots = 9
-			closing.Go(func() {
-				waitForAttach(t, f)
-				if err := f.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	})
-	closing.Wait()
-	signalProcess(t, c.control.Daemon.PID, syscall.SIGCONT)
-	if !errors.Is(err, ErrClosed) || len(got) != 5 {
-		t.Errorf("%d batches, then %v, want ErrClosed", len(got), err)
-	}
-	eventually(t, "no feed is left", func() bool { return len(listFeeds(t, c)) == 0 })
 }
 
 // newDetachedFeed returns a feed without a stream, whose daemon is suspended.

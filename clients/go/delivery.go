@@ -27,10 +27,8 @@ const (
 	// Mask and Reset if asked for. [Batch.Rows] returns them as rows of the dataset. T may be any
 	// type.
 	DeliverStarts = "starts"
-	// DeliverAuto is DeliverView if views are possible and nearly all batches are views. Otherwise
-	// it tries DeliverSlot and DeliverLocal in turn during the first 900 to 2,000 steps, and keeps
-	// the one whose steps take less time. If both take the same, it keeps DeliverSlot if a core is
-	// idle. [Feed.Delivery] returns the one in use, and [Feed.Stats] the time of a step by each.
+	// DeliverAuto is DeliverView if views are possible and nearly all batches are views, else
+	// DeliverSlot. [Feed.Delivery] returns the one in use.
 	DeliverAuto = "auto"
 )
 
@@ -41,7 +39,7 @@ func (f *Feed[T]) attachFirst(ctx context.Context) (s *stream, err error) {
 			return nil, err
 		}
 	}
-	if s, err = f.attach(ctx, mode{f.options.Delivery, f.options.Slots}, nil, ""); err != nil {
+	if s, err = f.attach(ctx, nil); err != nil {
 		return nil, err
 	}
 	if err = f.settleDelivery(s); err != nil {
@@ -50,17 +48,15 @@ func (f *Feed[T]) attachFirst(ctx context.Context) (s *stream, err error) {
 	return s, err
 }
 
-// settleDelivery sets the modes by the first reply, and checks the types of the parts.
+// settleDelivery sets the delivery by the first reply, and checks the types of the parts.
 func (f *Feed[T]) settleDelivery(s *stream) error {
-	f.current = mode{s.reply.Delivery, f.options.Slots}
-	f.wanted = f.current
-	switch s.reply.Delivery {
-	case DeliverView: // by auto never an error: attach tells the daemon whether views are possible
+	f.delivery = s.reply.Delivery
+	if f.delivery == DeliverView { // by auto never an error: attach says whether views are possible
 		return f.builder.reader.checkViews()
-	case DeliverSlot:
-		if f.options.Delivery == DeliverAuto {
-			f.chooser = newChooser()
-		}
+	}
+	if f.delivery == DeliverSlot && f.builder != nil { // auto found that views are not possible
+		f.closeBuilder()
+		f.builder = nil
 	}
 	for _, name := range []string{"context", "target", "known", "static"} {
 		if p, ok := s.layout.parts[name]; ok {
@@ -105,7 +101,7 @@ func (f *Feed[T]) makeBatch(s *stream, d wire.Descriptor) (*Batch[T], error) {
 	if isLent {
 		refs.ring = s.ring
 	}
-	if f.builder != nil && s.reply.Delivery != DeliverSlot {
+	if f.builder != nil {
 		if err := f.builder.gather(b, refs); err != nil {
 			b.unref(refs)
 			return nil, err

@@ -17,9 +17,12 @@ type Feed[T Value] struct {
 	// counter counts an epoch's batches, if epochs differ in length; else nil
 	counter *sampler.Sampler
 	meter   meter
+	// delivery is the delivery in use, and builder makes its batches; nil if this process does not
+	// read columns. Both are set by NewFeed.
+	delivery string
+	builder  *batchBuilder[T]
 
 	mu sync.Mutex
-	modes[T]
 	position
 	stream       *stream            // nil if none is attached
 	cancelAttach context.CancelFunc // ends the wait for the next stream; nil without a wait
@@ -55,9 +58,6 @@ func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T],
 	if f.options.Delivery == "" {
 		f.options.Delivery = DeliverSlot
 	}
-	if o.Slots == 0 {
-		f.tuner = &tuner{}
-	}
 	s, err := f.attachFirst(ctx)
 	if err != nil {
 		f.closeBuilder()
@@ -76,12 +76,9 @@ func optionError(err error) error {
 	return err
 }
 
-// Delivery returns the delivery in use. It changes during the first steps by DeliverAuto.
-func (f *Feed[T]) Delivery() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.current.delivery
-}
+// Delivery returns the delivery in use: the one that was asked for, or by DeliverAuto the one that
+// suits the windows.
+func (f *Feed[T]) Delivery() string { return f.delivery }
 
 // Windows returns the windows that the feed serves.
 func (f *Feed[T]) Windows() *Windows { return f.windows }
@@ -165,8 +162,15 @@ func (f *Feed[T]) Close() error {
 	if f.cancelAttach != nil {
 		f.cancelAttach()
 	}
-	f.pauseClocks()
+	f.meter.pause()
 	f.detach()
 	f.closeBuilder()
 	return nil
+}
+
+// closeBuilder lets the dataset unmap its files. A pass that still runs ends with ErrClosed.
+func (f *Feed[T]) closeBuilder() {
+	if f.builder != nil {
+		f.builder.close()
+	}
 }

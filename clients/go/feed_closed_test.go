@@ -35,27 +35,3 @@ func TestAFeedClosedByAnotherClientReturnsAnErrorAndResumes(t *testing.T) {
 		t.Errorf("went on at %v after %d windows: %v", rest[0], seen, err)
 	}
 }
-
-func TestAFeedClosedByAnotherClientReturnsAnErrorThoughItReattaches(t *testing.T) {
-	c := sharedDaemon(t)
-	w := rampWindows(t, c, 400, window.Spec{})
-	o := FeedOptions{Order: "shuffle", Slots: 3}
-	f := newTestFeed(t, w, o)
-	got, ended := collectAll(t, t.Context(), f, func(n int, _ *Batch[float32]) {
-		if n == 2 {
-			var said wire.Feed
-			if err := c.control.Delete(t.Context(), "/v1/feeds/"+f.stream.reply.Feed,
-				&said); err != nil {
-				t.Fatal(err)
-			}
-			eventually(t, "the feed ends", func() bool { return len(listFeeds(t, c)) == 0 })
-			f.wanted.slots = 9
-		}
-	})
-	if !errors.Is(ended, FeedClosed) {
-		t.Errorf("after %d batches: %v, want FeedClosed", len(got), ended)
-	}
-	eventually(t, "no feed is left", func() bool { return len(listFeeds(t, c)) == 0 })
-	checkStarts(t, append(got, must(collectStarts(t, t.Context(), f, 0))(t)...),
-		expectedStarts(t, w, o, 1))
-}

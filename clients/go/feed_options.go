@@ -36,8 +36,8 @@ type FeedOptions struct {
 	// "" is DeliverSlot.
 	Delivery string
 	// Slots is the number of batches in flight, at least 3. Each takes the memory of one batch.
-	// If it is 0, the daemon chooses. By DeliverSlot the feed then doubles the slots while trainer
-	// and daemon wait for each other, and undoes the last step if it did not help.
+	// If it is 0, the daemon chooses: about 16 MiB, 8 to 64 slots. Stats has a verdict that says
+	// whether more would help.
 	Slots int
 }
 

@@ -1,6 +1,7 @@
 package tensorcache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,67 +17,47 @@ func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
 		return err
 	}
 	defer f.endPass(pass)
-	for more := true; more && err == nil; {
-		if s, err = f.reattach(ctx, s, pass); err != nil {
-			return f.streamFailed(ctx, s, pass, err)
-		}
-		more, err = f.serve(ctx, s, pass, yield)
-	}
-	return err
+	return f.serve(ctx, s, pass, yield)
 }
 
-// serve yields a stream's batches until the pass ends. more is true if the pass continues in
-// another mode.
+// serve yields a stream's batches until the pass ends.
 func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
-	yield func(*Batch[T]) bool) (more bool, err error) {
+	yield func(*Batch[T]) bool) error {
 	defer interruptOn(ctx, s.conn)()
 	half := max(1, s.reply.Slots/2)
 	for {
 		d, ok := s.nextDescriptor()
 		for !ok {
 			if err := s.receive(); err != nil {
-				return false, f.streamFailed(ctx, s, pass, err)
-			}
-			if f.tune(ctx, s) {
-				return true, nil
+				return f.streamFailed(ctx, s, pass, err)
 			}
 			d, ok = s.nextDescriptor()
 		}
 		if ctx.Err() != nil {
 			s.undoNext()
-			return false, ctx.Err()
+			return ctx.Err()
 		}
 		if d.Slot == wire.NoSlot {
-			return false,
-				f.recordDescriptor(pass,
-					&descriptor{place{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
+			return f.recordDescriptor(pass,
+				&descriptor{place{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
 		}
 		if err := f.recordDescriptor(pass, &descriptor{place{d.Epoch, d.Consumed}, d.Flags},
 			false); err != nil {
 			s.undoNext()
-			return false, err
+			return err
 		}
 		b, err := f.makeBatch(s, d)
 		if err != nil {
-			if over := f.passError(pass); over != nil {
-				return false, over
-			}
-			return false, err
+			return cmp.Or(f.passError(pass), err)
 		}
 		if !yieldBatch(b, yield) {
-			return false, nil
+			return nil
 		}
-		if err := f.recordStep(pass); err != nil {
-			return false, err
-		}
-		switch {
-		case d.Flags&wire.FlagLast != 0:
-			return false, nil
-		case f.wanted != f.current:
-			return true, nil
+		if err := f.passError(pass); err != nil || d.Flags&wire.FlagLast != 0 {
+			return err
 		}
 		if err := s.giveBack(half); err != nil {
-			return false, f.streamFailed(ctx, s, pass, err)
+			return f.streamFailed(ctx, s, pass, err)
 		}
 	}
 }
@@ -89,7 +70,7 @@ func (f *Feed[T]) beginPass(ctx context.Context) (*stream, uint64, error) {
 		return nil, 0, fmt.Errorf("the feed is %w", ErrClosed)
 	}
 	f.passNumber++ // ends the current pass
-	f.pauseClocks()
+	f.meter.pause()
 	streamPlace, start, target := f.ofStream(), f.ofNextPass(), f.nextPassStart
 	if target != nil {
 		start = *target
@@ -100,8 +81,7 @@ func (f *Feed[T]) beginPass(ctx context.Context) (*stream, uint64, error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		f.stream, f.current = s, f.wanted
-		f.recordAttached(s.reply.Slots)
+		f.stream = s
 	case start != streamPlace || f.endedEmpty: // after two empty epochs the daemon waits for a seek
 		stop := interruptOn(ctx, f.stream.conn)
 		err := f.stream.seek(start.epoch, start.consumed)
@@ -130,17 +110,6 @@ func (f *Feed[T]) recordDescriptor(pass uint64, d *descriptor, empty bool) error
 	if !empty {
 		f.batches++
 	}
-	return nil
-}
-
-// recordStep records that the loop's body has finished a batch.
-func (f *Feed[T]) recordStep(pass uint64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.passErrorLocked(pass); err != nil {
-		return err
-	}
-	f.modes.step()
 	return nil
 }
 
@@ -211,19 +180,11 @@ func (f *Feed[T]) detach() {
 	f.stream = nil
 }
 
-// endPass stops the clocks, unless another pass has begun.
+// endPass stops the clock, unless another pass has begun.
 func (f *Feed[T]) endPass(pass uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.passNumber == pass {
-		f.pauseClocks()
-	}
-}
-
-// pauseClocks stops the clocks until the next pass.
-func (f *Feed[T]) pauseClocks() {
-	f.meter.pause()
-	if f.chooser != nil {
-		f.chooser.pause()
+		f.meter.pause()
 	}
 }

@@ -23,8 +23,6 @@ type Stats struct {
 	// daemon does not.
 	Path string
 
-	Step map[string]time.Duration // median time of a step, by each delivery that DeliverAuto tried
-
 	WaitTrainer      time.Duration // time in which the daemon waited for the trainer
 	WaitTrainerShare float64       // share of WaitTrainer in the time since the feed was attached
 	// Verdict is one line on what limits the feed and what to try, or "" if the daemon has none.
@@ -64,9 +62,6 @@ func (f *Feed[T]) localStats() (*stream, Stats) {
 	defer f.mu.Unlock()
 	stats := Stats{Batches: f.batches, Copied: f.endedCopied}
 	stats.Pass, stats.WaitData = f.meter.read()
-	if f.chooser != nil {
-		stats.Step = f.chooser.stepTimes()
-	}
 	rings := f.endedRings
 	if s := f.stream; s != nil {
 		stats.Slots, stats.SlotBytes, stats.Path = s.reply.Slots, s.reply.SlotBytes, s.reply.Path

@@ -19,14 +19,12 @@ import (
 // stream is one attachment to the daemon: the socket, which receives descriptors of batches and
 // sends credits for slots, and the ring of slots.
 type stream struct {
-	conn         *net.UnixConn
-	reply        wire.FeedReply
-	layout       *slotLayout
-	ring         *ring
-	meter        *meter
-	attached     time.Time
-	passedBefore time.Duration // time inside passes before that
-	close        func()
+	conn   *net.UnixConn
+	reply  wire.FeedReply
+	layout *slotLayout
+	ring   *ring
+	meter  *meter
+	close  func()
 
 	id          uint32            // changes with each seek; descriptors of another one are skipped
 	queue       []wire.Descriptor // received descriptors
@@ -48,8 +46,7 @@ func (c *Cache) attach(ctx context.Context, request wire.FeedRequest, m *meter) 
 	if err != nil {
 		return nil, err
 	}
-	s.conn, s.attached = conn, time.Now()
-	s.passedBefore, _ = m.read()
+	s.conn = conn
 	if err := s.mapRing(files); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
