@@ -2,7 +2,7 @@
 
 An error, or exactly what the reference reader gives for the same bytes.
 
-The formats that Go's own readers are the reference for are in internal/ingest/mutants_test.go, and
+The formats that Go's own readers are the reference for are in internal/ingest/load/mutants_test.go, and
 so are limits of time and memory. ``TENSORCACHE_SEED`` damages them in another way.
 """
 
