@@ -2,8 +2,9 @@
 
 An error, or exactly what the reference reader gives for the same bytes.
 
-The formats that Go's own readers are the reference for are in internal/ingest/load/mutants_test.go, and
-so are limits of time and memory. ``TENSORCACHE_SEED`` damages them in another way.
+The formats that Go's own readers are the reference for are in
+internal/ingest/load/mutants_test.go, and so are limits of time and memory. ``TENSORCACHE_SEED``
+damages them in another way.
 """
 
 from __future__ import annotations
