@@ -3,7 +3,6 @@
 //
 // The phases are the same for every format:
 //
-//   - readers describe the columns of the sources (describe.go, wanted.go);
 //   - readers open and describe the sources (load.go, describe.go, wanted.go);
 //   - each column is planned: its steps, dtype and destination (column_plan.go, destinations.go);
 //   - readers write all rows in parallel (load.go), or those that filters select
@@ -15,8 +14,9 @@
 // An append loads its new rows in the same way, and then joins them with the generation (append.go,
 // append_join.go). formats.go lists the formats.
 //
-// The load struct has many methods, because the phases share its readers, columns and result. Code
-// that does not need them is in packages rows, step and option.
+// The load struct has many methods, and the package many files, because the phases share the readers,
+// columns and result of one load. A file is one phase. Code that does not need them is in packages
+// rows, step and option.
 package load
 
 import (
