@@ -3,6 +3,7 @@ package tensorcache
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -289,6 +290,30 @@ func TestAClosedRingMakesNoBatch(t *testing.T) {
 			if b, err := f.makeBatch(s, wire.Descriptor{Rows: 4, Flags: flags}); !errors.Is(
 				err, ErrClosed) {
 				t.Errorf("%s: %v, %v", delivery, b, err)
+			}
+		}
+	}
+}
+
+func TestMissingStaticValuesAreReplacedInEveryDelivery(t *testing.T) {
+	values, missing := make([]float32, 30), make([]float32, 30)
+	for i := range missing {
+		missing[i] = float32(math.NaN())
+	}
+	data := must(sharedDaemon(t).Put(t.Context(), "static", []PutColumn{Values("v", values),
+		Values("s", missing)}, LoadOptions{}))(t)
+	defer data.Close()
+	replacement := 7.0
+	w := must(data.Windows(t.Context(), window.Spec{ContextLength: 4, Columns: []string{"v"},
+		StaticColumns: []string{"s"}, MissingValue: &replacement}))(t)
+	for _, delivery := range []string{DeliverSlot, DeliverLocal, DeliverView} {
+		f := newTestFeed(t, w, FeedOptions{BatchSize: 10, Delivery: delivery})
+		for b, err := range f.Epoch(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(b.Static.Data, func(v float32) bool { return v != 7 }) {
+				t.Errorf("%s: static values %v, want 7", delivery, b.Static.Data)
 			}
 		}
 	}

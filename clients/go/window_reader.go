@@ -157,9 +157,7 @@ func (r *windowReader[T]) gather(b, buffer *Batch[T]) error {
 		values, _ := b.part(p.name)
 		*values = *into
 		r.markMissing(p, b, buffer)
-		if v := r.windows.spec.MissingValue; v != nil && *v == *v {
-			gather.ReplaceMissing(p.dtype, bytesOfValues(into.Data), *v)
-		}
+		r.replaceMissing(p, *into)
 	}
 	return nil
 }
@@ -177,7 +175,15 @@ func (r *windowReader[T]) checkPlaces(items, starts []int64) error {
 	return nil
 }
 
-// gatherPart copies a part of windows, and prefetches the next window meanwhile.
+// replaceMissing replaces the missing values of a part by the spec's missing value, if it has one.
+func (r *windowReader[T]) replaceMissing(p *partReader[T], values Part[T]) {
+	if v := r.windows.spec.MissingValue; v != nil && *v == *v {
+		gather.ReplaceMissing(p.dtype, bytesOfValues(values.Data), *v)
+	}
+}
+
+// gatherPart copies a part of windows. Meanwhile it prefetches the next window, unless the two
+// overlap.
 func (r *windowReader[T]) gatherPart(p *partReader[T], items, starts []int64, into Part[T]) {
 	if len(items) == 0 {
 		return
@@ -187,7 +193,9 @@ func (r *windowReader[T]) gatherPart(p *partReader[T], items, starts []int64, in
 		nextRow, nextPadding := row, padding
 		if i+1 < len(items) {
 			nextRow, nextPadding = r.locate(p, items[i+1], starts[i+1])
-			p.gather.Prefetch(nextRow)
+			if uint64(nextRow-row) >= uint64(p.samples.len()*r.dilation) {
+				p.gather.Prefetch(nextRow)
+			}
 		}
 		p.gather.Copy(bytesOfValues(into.Window(i)), row, padding)
 		row, padding = nextRow, nextPadding

@@ -18,6 +18,7 @@ func (r *windowReader[T]) view(b, buffer *Batch[T], stride int64) error {
 		if p.isStatic() {
 			buffer.Static = withShape(buffer.Static, p.shapeOf(b.Len()))
 			r.gatherPart(p, b.Item, b.Start, buffer.Static)
+			r.replaceMissing(p, buffer.Static)
 			*values = buffer.Static
 			continue
 		}
