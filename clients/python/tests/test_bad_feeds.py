@@ -83,6 +83,7 @@ def refused(made: Any, *words: str, field: str) -> None:
         ({"seed": -1}, "seed", "got -1, want 0 to"),
         ({"seed": 1.5}, "seed", "got 1.5, want a whole number"),
         ({"delivery": "pipe"}, "delivery", 'got "pipe", want auto, slot, view'),
+        ({"delivery": ""}, "delivery", 'got "", want auto, slot, view'),
         ({"delivery": np.zeros(2)}, "delivery", "want text"),
         ({"slots": 2}, "slots", "got 2, want 3 to"),
         ({"slots": -1}, "slots", "got -1"),

@@ -150,3 +150,8 @@ def test_problem_types_of_the_protocol_have_their_class() -> None:
 def test_every_file_is_short() -> None:
     for path in [*PACKAGE.rglob("*.py"), *Path(__file__).parent.glob("*.py")]:
         assert len(path.read_text().splitlines()) <= 400, path
+
+
+def test_the_client_works_without_docstrings() -> None:
+    code = "import tensorcache; tensorcache.Windows.feed; tensorcache.torch.loader"
+    subprocess.run([sys.executable, "-OO", "-c", code], check=True, timeout=60)

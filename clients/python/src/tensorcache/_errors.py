@@ -1,20 +1,19 @@
 """Everything tensorcache raises.
 
-TensorcacheError                what the daemon or the client refused; catches all of them ├──
-DaemonError                 no daemon, it cannot be started, it went away     (also ConnectionError)
-│   └── ProtocolError           it speaks another version, or not this protocol ├── NotFoundError
-no such dataset, column, item, job                (also KeyError) │   └── StaleError              a
-generation or handle that is gone: open it again ├── SpecError                   a window spec,
-option or name that cannot be      (also ValueError) ├── SourceError                 a file or array
-that cannot be loaded             (also ValueError) │   └── CancelledError          a load that was
-cancelled ├── ResourceError               not enough disk or memory; says need and have     (also
-OSError) ├── LeakageError                a scaling saw rows that a model is judged by      (also
-ValueError) ├── CursorError                 a state made for another dataset, spec or order   (also
-ValueError) └── FeedError                   a feed that is closed, or was crossed by a fork   (also
-RuntimeError)
+TensorcacheError       what the daemon or the client refused; catches all of them
+├── DaemonError        no daemon, it cannot be started, it went away    (also ConnectionError)
+│   └── ProtocolError  it speaks another version, or not this protocol
+├── NotFoundError      no such dataset, column, item, job               (also KeyError)
+│   └── StaleError     a generation or handle that is gone: open it again
+├── SpecError          a window spec, option or name that cannot be     (also ValueError)
+├── SourceError        a file or array that cannot be loaded            (also ValueError)
+│   └── CancelledError a load that was cancelled
+├── ResourceError      not enough disk or memory; says need and have    (also OSError)
+├── LeakageError       a scaling saw rows that a model is judged by     (also ValueError)
+├── CursorError        a state made for another dataset, spec or order  (also ValueError)
+└── FeedError          a feed that is closed, or was crossed by a fork  (also RuntimeError)
 
-LeakageWarning                  what check_leakage() would raise, from split() and backtest()  (a
-UserWarning)
+LeakageWarning         what check_leakage() would raise, from split() and backtest() (a UserWarning)
 """
 
 from __future__ import annotations

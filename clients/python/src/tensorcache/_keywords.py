@@ -46,10 +46,11 @@ def takes(
 
         @functools.wraps(function)
         def wrapper(*args: Any, **given: Any) -> Any:
-            for name in given.keys() - allowed:
-                raise TypeError(
-                    f"{function.__qualname__}() got an unexpected keyword argument {name!r}"
-                )
+            for name in given:
+                if name not in allowed:
+                    raise TypeError(
+                        f"{function.__qualname__}() got an unexpected keyword argument {name!r}"
+                    )
             return function(*args, **{**defaults, **given})
 
         keywords = [
@@ -64,6 +65,8 @@ def takes(
         wrapper.__signature__ = signature.replace(  # type: ignore[attr-defined]
             parameters=[*own, *keywords]
         )
+        if not texts:  # python -OO removes docstrings
+            return wrapper  # type: ignore[return-value]
         text = inspect.cleandoc(function.__doc__ or "")
         entries = "\n".join(textwrap.indent(texts[name], "    ") for name in defaults)
         wrapper.__doc__ = re.sub(

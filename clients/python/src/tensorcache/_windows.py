@@ -47,6 +47,8 @@ class Windows(WindowIndex):
         dtype: the dtype of the parts; None is as stored.
     """
 
+    dataset: Any  # a Dataset, whose module imports this one
+
     def plan(
         self,
         *,
@@ -70,7 +72,8 @@ class Windows(WindowIndex):
             more["options"] = sampler_options(
                 batch_size, order, seed, rank, num_replicas, tail, given
             )
-        return self.dataset._post("plan", self._spec, self._cuts, **more)
+        plan: dict[str, Any] = self.dataset._post("plan", self._spec, self._cuts, **more)
+        return plan
 
     def where(
         self,

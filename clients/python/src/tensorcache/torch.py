@@ -12,6 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, Literal
 
+from ._adapters.choose_torch_delivery import device_and_delivery, torch_feed
 from ._adapters.loader import Loader as AnyLoader
 from ._adapters.options import (
     TORCH_DEFAULTS,
@@ -24,10 +25,7 @@ from ._adapters.options import (
 from ._adapters.require import required
 from ._checks import flag
 from ._errors import SpecError, show
-from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed
-from ._feed.mapped_windows import MappedWindows
-from ._feed.numpy_delivery import Deliveries
 from ._feed.options import BatchOptions
 from ._feed.orders import traits
 from ._keywords import takes
@@ -115,27 +113,8 @@ class Loader(AnyLoader):
 
     def make_feed(self, rank: int, num_replicas: int) -> Feed:
         """A feed that makes tensors."""
-        given = self._settings
-        form, device = given.own["format"], given.own["device"]
-        delivery, options = torch_delivery(), given.feed_options(rank, num_replicas)
-        deliveries: Deliveries = delivery.PAIRS if form == "tuple" else delivery.DICTS
-        chooser = None
-        if given.own["resident"]:
-            from ._adapters.torch_resident import resident_deliveries
-
-            deliveries = resident_deliveries(form, device)
-        elif device is not None:
-            from ._adapters.torch_device import ToDevice
-
-            self._pinned = to = ToDevice(form, device)
-            deliveries = to.deliveries
-        elif given.delivery == "auto":
-            options["delivery"] = "slot"
-            if delivery.can_gather(MappedWindows(given.windows, given.channels_first, given.mask)):
-                chooser = Chooser()
-        if given.own["pin_memory"]:
-            deliveries = delivery.pinned(deliveries)
-        return Feed(given.windows, options, deliveries, chooser, given.reconnect)
+        feed, self._pinned = torch_feed(self._settings, torch_delivery(), rank, num_replicas)
+        return feed
 
     def stats(self) -> dict[str, Any]:
         """What the feed did so far; see :meth:`Feed.stats`.
@@ -194,42 +173,6 @@ def seed_of(seed: int, generator: Any) -> int:
     if seed != 0:
         raise SpecError(f"generator: got one with seed={seed}, want one of them", field="generator")
     return int(generator.initial_seed())
-
-
-def device_and_delivery(
-    device: Any, delivery: str, resident: bool, pin_memory: bool
-) -> tuple[str | None, str]:
-    """The device's name, None for the CPU's pageable memory, and the delivery that suits it."""
-    import torch
-
-    try:
-        to = None if device is None else torch.device(device)
-    except (RuntimeError, TypeError):
-        raise SpecError(
-            f"device: got {show(device)}, want a torch.device or the name of one",
-            field="device",
-            hint='"cuda", "cuda:1" and "cpu" are names; leave it out for the memory of the CPU',
-        ) from None
-    name = None if to is None or to.type == "cpu" else str(to)
-    if name is not None and to is not None and to.type == "cuda" and not torch.cuda.is_available():
-        raise SpecError(
-            f'device: got "{name}", but torch finds no CUDA device',
-            field="device",
-            hint="leave it out for the memory of the CPU",
-        )
-    if name is not None and pin_memory:
-        raise SpecError(
-            f'pin_memory: got True with device="{name}", which pins by itself', field="pin_memory"
-        )
-    wanted = "starts" if resident else "slot"
-    if (resident or name is not None) and delivery not in ("auto", wanted):
-        why = "resident=True" if resident else f'device="{name}"'
-        raise SpecError(
-            f'delivery: got "{delivery}" with {why}, want "auto" or "{wanted}"', field="delivery"
-        )
-    if resident or name is not None:
-        delivery = wanted
-    return name, delivery
 
 
 def share() -> tuple[int, int]:

@@ -79,8 +79,8 @@ def view_pairs(ring: Ring, layout: Layout) -> Deliver:
                 "they were",
             )
         if not flags & RUN:
-            advise_random: Pair = gathered(slot, rows, flags, row)
-            return advise_random
+            tensors: Pair = gathered(slot, rows, flags, row)
+            return tensors
         put(slot)  # which has no values
         if rows == full and pair:
             return contexts[row], targets[row]
@@ -196,7 +196,7 @@ def pairs_as_dict(delivery: Delivery) -> Delivery:
     """Context and target from a delivery of pairs, and all other parts, by name."""
 
     def make(ring: Ring, layout: Layout) -> Deliver:
-        pairs, ring, layout = delivery(ring, layout), ring, layout
+        pairs = delivery(ring, layout)
 
         def deliver(slot: int, rows: int, flags: int, row: int) -> dict[str, torch.Tensor]:
             if flags & RUN:

@@ -52,8 +52,8 @@ class ToDevice:
         return self._make(ring, layout, ("item", "start"))
 
     def _make(self, ring: Ring, layout: Layout, pair: tuple[str, ...]) -> Deliver:
-        all_windows = self._form == "dict"
-        names = [name for name in (PARTS if all_windows else pair) if name in layout.parts]
+        all_parts = self._form == "dict"
+        names = [name for name in (PARTS if all_parts else pair) if name in layout.parts]
         parts = []
         for name in names:
             part = layout.parts[name]
@@ -71,7 +71,7 @@ class ToDevice:
             tensors = {}
             for name, start, end, dtype, shape in parts:
                 tensors[name] = there[start - low : end - low].view(dtype).view(-1, *shape)[:rows]
-            if not all_windows:
+            if not all_parts:
                 return tuple(tensors.values())
             batch, named = Batch(memory, layout, rows), {}
             for name in PARTS:

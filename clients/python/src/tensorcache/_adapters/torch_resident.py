@@ -49,22 +49,20 @@ def gather(ring: Ring, layout: Layout, form: str, device: torch.device) -> Deliv
     mapped = layout.mapped
     arrays, cutter = numpy_delivery.starts(ring, layout), mapped._cutter
     wanted = ("context", "target") if form == "tuple" else ("context", "target", "known")
-    can_be_gathered = {name: cube(mapped, name, device) for name in wanted if cutter.has(name)}
+    cubes = {name: cube(mapped, name, device) for name in wanted if cutter.has(name)}
     if form == "dict":
-        can_be_gathered |= {
+        cubes |= {
             name: cube(mapped, name, device)
             for name in mapped._missing
             if cutter.has(name.split("_")[0])
         }
         if "static" in cutter.parts:
-            can_be_gathered["static"] = static(mapped, device)
+            cubes["static"] = static(mapped, device)
         if mapped._mask:
             span = torch.from_numpy(cutter.spans["context"]).to(device)
-            can_be_gathered["mask"] = lambda row, start, first, item: (
-                start[:, None] + span >= first[:, None]
-            )
+            cubes["mask"] = lambda row, start, first, item: start[:, None] + span >= first[:, None]
     rest = () if form == "tuple" else ("item", "start", "time", "reset")
-    names = [name for name in PARTS if name in can_be_gathered or name in rest]
+    names = [name for name in PARTS if name in cubes or name in rest]
     first_rows = cutter._first.of_each
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
@@ -75,8 +73,8 @@ def gather(ring: Ring, layout: Layout, form: str, device: torch.device) -> Deliv
         first = torch.from_numpy(first_rows(batch.item)).to(device) if mapped._mask else start
         tensors = {}
         for name in names:
-            if name in can_be_gathered:
-                tensors[name] = can_be_gathered[name](at, start, first, item)
+            if name in cubes:
+                tensors[name] = cubes[name](at, start, first, item)
             else:
                 array = getattr(batch, name)
                 if array is not None:

@@ -40,14 +40,14 @@ def cache_dir(given: str | os.PathLike[str] | None) -> str:
 def read_address(directory: str) -> Address | None:
     """The address in ``daemon.json``, or None if the file is missing or incomplete."""
     try:
-        reply = json.loads(Path(directory, "daemon.json").read_bytes())
+        content = json.loads(Path(directory, "daemon.json").read_bytes())
         return Address(
-            pid=int(reply["pid"]),
-            version=str(reply["version"]),
-            protocol=int(reply["protocol"]),
-            control=str(Path(directory, reply["control"])),  # may be a file name in the directory
-            feed=str(Path(directory, reply["feed"])),
-            started=str(reply.get("started", "")),
+            pid=int(content["pid"]),
+            version=str(content["version"]),
+            protocol=int(content["protocol"]),
+            control=str(Path(directory, content["control"])),  # may be a file name in the directory
+            feed=str(Path(directory, content["feed"])),
+            started=str(content.get("started", "")),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

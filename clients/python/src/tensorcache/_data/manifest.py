@@ -120,24 +120,24 @@ class Manifest:
         ProtocolError: it has another format, or lacks a field.
     """
 
-    def __init__(self, entry: dict[str, Any]) -> None:
-        self.raw = entry
-        if entry.get("format") not in FORMATS:
+    def __init__(self, content: dict[str, Any]) -> None:
+        self.raw = content
+        if content.get("format") not in FORMATS:
             raise ProtocolError(
-                f"the dataset is of format {entry.get('format')!r}, this client reads {FORMATS[0]} "
-                f"to {FORMATS[-1]}",
+                f"the dataset is of format {content.get('format')!r}, this client reads "
+                f"{FORMATS[0]} to {FORMATS[-1]}",
                 type="format",
                 hint="install the daemon's version of the client",
             )
         try:
-            self.layout = str(entry["layout"])
-            self.rows = int(entry["rows"])
-            self.digest = str(entry["digest"])
-            self.item_id = [str(name) for name in entry["item_id"] or ()]
-            self.time = str(entry["time"]) if entry.get("time") else None
-            self.columns = {str(c["name"]): column_of(c) for c in entry["columns"]}
-            self.items: dict[str, Any] = dict(entry["items"])
-            self.vocab: dict[str, Any] = dict(entry.get("vocab") or {})
+            self.layout = str(content["layout"])
+            self.rows = int(content["rows"])
+            self.digest = str(content["digest"])
+            self.item_id = [str(name) for name in content["item_id"] or ()]
+            self.time = str(content["time"]) if content.get("time") else None
+            self.columns = {str(c["name"]): column_of(c) for c in content["columns"]}
+            self.items: dict[str, Any] = dict(content["items"])
+            self.vocab: dict[str, Any] = dict(content.get("vocab") or {})
         except (KeyError, TypeError, ValueError) as error:
             raise ProtocolError(
                 f"the dataset's manifest cannot be read: {error!r}", type="format"

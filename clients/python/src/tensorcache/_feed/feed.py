@@ -67,7 +67,7 @@ class Feed:
         chooser: Chooser | None = None,
         reconnect: bool = False,
     ) -> None:
-        self.windows = windows
+        self.windows: Any = windows  # Windows, whose module imports this one
         self._options = options
         self._deliveries = deliveries
         self._chooser: Chooser | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 from .. import _checks
+from .._errors import SpecError
 from .weights import Weights
 
 
@@ -99,9 +100,14 @@ def feed_options(
     sampler: dict[str, Any], delivery: str, slots: int, channels_first: bool, mask: bool
 ) -> dict[str, Any]:
     """The fields of a feed's request that do not name the windows."""
+    delivery = _checks.text("delivery", delivery)
+    if not delivery:  # the daemon reads it as auto
+        raise SpecError(
+            'delivery: got "", want auto, slot, view, local or starts', field="delivery"
+        )
     return {
         "options": sampler,
-        "delivery": _checks.text("delivery", delivery),
+        "delivery": delivery,
         "views": True,
         "slots": _checks.whole("slots", slots),
         "channels_first": _checks.flag("channels_first", channels_first),

@@ -82,11 +82,11 @@ def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> d
         for column in ready:
             for piece in column.pieces:
                 frames.send(sock, piece)
-        description, fds = frames.receive_reply(sock)
+        reply, fds = frames.receive_reply(sock)
         frames.close_all(fds)
     finally:
         sock.close()
-    return description
+    return reply
 
 
 def columns_of(columns: Any) -> list[Column]:
