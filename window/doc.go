@@ -11,7 +11,7 @@
 // define an index ([Index.Hash]).
 //
 // The package is arithmetic: it opens no file, locks nothing, reads no clock, and never reads a
-// value of a column.
+// value column.
 //
 // The package is larger than others, because its names are public: a spec, its JSON, and the index
 // that it defines are one import path for users of the Go client. The files are small and have one
@@ -21,7 +21,8 @@
 //
 // # Which windows exist
 //
-// Row i of a window that starts at s is s + i·D. Context: i in [0, C). Target: i in [C+G−L, C+G+P).
+// C is context_length, P prediction_length, G gap, L overlap, S stride and D dilation. Row i of a
+// window that starts at s is s + i·D. Context: i in [0, C). Target: i in [C+G−L, C+G+P).
 // The last P rows of the target are the prediction rows. T = C+G+P. For an item of n rows:
 //
 //   - rows=(a, b) and time=(a, b) admit the rows [a, b) only. Bounds are clamped to [0, n] as a

@@ -95,7 +95,7 @@ func newServe(o *options) *cobra.Command {
 	return cmd
 }
 
-// run starts the daemon, serves, and stops in the opposite order.
+// run starts the daemon, serves, and stops: first the jobs, then what serves, then the store.
 func (o *serveOptions) run(ctx context.Context) error {
 	dir, err := control.Dir(o.dir)
 	if err != nil {

@@ -4,7 +4,7 @@
 // static, masks) for the delivery "slot", else only the places of the windows. A [Filler] writes
 // batches into slots. Package gather moves the values.
 //
-// [Choose] decides by which delivery batches reach a trainer, and [CheckView] whether they can be
+// [ChooseDelivery] decides by which delivery batches reach a trainer, and [CheckView] whether they can be
 // views of the mapped columns.
 //
 // # Caveats

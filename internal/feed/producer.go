@@ -119,26 +119,6 @@ func (s *stream) next(wait bool) (int, error) {
 	}
 }
 
-// growBytes is how much of the ring is reserved between two bursts.
-const growBytes = 1 << 20
-
-// grow reserves more slots of the ring and adds them to the free ones, after the first batch was
-// sent, and reports whether it did. If there is no memory for them, the feed ends: a client that
-// expects more slots could keep those that exist and wait forever.
-func (s *stream) grow() (bool, error) {
-	if s.batches == 0 || s.reserved == s.slots {
-		return false, nil
-	}
-	to := min(s.slots, s.reserved+max(1, int(growBytes/s.ring.slotBytes)))
-	if err := s.ring.reserve(s.reserved, to); err != nil {
-		return false, err
-	}
-	for ; s.reserved < to; s.reserved++ {
-		s.free = append(s.free, uint32(s.reserved))
-	}
-	return true, nil
-}
-
 // applySeek continues at the cursor of the client's latest seek, if there is one.
 func (s *stream) applySeek() error {
 	if s.seek == nil {

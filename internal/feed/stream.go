@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,26 +66,6 @@ func (s *stream) start(epoch uint64, consumed int64) {
 	for i := range s.bursts {
 		s.bursts[i].make(s.slots)
 	}
-}
-
-// takeSlot returns a free slot, which belongs to the client from now on.
-func (s *stream) takeSlot() uint32 {
-	slot := s.free[len(s.free)-1]
-	s.free = s.free[:len(s.free)-1]
-	s.clientOwns[slot] = true
-	return slot
-}
-
-// Credit frees a slot. A credit for a slot that does not belong to the client ends the feed,
-// because its memory may be in use.
-func (s *stream) Credit(slot uint64) error {
-	if slot >= uint64(s.slots) || !s.clientOwns[slot] {
-		return fmt.Errorf("%w: a credit for slot %d, which the client does not hold",
-			wire.ErrFrame, slot)
-	}
-	s.clientOwns[slot] = false
-	s.free = append(s.free, uint32(slot))
-	return nil
 }
 
 // Seek makes the producer continue at another cursor before its next burst.

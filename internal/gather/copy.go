@@ -6,7 +6,7 @@ import "unsafe"
 // caches.
 const minRepBytes = 768
 
-// copyValues copies src to dst. They have the same length and do not overlap.
+// copyValues copies src to dst, or the part of it for which both have room. They do not overlap.
 func copyValues[T numeric](dst, src []T) {
 	if len(src) < len(dst) {
 		copy(dst, src)

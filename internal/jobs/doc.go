@@ -10,9 +10,9 @@
 // # Goroutines
 //
 // Each job but a put has one goroutine, which waits until the queue starts the job and then does
-// its work. A put runs in the goroutine of its caller, which waits for it. Each child process has
-// one goroutine, which waits for its exit and may outlive the job. [Manager.Close] cancels all
-// jobs, kills their child processes, and waits for these goroutines and for puts.
+// its work. A put runs in the goroutine of its caller, which waits for it. The goroutines
+// of a child process (package ingest) wait for its exit and may outlive the job. [Manager.Close]
+// cancels all jobs, kills their child processes, and waits for all of these and for puts.
 //
 // Errors that users see are *wire.Problem: see [ProblemOf].
 package jobs

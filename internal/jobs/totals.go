@@ -8,9 +8,10 @@ import (
 
 // Totals are sums over all jobs that have ended.
 type Totals struct {
-	// Ended counts jobs.
+	// Ended counts jobs by kind and last state.
 	Ended map[KindState]int
-	// Rows and Bytes are those of the sources of done jobs by kind, without hits, which read none.
+	// Rows and Bytes are those of the generations of done jobs by kind, without hits, which made
+	// none.
 	Rows, Bytes map[string]int64
 }
 

@@ -95,7 +95,8 @@ func (w *Windows) DType() layout.DType {
 	return context.DType
 }
 
-// IsPadded reports whether the spec admits windows that begin before an item's first row.
+// IsPadded reports whether the spec admits windows that begin before the first row of an item that
+// it admits.
 func (w *Windows) IsPadded() bool {
 	spec := w.Index.Spec()
 	return spec.MinContext != nil && *spec.MinContext < spec.ContextLength

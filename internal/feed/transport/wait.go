@@ -46,8 +46,8 @@ func (p *creditPace) record(credits int) {
 	p.recorded = now
 }
 
-// Wait waits until the client may have given credits or sent a frame, and handles both. For a fast
-// trainer it sleeps a little, for a slower one as long as half of the ring lasts, and otherwise
+// Wait waits until the client may have given credits or sent a frame, and handles both. It spins for
+// a fast trainer, sleeps as long as half of the ring lasts for a slower one, and otherwise blocks
 // until the client wakes it.
 func (c *Conn) Wait() error {
 	if err := c.wait(); err != nil || c.done {
