@@ -47,8 +47,6 @@ class Windows(WindowIndex):
         dtype: the dtype of the parts; None is as stored.
     """
 
-    dataset: Any  # a Dataset, whose module imports this one
-
     def plan(
         self,
         *,

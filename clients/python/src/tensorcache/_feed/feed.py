@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Generator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from .._checks import between, flag
 from .._daemon.frames import LAST, NO_SLOT
@@ -67,7 +67,7 @@ class Feed:
         chooser: Chooser | None = None,
         reconnect: bool = False,
     ) -> None:
-        self.windows: Any = windows  # Windows, whose module imports this one
+        self.windows = cast(Any, windows)  # Windows, whose module imports this one
         self._options = options
         self._deliveries = deliveries
         self._chooser: Chooser | None = None

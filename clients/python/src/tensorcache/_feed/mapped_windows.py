@@ -74,7 +74,7 @@ class MappedWindows:
 
     def private_map(self) -> mmap.mmap:
         """A copy-on-write map of the columns, for random reads."""
-        memory = self._data.private_map()
+        memory: mmap.mmap = self._data.private_map()
         advise(memory, random=True)
         return memory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,7 @@ class WindowIndex:
         cuts: Sequence[dict[str, Any]],
         counts: Counts | None = None,
     ) -> None:
-        self.dataset = dataset
+        self.dataset = cast(Any, dataset)  # a Dataset, whose module imports this one
         self._spec = spec
         self._cuts = tuple(cuts)
         self._counts = counts or counts_of(dataset._post("plan", spec, self._cuts))
