@@ -1,8 +1,7 @@
-"""How many random cases the property tests make, and from which seed.
+"""The number and the seed of the random cases of the property tests.
 
-``TENSORCACHE_CASES`` is their number, over all property tests together (`make soak` makes 100,000),
-and ``TENSORCACHE_SEED`` their seed; a failure prints it, and a blob that ``@reproduce_failure``
-takes.
+``TENSORCACHE_CASES`` is the number over all property tests together (`make soak` sets 100,000).
+``TENSORCACHE_SEED`` is the seed. A failure prints the seed and a blob for ``@reproduce_failure``.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ SEED = int(os.environ.get("TENSORCACHE_SEED") or random.SystemRandom().randrange
 
 
 def cases(share: float, of_each: int = 1) -> Callable[[Any], Any]:
-    """Make a share of all cases a test's examples; an example makes ``of_each`` of them."""
+    """Give a test a share of all cases; one example counts as ``of_each`` cases."""
 
     def decorate(test: Any) -> Any:
         options = settings(
@@ -35,5 +34,5 @@ def cases(share: float, of_each: int = 1) -> Callable[[Any], Any]:
 
 
 def note_seed() -> None:
-    """Have a failure say how to make the same cases again."""
+    """Add to a failure the settings that make the same cases again."""
     note(f"TENSORCACHE_SEED={SEED} TENSORCACHE_CASES={CASES}")

@@ -1,4 +1,4 @@
-"""What "auto" does with a clock that makes one delivery faster; exchanges at any time."""
+"""Tests of "auto": a clock that makes one delivery faster, and exchanges at a given batch."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tensorcache._feed.feed import Feed
 
 
 def exchange(monkeypatch: pytest.MonkeyPatch, feed: Feed, after: int = 1) -> Chooser:
-    """Have a feed by slots be exchanged for one by the local gather after so many batches."""
+    """Make a feed switch from slots to the local gather after ``after`` batches."""
     feed._chooser = chooser = Chooser()
     steps = count(1)
 
@@ -34,7 +34,7 @@ def hold_choice(
     chosen: str,
     hold_equal: Callable[[Any, Any], None],
 ) -> None:
-    """Run a feed or loader by "auto" beside one by slots until it has long chosen."""
+    """Compare a feed or loader by "auto" with one by slots until "auto" has made its choice."""
     now = 0.0
     monkeypatch.setattr(auto_delivery, "clock", lambda: now)
     monkeypatch.setattr(auto_delivery, "ticks", lambda: None)

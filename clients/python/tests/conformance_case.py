@@ -1,4 +1,4 @@
-"""What a scripted case is made of: a dataset to put, windows and feeds to ask for, bad requests."""
+"""The parts of a scripted case: a dataset to put, windows and feeds to request, bad requests."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class View:
-    """Windows of a case's dataset, and what is asked of them."""
+    """Windows of a case's dataset, and the requests for them."""
 
     spec: Json
     cuts: list[Json] = field(default_factory=list)
     at: list[list[int]] = field(default_factory=list)
     feeds: list[Json] = field(default_factory=list)
     naive: Json = field(default_factory=dict)
-    """Fields of the spec as the oracle takes them, where that is another way."""
+    """Fields of the spec in the oracle's form, if it differs from the client's."""
     stored: str = ""
-    """The dtype of the columns, where the spec asks for them as stored."""
+    """The stored dtype of the columns, if the spec has no dtype."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ OPTIONS: Json = {"item_id": ["id"], "time": "t"}
 def frame(
     rows: list[int], missing: bool = False, jumps: bool = False, wide: bool = False, start: int = 0
 ) -> pd.DataFrame:
-    """Items of so many rows with values that no two cells share, all of them exact in float32."""
+    """Items with these numbers of rows; all values are exact in float32."""
     parts, at = [], 0
     for item, n in enumerate(rows):
         i = np.arange(at, at + n)
@@ -79,7 +79,10 @@ def frame(
 
 
 def feed(batch_size: int, order: str = "sequential", **more: Any) -> Json:
-    """A feed of a case: options of the order, and channels_first, mask, epoch, consumed, view."""
+    """A feed of a case.
+
+    ``more`` has options of the order, and channels_first, mask, epoch, consumed and view.
+    """
     beside = {
         key: more.pop(key)
         for key in ("channels_first", "mask", "epoch", "consumed", "view")
@@ -93,5 +96,5 @@ AB: Json = {**SHORT, "columns": ["a", "b"]}
 
 
 def bad(ask: str, type_: str, field_: str = "", **more: Any) -> Json:
-    """A bad request, the type of the problem, and the field to blame if there is one."""
+    """A bad request, the type of its error, and the invalid field if there is one."""
     return {"ask": ask, **more, "type": type_, **({"field": field_} if field_ else {})}

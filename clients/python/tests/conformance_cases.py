@@ -1,6 +1,6 @@
 """The scripted cases that every client passes.
 
-What is put, what is asked, which bad requests are made.
+Each has a dataset to put, windows and feeds to request, and bad requests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The bad requests of the conformance cases: each is refused with its type and field."""
+"""The bad requests of the conformance cases, each with the error's type and field."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_VIEWS: list[tuple[Json, str]] = [
     (SHORT, "sequential"),
     ({**SHORT, "columns": ["c", "a"]}, "random_start"),
 ]
-"""What cannot be viewed: scattered, padded, converted, in another order than in the file."""
+"""Windows that cannot be views: scattered, padded, converted, or reordered columns."""
 BAD_OPTIONS: Json = {
     "batch_size": 0,
     "order": "random",

@@ -1,4 +1,7 @@
-"""The fixtures: one real daemon a module, started as a user starts it, and checked at its end."""
+"""The fixtures: one real daemon per test module, started as a user starts it.
+
+The daemon is checked when the module ends.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ ETTH1 = REPOSITORY / "examples" / "data" / "ETTh1.csv"
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache directory for this module, in an environment without our variables.
+    """A cache directory for this module, without the caller's settings of TensorCache.
 
-    It is checked when the module ends.
+    The fixture checks the directory when the module ends.
     """
     directory = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
@@ -34,8 +37,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.delenv("XDG_CACHE_HOME", raising=False)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("TENSORCACHE_DIR", str(directory))
-        # A binary with the race detector would sleep a second at each exit, and its races of loads
-        # be seen by nobody.
+        # By default, a binary with the race detector sleeps for one second at each exit, and
+        # nothing reports a race in a process that loads.
         patch.setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1")
         yield directory
         leave(directory)
@@ -50,12 +53,12 @@ def cache(home: Path) -> tensorcache.Cache:
 
 @pytest.fixture(scope="module")
 def etth1(cache: tensorcache.Cache) -> tensorcache.Dataset:
-    """ETTh1 as it is."""
+    """ETTh1, loaded without transformations."""
     return cache.load("etth1", ETTH1, time="date")
 
 
 def leave(directory: Path) -> None:
-    """Stop the daemon, if one runs, and check that nothing of it is left."""
+    """Stop the daemon if one runs, and check that it leaves nothing behind."""
     gc.collect()
     try:
         cache = tensorcache.connect(directory, autostart=False)
@@ -74,7 +77,7 @@ def leave(directory: Path) -> None:
 
 
 def processes(words: str) -> list[int]:
-    """The living processes whose command line has the words."""
+    """The ids of the running processes whose command line contains the words."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -86,7 +89,7 @@ def processes(words: str) -> list[int]:
 
 
 def children(pid: int) -> list[int]:
-    """The children of a process."""
+    """The process ids of the children of a process."""
     found = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
@@ -97,7 +100,7 @@ def children(pid: int) -> list[int]:
 
 
 def wait_until(true: Callable[[], object], why: str, seconds: float = 60.0) -> None:
-    """Wait for a condition that has no event; ``seconds`` is generous for slow machines."""
+    """Wait until a condition is true that has no event; ``seconds`` allows for slow machines."""
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, why

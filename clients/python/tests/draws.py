@@ -1,4 +1,4 @@
-"""Random frames, specs and cuts, in what ``data.windows`` takes and in what the oracle takes."""
+"""Random frames, specs and cuts, in the forms that ``data.windows`` and the oracle take."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import tensorcache
 from naive import Naive
 
 FEATURES = ["a", "b", "c", "m[0]", "m[1]", "s"]
-"""``a`` and ``m`` may miss values, ``b`` is int32, ``c`` known in advance, ``s`` constant in an
-item."""
+"""``a``, ``c`` and ``m[0]`` may have missing values. ``b`` is int32, ``c`` is known in advance,
+and ``s`` is constant in an item."""
 
 
 NAMES = [
@@ -29,12 +29,12 @@ NAMES = [
     "😀",
     "日本語 " * 6,
 ]
-"""Items' names as hard as JSON has them: their hashes put them into parts."""
+"""Names of items that are hard to encode as JSON: the hash of the JSON decides an item's part."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A random frame, and whether its integer times stand for seconds of a timestamp."""
+    """A random frame; with ``stamps``, its integer times are seconds of a timestamp."""
 
     frame: pd.DataFrame
     stamps: bool
@@ -55,7 +55,7 @@ class Table:
         return value if value is None or not self.stamps else np.datetime64(value, "s")
 
     def keywords(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """A spec of the oracle as ``data.windows`` takes it."""
+        """A spec of the oracle in the form that ``data.windows`` takes."""
         given = dict(spec)
         if given.get("time") is not None:
             given["time"] = tuple(self.time(bound) for bound in given["time"])
@@ -100,14 +100,14 @@ def tables(draw: st.DrawFn) -> Table:
 
 
 def bounds(low: int, high: int) -> st.SearchStrategy[tuple[int | None, int | None]]:
-    """Two bounds with something between them, one perhaps open, counted in one direction."""
+    """Two bounds, at most one of them open; two bounds of the same sign ascend."""
     one = st.integers(low, high)
     pairs = st.tuples(one, one).filter(lambda p: (p[0] < 0) != (p[1] < 0) or p[0] < p[1])
     return st.tuples(one, st.none()) | st.tuples(st.none(), one.filter(lambda v: v != 0)) | pairs
 
 
 def times(low: int, high: int) -> st.SearchStrategy[tuple[int | None, int | None]]:
-    """Two bounds in time, the first before the second."""
+    """Two bounds in time, at most one of them open; the first is before the second."""
     one = st.integers(low, high)
     return (
         st.tuples(one, st.none())
@@ -118,9 +118,9 @@ def times(low: int, high: int) -> st.SearchStrategy[tuple[int | None, int | None
 
 @st.composite
 def specs(draw: st.DrawFn, lanes: bool = False) -> dict[str, Any]:
-    """Random window specs that are valid.
+    """Random valid window specs.
 
-    For lanes many are context-only, because a jump may be between two of them.
+    Many specs for lanes have no target, because a jump may then be between two windows.
     """
     context = draw(st.sampled_from([3, 1, 2, 4, 6]))
     prediction = draw(st.sampled_from([0, 0, 0, 1, 2, 4]) if lanes else st.integers(0, 4))
@@ -148,7 +148,7 @@ def specs(draw: st.DrawFn, lanes: bool = False) -> dict[str, Any]:
 
 @st.composite
 def columns(draw: st.DrawFn, predicts: bool) -> dict[str, Any]:
-    """Which columns have which role."""
+    """The columns of each role."""
     some = st.lists(st.sampled_from(["a", "b", "m"]), min_size=1, unique=True)
     roles: dict[str, Any] = {}
     kind = draw(st.sampled_from(["all", "both", "each", "context"]))
@@ -166,7 +166,7 @@ def columns(draw: st.DrawFn, predicts: bool) -> dict[str, Any]:
 
 
 def wheres(names: list[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """One condition or more."""
+    """Cuts by ``where`` with at least one condition."""
     items = st.lists(st.sampled_from(names), min_size=1, unique=True)
     return st.fixed_dictionaries(
         {"context_before_split": st.booleans()},
@@ -176,7 +176,7 @@ def wheres(names: list[Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 @st.composite
 def splits(draw: st.DrawFn, names: list[Any]) -> dict[str, Any]:
-    """A split in one of its four ways."""
+    """A split by lengths, fractions, times, lists of items or shares of items."""
     kind = draw(st.sampled_from(["lengths", "fractions", "at_times", "items", "shares"]))
     parts = draw(st.integers(2, 4))
     split: dict[str, Any] = {"context_before_split": draw(st.booleans())}

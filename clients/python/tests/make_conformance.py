@@ -1,12 +1,12 @@
 """Write testdata/conformance.
 
-Scripted cases that every client passes, with what the naive oracle says of them.
+The files are scripted cases that every client passes, with the answers of the naive oracle.
 
     python clients/python/tests/make_conformance.py
 
 Counts, batches and their hashes come from the plain loops of :mod:`naive` and the formulas of
 :mod:`naive_orders`. They share no code with the daemon or a client, so no client is its own judge.
-testdata/conformance/README.md tells how to read a case.
+testdata/conformance/README.md describes the format.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BLOCKS = ("context", "target", "known")
 def hashed(array: np.ndarray[Any, Any]) -> str:
     """The first 16 hex digits of the SHA-256 of the values.
 
-    Values are dense, in C order, little-endian, with one quiet NaN.
+    The values are dense, in C order and little-endian, and every NaN has the same bits.
     """
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
@@ -44,7 +44,7 @@ def described(array: np.ndarray[Any, Any]) -> dict[str, Any]:
 
 
 class Answer:
-    """What the oracle says of a spec with cuts."""
+    """The oracle's answers for a spec with cuts."""
 
     def __init__(self, case: Case, view: View) -> None:
         spec = {**view.spec, **view.naive}
@@ -97,7 +97,7 @@ class Answer:
         return {name: described(array) for name, array in parts.items()}
 
     def feed(self, feed: dict[str, Any]) -> dict[str, Any]:
-        """A feed with every rank's batches, and where its state is while the loop has each."""
+        """A feed with the batches of each rank, and the state while the loop has each batch."""
         options = {"num_replicas": 1, "tail": "short", **feed["options"]}
         order = Order(self.found.runs(self.naive.s), **options)
         epoch, consumed = feed.get("epoch", 0), feed.get("consumed", 0)
@@ -125,7 +125,7 @@ class Answer:
 
 
 def cut_of(cut: dict[str, Any]) -> tuple[Any, ...]:
-    """A cut as the oracle takes it."""
+    """A cut in the form that the oracle takes."""
     if "where" in cut:
         where = {
             key: tuple(value) if key != "items" else value for key, value in cut["where"].items()

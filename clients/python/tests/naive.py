@@ -1,10 +1,11 @@
-"""Which windows exist, why others do not, and what they hold.
+"""The naive oracle: which windows exist, why other positions are rejected, and all values.
 
-Plain loops over a frame, from design.md's definitions.
+It consists of plain loops over a frame, from design.md's definitions. It shares no code with the
+client or the daemon, and tries every start of every item. Row i of a window that starts at s is
+s + i·D.
 
-It shares no code with the client or the daemon, and tries every start of every item. Row i of a
-window that starts at s is s + i·D. A spec is what ``data.windows`` takes, a cut is ``("where",
-{...})``, ``("split", {...}, part)`` or ``("latest",)``, with times as the integers of the frame.
+A spec has the keywords of ``data.windows``. A cut is ``("where", {...})``, ``("split", {...},
+part)`` or ``("latest",)``. Times are the integers of the frame.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ Keywords = dict[str, Any]
 
 @dataclass
 class Range:
-    """What cuts leave of an item.
+    """The rows of an item that remain after cuts.
 
-    Rows [low, high) may be prediction rows, context begins at ``context`` or later.
+    Rows [low, high) may be prediction rows. The context begins at ``context`` or later.
     """
 
     low: int
@@ -45,9 +46,10 @@ class Range:
 
 @dataclass
 class Found:
-    """What an index should be.
+    """The expected index.
 
-    (item, start) of each window in order, and rejected positions by reason.
+    ``places`` has the (item, start) of each window in order. ``rejected`` has the number of
+    rejected positions by reason.
     """
 
     places: list[tuple[int, int]] = field(default_factory=list)
@@ -73,8 +75,8 @@ class Found:
 class Naive:
     """The windows of a frame under a spec.
 
-    ``features`` are the names of the frame's value columns; ``m[0]`` and ``m[1]`` stand for a
-    column ``m`` of two.
+    ``features`` are the names of the frame's value columns. ``m[0]`` and ``m[1]`` are the two
+    features of a column ``m``.
     """
 
     def __init__(self, frame: pd.DataFrame, features: list[str], spec: Keywords) -> None:
@@ -134,7 +136,7 @@ class Naive:
         return len(self.times[item])
 
     def before(self, item: int, time: int) -> int:
-        """How many rows of an item are earlier than a time."""
+        """The number of rows of an item that are earlier than a time."""
         return sum(1 for t in self.times[item] if t < time)
 
     def bounds(self, item: int, rows: Any, time: Any) -> tuple[int, int]:
@@ -151,7 +153,7 @@ class Naive:
         return self.bounds(item, self.spec.get("rows"), self.spec.get("time"))
 
     def range(self, item: int, cuts: list[tuple[Any, ...]]) -> Range:
-        """What is left of an item after cuts."""
+        """The rows of an item that remain after cuts."""
         low, high = self.admitted(item)
         left = Range(low, high, low)
         for kind, *more in cuts:
@@ -197,7 +199,7 @@ class Naive:
         left.absent = left.absent or not inside
 
     def edges(self, item: int, left: Range, split: Keywords) -> list[int]:
-        """The first rows of all parts, and the end of the last."""
+        """The first row of each part, and the end of the last part."""
         if "at_times" in split:
             return [left.low, *(self.before(item, time) for time in split["at_times"]), left.high]
         n = left.high - left.low
@@ -219,14 +221,14 @@ class Naive:
         return start + (self.c + self.g + self.p - 1) * self.d
 
     def real(self, item: int, start: int) -> int:
-        """How many context rows are real."""
+        """The number of context rows that are not padding."""
         first, _ = self.admitted(item)
         return sum(1 for i in range(self.c) if start + i * self.d >= first)
 
     def padded(self, item: int, start: int) -> bool:
-        """Whether min_context admits a start before the first admitted row.
+        """Return whether ``min_context`` admits a start before the first admitted row.
 
-        Rows after the context are real.
+        Only context rows may be padding.
         """
         first, end = self.admitted(item)
         if start >= first or first >= end or self.least == self.c:
@@ -245,7 +247,7 @@ class Naive:
         )
 
     def why(self, item: int, start: int, left: Range) -> str | None:
-        """Why a position is no window; None when it is one."""
+        """The reason why a position is no window; None if it is one."""
         first, end = self.admitted(item)
         early = start < first and not self.padded(item, start)
         late = self.last_row(start) >= end
@@ -271,7 +273,10 @@ class Naive:
         )
 
     def continues(self, before: tuple[int, int], place: tuple[int, int]) -> bool:
-        """Whether a window begins at the next sample after another's context, without a jump."""
+        """Return whether a window begins at the next sample after another's context.
+
+        A jump in time between the two is no continuation.
+        """
         (item, began), (of, start) = before, place
         end = began + (self.c - 1) * self.d
         first, _ = self.admitted(item)
@@ -312,9 +317,9 @@ class Naive:
         return found
 
     def latest(self, cuts: list[tuple[Any, ...]]) -> Found:
-        """For each item the window whose context ends at its last row with a target value.
+        """The window of each item whose context ends at the last row with a target value.
 
-        Without targets it ends at the last row.
+        If the spec has no targets, the context ends at the item's last row.
         """
         only_context = {**self.spec, "gap": 0, "overlap": 0, "prediction_length": 0}
         alone = Naive(pd.concat(self.items), list(self.cells[0]), only_context)
@@ -343,7 +348,7 @@ class Naive:
     def part(
         self, name: str, item: int, start: int, samples: range
     ) -> tuple[list[list[float]], list[list[bool]]]:
-        """The values of samples and which of them are missing; padding is 0 and not missing."""
+        """The values of samples, and which are missing; padding is 0 and not missing."""
         first, _ = self.admitted(item)
         fill = self.spec.get("missing_value")
         values, missing = [], []

@@ -1,4 +1,4 @@
-"""xxHash64 of short texts, from its specification, and the part of an item in a split by shares."""
+"""xxHash64 from its specification, and the hash of an item for a split by shares."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def rotated(x: int, by: int) -> int:
 
 
 def whole_stripes(data: bytes) -> int:
-    """What the 32-byte stripes of a longer text come to."""
+    """The hash's state after the 32-byte stripes of a text."""
     lanes = [(P1 + P2) & MASK, P2, 0, -P1 & MASK]
     for at in range(0, len(data) - 31, 32):
         for i in range(4):
@@ -28,7 +28,7 @@ def whole_stripes(data: bytes) -> int:
 
 
 def xxhash64(data: bytes) -> int:
-    """The hash of a text, seed 0."""
+    """The hash of a text with seed 0."""
     h = ((whole_stripes(data) if len(data) >= 32 else P5) + len(data)) & MASK
     data = data[len(data) // 32 * 32 :]
     while len(data) >= 8:
@@ -46,7 +46,7 @@ def xxhash64(data: bytes) -> int:
 
 
 def canonical(item: Any) -> str:
-    """An item's JSON as it is hashed: no blanks, and only the escapes of docs/WINDOWS.md."""
+    """The JSON of an item for its hash: no spaces, and only the escapes of docs/WINDOWS.md."""
     text = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
@@ -57,5 +57,5 @@ def hash_of(item: Any) -> int:
 
 
 def share_of(item: Any) -> float:
-    """Where in [0, 1) the hash of an item's JSON lies."""
+    """The hash of an item's JSON, scaled to [0, 1)."""
     return (hash_of(item) >> 11) / 2**53

@@ -1,6 +1,7 @@
-"""The order of an epoch and each rank's share, from the formulas in sampler, in Python integers.
+"""The order of an epoch and each rank's share, from the formulas of the package sampler.
 
-An epoch is a list of positions, each a list of windows: one, or in ``random_start`` a block.
+All arithmetic uses Python integers. An epoch is a list of positions. A position is a list of
+windows: a block in ``random_start``, one window in the other orders.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 MASK = 2**64 - 1
 Run = tuple[int, int]
-"""The item of a run, and how many windows it has."""
+"""The item of a run, and its number of windows."""
 
 
 def mix(z: int) -> int:
@@ -33,7 +34,7 @@ def below(x: int, n: int) -> int:
 
 
 def permute(key: int, n: int, p: int) -> int:
-    """Where a generalised Feistel network with cycle walking puts p in [0, n)."""
+    """Permute p in [0, n) by a generalised Feistel network with cycle walking."""
     a = math.isqrt(n - 1) + 1
     a += a % 2
     while True:
@@ -77,7 +78,7 @@ class Order:
         return [[w] for w in self.lanes(epoch)]
 
     def of_items(self) -> dict[int, list[int]]:
-        """The windows of each item that has some."""
+        """The windows of each item that has any."""
         items: dict[int, list[int]] = {}
         first = 0
         for item, count in self.runs:
@@ -123,7 +124,10 @@ class Order:
         ]
 
     def deal(self, epoch: int, consumed: int = 0) -> list[list[tuple[list[int], int]]]:
-        """Each rank's batches from ``consumed`` on, with what all ranks consumed after each."""
+        """The batches of each rank from ``consumed`` on.
+
+        Each has the number of positions that all ranks have consumed after it.
+        """
         positions = self.epoch(epoch)
         unit = 1 if self.order == "random_start" else self.batch_size
         step = unit * self.num_replicas
@@ -151,9 +155,9 @@ class Order:
     def resets(
         self, batches: list[list[int]], continues: Callable[[int, int], bool]
     ) -> list[list[bool]]:
-        """For one rank's batches of an epoch.
+        """Which rows of one rank's batches do not continue the row of the batch before.
 
-        Where a row does not continue the row of the batch before.
+        ``batches`` are all batches of the rank in an epoch.
         """
         resets: list[list[bool]] = []
         for number, batch in enumerate(batches):

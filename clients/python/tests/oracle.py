@@ -1,9 +1,7 @@
-"""What tensorcache must serve, the slow way.
+"""A slow oracle of the windows that tensorcache must serve.
 
-Plain loops over pandas frames, from design.md's definitions.
-
-It shares no code with the client or the daemon. Row i of a window that starts at s is s + i·D; rows
-count in the item.
+It consists of plain loops over pandas frames, from design.md's definitions. It shares no code with
+the client or the daemon. Row i of a window that starts at s is row s + i·D of the item.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Place:
-    """A window: which item, and the row of its first context row in it."""
+    """A window: its item, and the row in the item of its first context row."""
 
     item: int
     start: int
@@ -26,7 +24,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Spec:
-    """The part of a window spec that the oracle knows."""
+    """The part of a window spec that the oracle supports."""
 
     context: int
     prediction: int = 0
@@ -50,7 +48,7 @@ class Spec:
         return self.context if self.min_context is None else self.min_context
 
     def keywords(self) -> dict[str, Any]:
-        """The spec as ``data.windows`` takes it."""
+        """The keywords of ``data.windows`` for the spec."""
         return {
             "context_length": self.context,
             "prediction_length": self.prediction,
@@ -68,7 +66,7 @@ class Spec:
 
 
 class Oracle:
-    """The windows of a frame; ``items`` are one frame an item, in the order of their first rows."""
+    """The windows of a frame; ``items`` has one frame per item, in the order of first rows."""
 
     def __init__(
         self, frame: pd.DataFrame, item_id: str, time: str, spec: Spec, columns: list[str]
@@ -94,7 +92,7 @@ class Oracle:
         return first, max(first, last)
 
     def places_of(self, code: int) -> list[Place]:
-        """The windows of an item, starts ascending: every start is tried."""
+        """The windows of an item by ascending start; every start is tried."""
         first, last = self.bounds(code)
         if first == last:
             return []
@@ -107,7 +105,7 @@ class Oracle:
         ]
 
     def admitted(self, code: int, start: int, first: int, last: int) -> bool:
-        """Whether a window starts there."""
+        """Return whether a window starts at ``start``."""
         spec = self.spec
         end = start + (spec.total - 1) * spec.dilation
         if end >= last:
@@ -126,7 +124,7 @@ class Oracle:
         return self.present_enough(code, start, first)
 
     def present_enough(self, code: int, start: int, first: int) -> bool:
-        """Whether no more than ``max_missing`` of the cells are missing."""
+        """Return whether at most a share ``max_missing`` of the cells is missing."""
         spec = self.spec
         if spec.max_missing is None:
             return True
@@ -158,7 +156,7 @@ class Oracle:
         return values, gone
 
     def window(self, place: Place) -> dict[str, Any]:
-        """Everything a batch has of a window, as nested lists."""
+        """All parts of a window in a batch, as nested lists."""
         spec = self.spec
         first, _ = self.bounds(place.item)
         context, context_missing = self.part(place, range(spec.context))
@@ -180,7 +178,7 @@ class Oracle:
 def deal(
     order: list[int], batch: int, ranks: int, tail: str, consumed: int = 0
 ) -> list[list[list[int]]]:
-    """For each rank the list of its batches of an epoch's order from ``consumed`` on."""
+    """The batches of each rank, of an epoch's order from ``consumed`` on."""
     dealt: list[list[list[int]]] = [[] for _ in range(ranks)]
     step = batch * ranks
     while consumed < len(order):

@@ -1,4 +1,4 @@
-"""The Python of docs/FRAMEWORKS.md, section by section, and of other pages."""
+"""The Python code of the sections of docs/FRAMEWORKS.md, and of other pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from daemon import REPOSITORY
 
 
 def snippet(section: str) -> str:
-    """All code of a section, behind the lines that all sections begin with."""
+    """All code of a section, after the code that all sections share."""
     text = (REPOSITORY / "docs" / "FRAMEWORKS.md").read_text()
     first, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
     (body,) = [body for body in sections if body.startswith(section + "\n")]

@@ -1,4 +1,4 @@
-"""What all tests here stand on; the fixtures are in daemon.py."""
+"""The pytest setup of all tests in this folder; the fixtures are in daemon.py."""
 
 from __future__ import annotations
 
