@@ -1,4 +1,4 @@
-"""Rows that come later."""
+"""Rows appended to a dataset."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ V4 = ipc.MetadataVersion.V4
 
 
 def batch(words: list[str], codes: list[int | None], numbers: list[int]) -> pa.RecordBatch:
-    """Two dictionary columns, of words and of numbers, with other codes for the same rows."""
+    """A batch of two dictionary columns; each row of ``n`` has the last of the numbers."""
     n = pa.DictionaryArray.from_arrays(
         pa.array([len(numbers) - 1] * len(codes), pa.int16()), pa.array(numbers)
     )
@@ -61,7 +61,7 @@ def test_versions_and_dictionaries(
 ) -> None:
     path = tmp_path / f"x.{form}"
     if form == "arrow" and {id(OTHER), id(HOLED)} & {id(each) for each in batches}:
-        # A file has one dictionary for a column.
+        # An Arrow file has one dictionary per column.
         with pytest.raises(pa.ArrowInvalid, match="replacement"):
             write(path, batches, form, options)
         return

@@ -19,7 +19,7 @@ VALUES = ["f4", "f8", "i4", "i8", "b", "i1", "i2", "u1", "u2", "u4", "u8"]
 
 @pytest.fixture(scope="module", params=["columns", "packed"])
 def put(cache: tensorcache.Cache, home: Path, request: pytest.FixtureRequest) -> Put:
-    """A dataset of every dtype, and its generation's directory."""
+    """A dataset with columns of every dtype, and the directory of its generation."""
     name = f"readers-{request.param}"
     data = cache.put(name, arrays(), item_id="id", time="t", layout=request.param)
     return data, home / "datasets" / name / "1"
@@ -98,7 +98,7 @@ def test_duckdb_through_pyarrow(put: Put) -> None:
     data, directory = put
     with pa.memory_map(str(directory / "data.arrow")) as source:
         table = pa.ipc.open_file(source).read_all()
-        # Unknown to it.
+        # DuckDB does not support float16.
         table = table.drop_columns(
             [name for name in ("f2", "packed_float16") if name in table.column_names]
         )

@@ -198,7 +198,7 @@ def test_a_backtest_of_a_part_says_that_folds_count_from_the_end(data: tensorcac
 
 
 def test_latest_is_the_window_to_forecast_from(cache: tensorcache.Cache) -> None:
-    """Two items, the second with its last two target values missing and holidays known for them."""
+    """Two items; the second lacks its last two target values, but its holidays are known."""
     values = np.asarray([0.0, 1, 2, 3, 4, 5, 10, 11, 12, np.nan, np.nan])
     columns = {"id": ["x"] * 6 + ["y"] * 5, "v": values, "holiday": np.arange(11) % 2}
     data = cache.put("latest", columns, item_id="id")

@@ -1,4 +1,4 @@
-"""Invalid options and states of feeds are refused with the field and what is allowed."""
+"""Errors of invalid feed options and states name the field and what is allowed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def windows(data: tensorcache.Dataset) -> tensorcache.Windows:
 
 
 def refused(made: Any, *words: str, field: str) -> None:
-    """Calling it is refused in these words."""
+    """Check that a call raises a SpecError with this field and these words."""
     with pytest.raises(tensorcache.SpecError) as caught:
         made()
     assert caught.value.field == field

@@ -1,4 +1,4 @@
-"""Bad input is refused with what is wrong, where, and what to do; and the daemon lives on."""
+"""Errors of bad input say what is wrong, where, and what to do; the daemon keeps running."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Load = Callable[..., tensorcache.Dataset]
 
 @pytest.fixture
 def load(cache: tensorcache.Cache) -> Load:
-    """Loads a file as a dataset of which nothing may be left."""
+    """A function that loads a bad file, and checks that no dataset is left."""
 
     def load_bad(path: Any, **options: Any) -> tensorcache.Dataset:
         try:

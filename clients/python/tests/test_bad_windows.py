@@ -1,4 +1,4 @@
-"""Invalid windows, parts and items are refused with the field, the value and what is allowed."""
+"""Errors of invalid windows, parts and items name the field, the value and what is allowed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def windows(data: tensorcache.Dataset) -> tensorcache.Windows:
 
 
 def refused(made: Any, *words: str, field: str) -> None:
-    """Calling it is refused in these words."""
+    """Check that a call raises a SpecError with this field and these words."""
     with pytest.raises(tensorcache.SpecError) as caught:
         made()
     assert caught.value.field == field
@@ -134,7 +134,7 @@ def refused(made: Any, *words: str, field: str) -> None:
 def test_specs(data: tensorcache.Dataset, spec: dict[str, Any], field: str, words: str) -> None:
     if field:
         refused(lambda: data.windows(**spec), words, field=field)
-    else:  # which of the two is to blame is the daemon's choice
+    else:  # the daemon chooses which of the two fields it names
         with pytest.raises(tensorcache.SpecError):
             data.windows(**spec)
 
@@ -300,9 +300,9 @@ def test_an_item_or_time_column_that_is_not_there(cache: tensorcache.Cache, opti
 
 
 def test_a_hundred_thousand_items(cache: tensorcache.Cache) -> None:
-    """All work by item, on as many items as a shop has.
+    """Everything that works by item, with 100,000 items.
 
-    A loop over them in Python would take seconds each.
+    A Python loop over the items would take seconds in each of these calls.
     """
     n, rows = 100_000, 10
     ids = np.repeat(np.arange(n) * 3, rows)

@@ -1,4 +1,4 @@
-"""Whose memory a batch is: kept batches, views of them, copies."""
+"""The memory of batches: kept batches, views of them, and copies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def whole(etth1: tensorcache.Dataset) -> np.ndarray[Any, Any]:
 
 
 def check(batch: tensorcache.Batch, whole: np.ndarray[Any, Any]) -> list[int]:
-    """Hold a batch against the columns; its starts."""
+    """Check a batch against the columns, and return its starts."""
     for at, start in enumerate(batch.start.tolist()):
         np.testing.assert_array_equal(batch.context[at], whole[start : start + C])
         assert batch.target is not None

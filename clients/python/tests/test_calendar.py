@@ -1,4 +1,4 @@
-"""The calendar features of a load against those of pandas."""
+"""The calendar features of a load are those of pandas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import tensorcache
 
 
 def feature(times: pd.Series, name: str) -> Any:
-    """What pandas calls it."""
+    """The values of a calendar feature from pandas."""
     name = name.replace("dayof", "day_of_")
     return (
         times.dt.isocalendar().week if name == "weekofyear" else getattr(times.dt, name)

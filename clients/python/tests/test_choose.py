@@ -1,4 +1,4 @@
-"""The choice between the daemon's gather and the client's own, with a clock that the test sets."""
+"""The choice between the daemon's gather and the client's, with a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ CORES = 2
 
 
 class Machine:
-    """A machine whose steps take a set time for each delivery, with so many idle cores of two."""
+    """A machine of two cores whose steps take a fixed time per delivery.
+
+    ``idle`` is the number of idle cores during steps by "slot"; None if it is unknown.
+    """
 
     def __init__(self, slot: float, local: float, idle: float | None = 1.0) -> None:
         self.takes = {"slot": slot, "local": local}
@@ -31,7 +34,7 @@ class Machine:
         return None if self.idle is None else (round(self.idled), round(self.passed))
 
     def step(self, slower: float = 1.0) -> bool:
-        """A step; whether another delivery is to be had."""
+        """Take a step, and return whether the feed must change its delivery."""
         delivery = self.chooser.delivery
         took = self.takes[delivery] * slower
         self.now += took
@@ -46,9 +49,9 @@ def settle(
     noise: random.Random | None = None,
     scatter: float = 0.0,
 ) -> tuple[str, int, int]:
-    """Step until it is settled.
+    """Step until the choice is settled.
 
-    The choice, how often the delivery changed, and after how many steps.
+    Returns the chosen delivery, the number of changes and the number of steps.
     """
     patch.setattr(auto_delivery, "clock", machine.clock)
     patch.setattr(auto_delivery, "ticks", machine.ticks)
@@ -108,7 +111,7 @@ def test_legs_that_scatter_are_repeated(monkeypatch: pytest.MonkeyPatch) -> None
             )
             wrong += found != want
             longer += steps > 2 * LEAD * (STEPS + 1) + (LEAD + 1) * WARM
-    assert wrong < 14  # 8 of 400; the median of four pairs is wrong in 26
+    assert wrong < 14  # 8 of 400; a choice by the median of four pairs is wrong in 26
     assert longer > 100
 
 
@@ -137,7 +140,7 @@ def test_the_time_between_passes_is_no_step(monkeypatch: pytest.MonkeyPatch) -> 
     while not machine.chooser.settled:
         for _ in range(10):
             machine.step()
-        # An evaluation, not FAR off.
+        # An evaluation takes less than FAR times a step, so it is no outlier.
         machine.now += 10 if machine.chooser.delivery == "local" else 1
         machine.chooser.pause()
     assert machine.chooser.delivery == "local"

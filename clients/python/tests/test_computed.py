@@ -1,4 +1,4 @@
-"""Columns computed from a dataset's own, put beside them as the next dataset."""
+"""Columns computed from those of a dataset, put together with them as another dataset."""
 
 from __future__ import annotations
 

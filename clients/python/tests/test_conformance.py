@@ -38,7 +38,7 @@ def put(cache: tensorcache.Cache, described: dict[str, Any]) -> tensorcache.Data
 
 
 def keywords(given: dict[str, Any]) -> dict[str, Any]:
-    """JSON as keywords: a pair is a tuple."""
+    """Keywords from JSON: a pair becomes a tuple."""
     pairs = ("rows", "time", "fit_rows")
     return {
         key: tuple(v) if key in pairs and isinstance(v, list) else v for key, v in given.items()
@@ -58,9 +58,9 @@ def cut(windows: tensorcache.Windows, cuts: list[dict[str, Any]]) -> tensorcache
 
 
 def check(got: Any, wanted: dict[str, Any]) -> None:
-    """The parts of a batch or sample.
+    """Check the parts of a batch or sample.
 
-    All that are wanted and no others, with the dtypes, shapes and values.
+    It has the wanted parts and no others, with the wanted dtypes, shapes and values.
     """
     names = [*tensorcache._feed.batch.PARTS]
     parts = {name: getattr(got, name, None) for name in names}
@@ -163,7 +163,7 @@ def check_inverse(data: tensorcache.Dataset, described: dict[str, Any]) -> None:
 
 
 def test_what_is_kept_is_what_the_oracle_says() -> None:
-    """make_conformance.py would write the same files again."""
+    """make_conformance.py makes the same files as those in the repository."""
     assert sorted(CASES) == NAMES
     for name, case in CASES.items():
         assert json.loads(json.dumps(make_conformance.answered(case))) == kept(name), name

@@ -1,4 +1,4 @@
-"""Trainers in another container than the daemon: another process namespace and user, by unshare."""
+"""Trainers in another container than the daemon: another process namespace and another user."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def directory() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def total(directory: Path) -> float:
-    """What the trainer adds up, by a client beside the daemon."""
+    """The sum that the trainer must print, from a client in this process."""
     data = tensorcache.connect(directory, autostart=False).load("etth1", ETTH1, time="date")
     windows = data.windows(context_length=24, prediction_length=6, rows=(0, 900))
     with windows.feed(batch_size=16, order="shuffle", seed=4) as feed:
@@ -144,14 +144,14 @@ def test_the_end_of_a_container_is_noticed(directory: Path, total: float) -> Non
     trainer = as_user(ALLOWED, TRAINER, [str(directory), "slot", "stay"])
     assert trainer.stdout is not None
     assert trainer.stdout.readline()
-    # A number of the other namespace would name another process here.
+    # The daemon reports 0, because a pid of another namespace would name another process here.
     assert [f["pid"] for f in cache.feeds()] == [0]
     feeds = subprocess.run(
         [find_binary(), "feeds", "--dir", directory], capture_output=True, text=True, timeout=60
     )
     assert feeds.stdout.split("\n")[1].split()[1:3] == ["etth1", "elsewhere"], feeds
     container = Path(f"/proc/{trainer.pid}/task/{trainer.pid}/children").read_text().split()
-    os.kill(int(container[0]), signal.SIGKILL)  # its first process
+    os.kill(int(container[0]), signal.SIGKILL)  # the container's first process
     trainer.communicate(timeout=60)
     wait_until(lambda: not cache.feeds(), "the daemon still serves a trainer that is gone")
 

@@ -26,7 +26,7 @@ PARTS = (
 def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcache.Dataset:
     """Three items of 400, 90 and 35 rows.
 
-    ``a`` to ``d`` are float32, ``m`` misses values, ``k`` is float64.
+    ``a`` to ``d`` are float32, ``m`` has missing values, ``k`` is float64.
     """
     rows = [400, 90, 35]
     rng = np.random.default_rng(5)
@@ -135,7 +135,7 @@ def test_local_is_what_slots_are(
     ):
         assert local.delivery == "local"
         hold_equal(local, slots)
-        kept = list(local)  # in memory of this process: nobody waits for it
+        kept = list(local)  # in memory of this process: kept batches block no slots
         assert all(
             batch.context.flags.c_contiguous and batch.context.flags.writeable for batch in kept
         )

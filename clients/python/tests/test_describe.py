@@ -1,4 +1,4 @@
-"""Statistics of columns against numpy."""
+"""Statistics of columns are those of numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Killing either side at any time: errors that say how to go on, and nothing left behind."""
+"""Either side is killed at any time: errors say how to continue, and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ TRAINER = f"""if True:
 
 @pytest.fixture
 def windows(etth1: tensorcache.Dataset) -> Iterator[tensorcache.Windows]:
-    """Windows of a daemon that lives, whatever a test before did to it."""
+    """Windows of a running daemon, even if the test before killed it."""
     cache = tensorcache.connect()
     with cache.dataset("etth1") as data:
         yield data.windows(context_length=24, prediction_length=6)
 
 
 def trainer(code: str = TRAINER) -> subprocess.Popen[str]:
-    """A trainer in a process of its own, with a feed in mid-batch."""
+    """A trainer in a separate process, whose feed is in the middle of a pass."""
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -52,7 +52,7 @@ def trainer(code: str = TRAINER) -> subprocess.Popen[str]:
 
 
 def halt(pid: int) -> None:
-    """Stop a process; its threads stand still only some time after ``kill`` has returned."""
+    """Stop a process, and wait until its threads have stopped; ``kill`` returns earlier."""
     os.kill(pid, signal.SIGSTOP)
     threads = Path(f"/proc/{pid}/task")
     if threads.exists():
@@ -63,7 +63,7 @@ def halt(pid: int) -> None:
 
 
 def without_ticks(feed: tensorcache.Feed) -> None:
-    """Have a feed's waits end by what comes over its socket alone."""
+    """Set a long receive timeout, so that only the socket's events end a feed's waits."""
     assert feed._stream is not None
     feed._stream._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 600, 0))
 
@@ -132,7 +132,7 @@ def test_a_killed_trainer_whose_child_holds_the_socket_is_noticed(
 def test_a_stopped_trainer_costs_the_daemon_nothing(
     windows: tensorcache.Windows, delivery: str, work: int
 ) -> None:
-    """The daemon stayed awake, or slept briefly, for a trainer at full speed or a little slower."""
+    """The daemon sleeps after a trainer is stopped at full speed or at a slightly lower speed."""
     pid = tensorcache.connect().health()["pid"]
     code = TRAINER.replace("slots=4", f'order="random_start", delivery="{delivery}"')
     process = trainer(
@@ -224,7 +224,7 @@ def test_the_same_feed_goes_on_where_it_was_once_a_daemon_runs_again(
 
 
 def waits(feed: tensorcache.Feed, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Is set once the feed's loop waits for a batch."""
+    """An event that is set when the feed's loop waits for a batch."""
     stream, waiting = feed._stream, threading.Event()
     assert stream is not None
     receive = stream._receive_blocking
@@ -271,7 +271,7 @@ def test_interrupting_a_waiting_loop_attaches_anew_at_the_same_place(
         waiting.wait()
         os.kill(os.getpid(), signal.SIGINT)
 
-    # A shell's background jobs ignore it.
+    # Background jobs of a shell ignore SIGINT.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
@@ -341,7 +341,7 @@ def test_a_killed_load_leaves_nothing_and_the_daemon_lives(
 
     def kill(job: dict[str, object]) -> None:
         for pid in {*children(daemon)} & {*processes("ingest")}:
-            with contextlib.suppress(ProcessLookupError):  # the one that was killed before
+            with contextlib.suppress(ProcessLookupError):  # an earlier call killed the process
                 os.kill(pid, signal.SIGKILL)
 
     with pytest.raises(tensorcache.TensorcacheError) as caught:

@@ -31,7 +31,7 @@ def whole(etth1: tensorcache.Dataset) -> np.ndarray[Any, Any]:
 
 
 def check(batch: tensorcache.Batch, whole: np.ndarray[Any, Any]) -> list[int]:
-    """Hold a batch against the columns; its starts."""
+    """Check a batch against the columns, and return its starts."""
     for at, start in enumerate(batch.start.tolist()):
         np.testing.assert_array_equal(batch.context[at], whole[start : start + C])
         assert batch.target is not None
@@ -102,7 +102,7 @@ def test_a_pass_that_was_left_counts_when_it_delivered(windows: tensorcache.Wind
     with windows.feed(batch_size=B, order="shuffle") as feed:
         orders = [starts_of(feed) for _ in range(3)]
         feed.set_epoch(0)
-        iter(feed)  # a probe that takes nothing counts for nothing
+        iter(feed)  # an iterator that delivers no batch does not count as a pass
         for batch in feed:
             assert batch.start.tolist() == orders[0][:B]
             break
@@ -193,7 +193,7 @@ def test_a_state_of_other_windows_is_refused_with_what_differs(
         feed.load_state_dict(state)
     with windows.feed(
         batch_size=B, order="shuffle"
-    ) as feed:  # whose seed is 0, which a cursor leaves out
+    ) as feed:  # the seed is 0, and the cursor omits it
         with pytest.raises(tensorcache.CursorError, match=r"its seed is 1, here 0$"):
             feed.load_state_dict(state)
         feed.load_state_dict({**feed.state_dict(), "seed": 0})
@@ -209,7 +209,7 @@ def test_a_state_of_other_windows_is_refused_with_what_differs(
     ):
         feed.load_state_dict(state)
     with windows.feed(batch_size=7, order="shuffle", seed=1, num_replicas=2) as feed:
-        feed.load_state_dict(state)  # another batch size and number of ranks is no other order
+        feed.load_state_dict(state)  # the batch size and the number of ranks do not matter
 
 
 def test_closing(windows: tensorcache.Windows, cache: tensorcache.Cache) -> None:
@@ -248,7 +248,7 @@ def test_closing_from_another_thread_wakes_a_waiting_loop(windows: tensorcache.W
         slots = 0
         try:
             while True:
-                # Never given back: after three nothing more comes.
+                # The loop never releases a slot, so no batch follows the third.
                 slots += len(list(stream.receive()))
                 if slots == 3:
                     dry.set()

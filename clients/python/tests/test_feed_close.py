@@ -23,12 +23,12 @@ def windows(cache: tensorcache.Cache) -> tensorcache.Windows:
 
 
 def close(feed: tensorcache.Feed, cache: tensorcache.Cache) -> None:
-    """Close the feed as somebody else would."""
+    """Close the feed through the control API, as another process can."""
     mine = [one for one in cache.feeds() if one["dataset"] == "closing"]
     assert len(mine) == 1
     reply = cache._server.control.delete(f"/v1/feeds/{mine[0]['feed']}")
     assert reply["feed"] == mine[0]["feed"]
-    # Its statistics are the client's alone now.
+    # The statistics now come from the client alone.
     assert feed.stats()["verdict"] is None or reply["pid"]
 
 
@@ -50,7 +50,7 @@ def test_a_closed_feed_says_so_and_goes_on_from_its_state(
         assert "attach again" in told.value.hint
         np.testing.assert_array_equal(kept.context, first)
         state = feed.state_dict()
-        starts = np.concatenate([batch.start for batch in feed])  # or asked again
+        starts = np.concatenate([batch.start for batch in feed])  # the next pass attaches again
         np.testing.assert_array_equal(starts, np.arange(state["consumed"], 994))
     with windows.feed(batch_size=10) as again:
         again.load_state_dict(state)
@@ -94,7 +94,7 @@ def test_a_feed_that_is_closed_while_it_attaches_has_no_stream(
         feed._drop(stream)
     elif attaches == "to another daemon":
         next(batches)
-        stream._sock.close()  # as if it were gone
+        stream._sock.close()  # as if the daemon had died
     else:
         chooser = exchange(monkeypatch, feed)
         if attaches == "in a pass":
@@ -105,7 +105,7 @@ def test_a_feed_that_is_closed_while_it_attaches_has_no_stream(
 
     def closed(self: Feed, start: Any) -> Any:
         made = attach(self, start)
-        feed.close()  # by another thread, say
+        feed.close()  # as another thread can
         return made
 
     monkeypatch.setattr(Feed, "_attach", closed)
@@ -129,7 +129,7 @@ def test_a_feed_may_be_closed_between_any_two_looks_at_its_stream(
         nonlocal left
         stream, left = feed.__dict__["_stream"], left - 1
         if left == 0:
-            feed.close()  # by another thread, say
+            feed.close()  # as another thread can
         return stream
 
     def put(feed: Feed, stream: Any) -> None:
@@ -140,7 +140,7 @@ def test_a_feed_may_be_closed_between_any_two_looks_at_its_stream(
         feed = windows.feed(batch_size=10, slots=3, delivery="slot")
         next(iter(feed))
         if gone:
-            feed.__dict__["_stream"]._sock.close()  # as if it were
+            feed.__dict__["_stream"]._sock.close()  # as if the daemon had died
         else:
             exchange(monkeypatch, feed)
         left = looks

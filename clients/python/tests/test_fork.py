@@ -1,4 +1,4 @@
-"""A fork in mid-feed: the child's batches stay as they are, the parent's feed goes on."""
+"""A fork during a pass: the child's batches do not change, and the parent's feed continues."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def test_a_childs_batch_does_not_change_while_the_parent_goes_on(
         want = batch.context.copy()
         pid = os.fork()
         if pid == 0:
-            os.read(go[0], 1)  # the parent has been through the ring many times
+            os.read(go[0], 1)  # by now the daemon has refilled each slot many times
             same = np.array_equal(batch.context, want)
-            batch.context[:] = 0  # and writing here is not seen there
+            batch.context[:] = 0  # the parent must not see this write
             os.write(wait[1], b"1" if same else b"0")
             os._exit(0)
         del batch
@@ -124,7 +124,7 @@ def test_windows_are_good_in_the_child(windows: tensorcache.Windows) -> None:
 def test_workers_share_an_epoch(windows: tensorcache.Windows, method: str) -> None:
     part = windows.where(rows=(0, 500))
     with part.feed(batch_size=B) as feed:
-        next(iter(feed))  # one that is live when they start
+        next(iter(feed))  # this feed is live when the workers start
         context = multiprocessing.get_context(method)
         with context.Pool(2) as pool:
             served = pool.starmap(serve, [(part, rank, 3) for rank in range(3)])

@@ -1,4 +1,4 @@
-"""A reference to a batch's memory holds its slot; a slot without references is filled again."""
+"""A reference to a batch's memory keeps its slot; a slot without references is filled again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Interface:
-    """What has the array's memory by numpy's interface, and the array."""
+    """An object that exposes an array's memory by numpy's array interface, and keeps the array."""
 
     def __init__(self, array: Array) -> None:
         self.array = array
@@ -32,7 +32,7 @@ class Interface:
 
 
 class Other(np.ndarray[Any, Any]):
-    """An array of another class, which numpy does not see through when it looks for a base."""
+    """A subclass of ndarray: numpy stops at it when it looks for the base of an array."""
 
 
 def paused(array: Array) -> Iterator[Array]:
@@ -145,7 +145,7 @@ def test_what_is_pickled_is_a_copy(feed: tensorcache.Feed) -> None:
 
 def test_tracers_and_profilers_spoil_nothing(feed: tensorcache.Feed) -> None:
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
-        _ = frame.f_locals  # a copy of what the frame holds, which 3.12 and older keep in the frame
+        _ = frame.f_locals  # copies the locals; Python 3.12 and older store the copy in the frame
         return trace
 
     def epoch() -> list[tuple[Array, Array]]:

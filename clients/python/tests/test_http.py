@@ -1,4 +1,4 @@
-"""Requests over the control socket that the daemon does not read to their end, or not in time."""
+"""Control requests that are too large, or that the daemon does not receive in time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_request_that_is_too_large_is_told_so(cache: tensorcache.Cache) -> Non
 
 
 def test_a_request_that_came_too_late_is_sent_once_more(tmp_path: Path) -> None:
-    """Who is stopped in the middle of one, as a container may be, has not been heard."""
+    """The daemon ignores an incomplete request, as from a client in a stopped container."""
     asked: list[tuple[str, bytes]] = []
 
     class Late(http.server.BaseHTTPRequestHandler):

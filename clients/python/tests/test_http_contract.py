@@ -23,11 +23,13 @@ import tensorcache
 from daemon import processes, wait_until
 
 CASES = int(os.environ.get("TENSORCACHE_HTTP_CASES", "4"))
-"""How many requests are made up for each operation, of those that the document allows and of those
-that it forbids."""
+"""The number of generated requests for each operation and mode.
 
-# A document cannot say that a file or a window exists, or that two fields go together: what it
-# allows is served, or refused for what there is. What it forbids is refused.
+One mode makes requests that the document allows, the other those that it forbids.
+"""
+
+# A document cannot state that a file or a window exists, or that two fields depend on each other.
+# So the daemon may refuse a request that the document allows. It refuses all that it forbids.
 ALLOWED = ["2xx", "303", "304", "400", "401", "403", "404", "409", "410", "413", "422"]
 FORBIDDEN = ["400", "401", "403", "404", "405", "409", "410", "413", "415", "422"]
 
@@ -42,7 +44,7 @@ class Door(requests.Session):
 
 
 def open_door(cache: tensorcache.Cache) -> Door:
-    """The way in over TCP, and a dataset behind it."""
+    """Put a dataset, and return a session with the daemon over TCP."""
     cache.put("a", {"id": np.repeat([1, 2], 50), "x": np.arange(100.0)}, item_id="id")
     url = urlsplit(cache._server.control.post("/v1/ui")["url"])
     return Door(f"http://{url.netloc}", (Path(cache.health()["dir"]) / "token").read_text().strip())
@@ -50,19 +52,22 @@ def open_door(cache: tensorcache.Cache) -> Door:
 
 @pytest.fixture(scope="module")
 def door(cache: tensorcache.Cache) -> Iterator[Door]:
-    """The way in."""
+    """A session with the daemon over TCP."""
     with open_door(cache) as session:
         yield session
 
 
 @pytest.fixture(scope="module")
 def document(door: Door) -> dict[str, Any]:
-    """The daemon's own document, of which datasets, jobs and feeds are mostly some that exist."""
+    """The daemon's OpenAPI document, with two names each for datasets, jobs and feeds.
+
+    The first name of each exists when the requests begin.
+    """
     document: dict[str, Any] = door.get(door.base + "/v1/openapi.json").json()
     parameters = document["components"]["parameters"]
     for name, values in {"name": ["a", "none"], "job": ["j1", "j9"], "feed": ["f1", "f9"]}.items():
         parameters[name]["schema"] = {"type": "string", "enum": values}
-    # The others need a.
+    # The other operations need the dataset a, so DELETE removes another one.
     removed = {
         **parameters["name"],
         "schema": {"type": "string", "enum": ["gone", "none"]},
@@ -72,7 +77,7 @@ def document(door: Door) -> dict[str, Any]:
 
 
 def operations(document: dict[str, Any]) -> Iterator[Any]:
-    """The operations of a document, with checks that know what the daemon refuses with."""
+    """The operations of a document, with checks for the statuses of the daemon's answers."""
     checks = {
         "positive_data_acceptance": {"expected-statuses": ALLOWED},
         "negative_data_rejection": {"expected-statuses": FORBIDDEN},
@@ -102,7 +107,7 @@ def test_every_answer_is_a_documented_one(
 def test_a_daemon_that_is_told_to_stop_says_what_is_documented(
     document: dict[str, Any], tmp_path: Path
 ) -> None:
-    """A daemon of its own, which may stop once nobody is attached any more, and then does."""
+    """A separate daemon that is told to stop when idle; it stops after its last feed is closed."""
     cache = tensorcache.connect(tmp_path)
     seen: set[int] = set()
     allowed = copy.deepcopy(document)
@@ -124,7 +129,7 @@ def test_a_daemon_that_is_told_to_stop_says_what_is_documented(
 
 
 def refused_or_patient(case: schemathesis.Case) -> None:
-    """Leave out what would end the daemon at once, as nothing does."""
+    """Skip the requests that stop the daemon at once, such as one without a body."""
     assume(
         case.body is not NOT_SET
         and case.body not in (b"", "", {}, {"when_idle": False}, {"when_idle": None})
@@ -138,7 +143,7 @@ def try_out(
     seen: set[int],
     before: Callable[[schemathesis.Case], None],
 ) -> None:
-    """Make requests that the document allows, or forbids, and check each answer against it."""
+    """Send requests that the document allows or forbids, and check each answer against it."""
 
     @given(case=operation.as_strategy(generation_mode=mode))
     @settings(

@@ -1,6 +1,6 @@
-"""The image, without an engine.
+"""The container image, without a container engine.
 
-What the Dockerfile copies into scratch, run as its user in namespaces of its own.
+The tests run what the Dockerfile copies into ``scratch``, as the image's user in new namespaces.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ IMAGE_USER = 65532
 
 
 def is_static(binary: str) -> bool:
-    """Whether an ELF program needs no loader, which the image does not have."""
+    """Return whether an ELF program needs no dynamic loader: the image has none."""
     head = Path(binary).read_bytes()[:4096]
     begin, size, count = (
         int.from_bytes(head[a:b], "little") for a, b in [(32, 40), (54, 56), (56, 58)]
@@ -36,11 +36,12 @@ def is_static(binary: str) -> bool:
 
 @pytest.fixture(scope="module")
 def image() -> Iterator[Path]:
-    """The root of a container: the image's files, and the places that engines mount."""
+    """The root of a container: the image's files, and the directories that engines mount."""
     if reason := why_not():
         pytest.skip(reason)
     binary = find_binary()
-    # As that with the race detector; the installed one is as the Dockerfile builds it.
+    # A binary with the race detector needs a loader. The installed binary is built as in the
+    # Dockerfile.
     if not is_static(binary):
         with pytest.MonkeyPatch.context() as patch:
             patch.delenv("TENSORCACHE_BIN", raising=False)
@@ -70,7 +71,7 @@ def image() -> Iterator[Path]:
 
 
 def contained(root: Path, *words: str) -> list[str]:
-    """The command of a container of the image."""
+    """The command line that runs tensorcache with these words in a container of the image."""
     own = [
         "unshare",
         "--mount",
@@ -88,9 +89,9 @@ def contained(root: Path, *words: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def daemon(image: Path) -> Iterator[Path]:
-    """The daemon in its container.
+    """A daemon in a container.
 
-    What is given is the cache directory as others see the volume.
+    The fixture yields the cache directory, as processes outside the container see the volume.
     """
     env = dict(re.findall(r"(TENSORCACHE_\w+)=(\S+)", DOCKERFILE))
     assert env == {"TENSORCACHE_DIR": "/cache", "TENSORCACHE_AUTOSTART": "0"}
@@ -123,7 +124,7 @@ print(len(cache.load("etth1", "/data/ETTh1.csv", time="date")))
 
 
 def test_trainers_outside_load_and_train(image: Path, daemon: Path) -> None:
-    assert not Path("/data/ETTh1.csv").exists()  # the path is one of the daemon's container
+    assert not Path("/data/ETTh1.csv").exists()  # the path exists only in the daemon's container
     out, err = as_user(ALLOWED, LOADER, [str(daemon)]).communicate(timeout=60)
     assert out == "17420\n", err
     for delivery in ("slot", "local"):

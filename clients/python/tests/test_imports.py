@@ -1,4 +1,4 @@
-"""The package's imports have no circle: at run time, inside functions, and of annotations."""
+"""The package has no import cycle: neither at run time, nor in functions, nor for annotations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def modules_of(package: Path) -> dict[str, Path]:
 
 
 def imported(tree: ast.Module, name: str, is_package: bool) -> Iterator[str]:
-    """The dotted names that a module imports, wherever in it: each may be a module or in one."""
+    """The dotted names that a module imports anywhere; each is a module or a name in a module."""
     parts = name.split(".")
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -40,7 +40,7 @@ def imported(tree: ast.Module, name: str, is_package: bool) -> Iterator[str]:
 
 
 def graph_of(package: Path) -> Graph:
-    """For each module of a package the modules of it that it imports.
+    """The modules of a package that each of its modules imports.
 
     ``from . import b`` imports the module b, and the package itself only if it has no module b.
     """
@@ -55,7 +55,7 @@ def graph_of(package: Path) -> Graph:
 
 
 def circle_in(graph: Graph) -> list[str]:
-    """The modules of a circle, the first again at its end; none if there is no circle."""
+    """The modules of an import cycle, with the first repeated at the end; empty if none."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

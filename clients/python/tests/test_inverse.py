@@ -1,4 +1,4 @@
-"""Steps of a load undone: forecasts of differences, and what cannot be."""
+"""The inverse of a load's transformations: forecasts of differences, and what has no inverse."""
 
 from __future__ import annotations
 

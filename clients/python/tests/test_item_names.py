@@ -1,4 +1,4 @@
-"""Items of any name: found by it, and put into parts of a split by the hash of its JSON."""
+"""Items with any name: lookup by name, and splits by the hash of the name's JSON."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ whole = st.integers(-(2**63), 2**63 - 1)
 
 
 def test_the_hash_is_the_published_one() -> None:
-    """XxHash's vectors (its tests/sanity_test_vectors.h, and the README of python-xxhash)."""
+    """Test vectors of xxHash: tests/sanity_test_vectors.h, and the README of python-xxhash."""
     assert xxhash64(b"") == 0xEF46DB3751D8E999
     assert xxhash64(b"a") == 0xD24EC4F1A98C6E5B
     assert xxhash64(b"xxhash") == 3665147885093898016

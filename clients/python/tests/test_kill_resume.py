@@ -1,4 +1,4 @@
-"""``kill -9`` of trainers or the daemon in mid-epoch; others resume from the saved state."""
+"""``kill -9`` of trainers or the daemon in mid-epoch; new trainers resume from the saved state."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def windows_of(spec: dict[str, Any]) -> tensorcache.Windows:
 
 
 def order_of(spec: dict[str, Any], order: str) -> list[int]:
-    """The whole epoch as one trainer gets it.
+    """The starts of the whole epoch, as one trainer receives them.
 
-    Lanes are of batch size times ranks, blocks of the batch size.
+    The number of lanes is the batch size times the ranks; blocks have the batch size of one rank.
     """
     size = {"lanes": BEFORE[0] * BEFORE[1], "random_start": BEFORE[0]}.get(order, 32)
     with windows_of(spec).feed(batch_size=size, order=order, seed=9) as feed:
@@ -141,7 +141,7 @@ def test_other_ranks_go_on_where_the_state_was_saved(
         for batch in step
         for start in batch
     ]
-    if order != "random_start":  # whose steps are not of equal size
+    if order != "random_start":  # its steps differ in size
         assert state["consumed"] == len(seen) == STEPS * BEFORE[0] * BEFORE[1]
         assert seen == whole[: len(seen)]
     left = (len(whole) - len(seen)) % (batch_size * ranks)

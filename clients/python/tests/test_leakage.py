@@ -1,6 +1,6 @@
-"""Scalings that saw what a model is judged by.
+"""Leakage: scalings fitted on rows that a model is evaluated on.
 
-Warned of by split and backtest, refused by check_leakage().
+``split`` and ``backtest`` warn of it, and ``check_leakage()`` raises an error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files into mapped columns."""
+"""Loads of files into memory-mapped columns."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_columns_are_mapped_not_copied(etth1: tensorcache.Dataset, home: Path) -
 
 
 def mapping_of(address: int) -> str:
-    """The line of /proc/self/maps that holds an address."""
+    """The line of /proc/self/maps whose range contains an address."""
     for line in Path("/proc/self/maps").read_text().splitlines():
         low, high = (int(x, 16) for x in line.split()[0].split("-"))
         if low <= address < high:
@@ -215,7 +215,7 @@ def test_datasets_and_remove(cache: tensorcache.Cache, tmp_path: Path) -> None:
 
 
 def write(path: Path, *lines: str) -> Path:
-    """A file of lines."""
+    """Write lines to a file, and return its path."""
     path.write_text("\n".join(lines) + "\n")
     return path
 
