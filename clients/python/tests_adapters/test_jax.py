@@ -1,4 +1,4 @@
-"""The JAX loader: arrays that are the ring's memory, and that never change."""
+"""The JAX loader: its arrays lie in the ring's memory and never change."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def arrays_of(
 
 
 def settle() -> None:
-    """JAX lets go of numpy arrays at its next call."""
+    """Call JAX once, because it releases numpy arrays at its next call."""
     gc.collect()
     jnp.zeros(()).block_until_ready()
     gc.collect()
@@ -120,7 +120,7 @@ def test_arrays_are_the_rings_memory_and_hold_it(windows: tensorcache.Windows) -
 
 
 def test_donated_arrays_are_not_the_daemons(windows: tensorcache.Windows) -> None:
-    """A computation that may write over its argument: the batches after are right all the same."""
+    """A computation may overwrite its donated argument; the later batches are still correct."""
     step = jax.jit(lambda x: x.at[:].set(-1.0), donate_argnums=0)
     want = arrays_of(windows)
     with tensorcache.jax.loader(windows, batch_size=B, slots=4, drop_last=True) as loader:
@@ -191,7 +191,7 @@ def test_state_epochs_ranks_and_pickling(windows: tensorcache.Windows) -> None:
 
 
 def test_batches_over_several_devices(windows: tensorcache.Windows, home: Any) -> None:
-    """Two devices have to be asked for before JAX begins, so in a process of their own."""
+    """Two devices, in a separate process: their number must be set before JAX starts."""
     code = f"""if True:
         import jax, numpy as np, tensorcache, tensorcache.jax
         from jax.sharding import Mesh, NamedSharding, PartitionSpec

@@ -1,6 +1,6 @@
 """The example of a stateful LSTM.
 
-What it shows, and that it would show it if the state were carried wrongly.
+The example passes, and it fails if the state is carried over wrongly.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def test_the_example_exits_with_0(
 def test_resets_make_lanes_equal_to_unbroken_stretches(
     cache: tensorcache.Cache, example: ModuleType, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Several items; each stretch is found from the starts alone, and starts from zero."""
+    """Several items; the test finds the stretches from the starts, each with a zero state."""
     rng = np.random.default_rng(seed)
     lengths = rng.integers(5, 60, 6) * 4 + rng.integers(0, 4, 6)
     times = np.concatenate([np.arange(n) for n in lengths])

@@ -1,6 +1,6 @@
-"""Lightning's Trainer over our loader.
+"""Lightning's Trainer over the torch loader.
 
-Every window once an epoch, resumed exactly, shared by processes.
+An epoch has every window once, training resumes exactly, and processes share an epoch.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
 
 
 class Model(lightning.LightningModule):
-    """Writes down which windows it saw; one list an epoch, and one for each other stage."""
+    """Records which windows it saw: one list per epoch, and one for each other stage."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ def test_fit_with_the_loader_as_it_is(windows: tensorcache.Windows) -> None:
 def test_a_checkpoint_goes_on_at_the_next_batch(
     windows: tensorcache.Windows, tmp_path: Path, stop: int
 ) -> None:
-    """In the middle of an epoch, at its end, in the middle of the next."""
+    """The checkpoint is in the middle of an epoch, at its end, or in the middle of the next."""
     options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 7, "format": "dict"}
     first, second = Model(), Model()
     saves = ModelCheckpoint(tmp_path, every_n_train_steps=stop, save_top_k=-1, filename="at")
@@ -185,7 +185,7 @@ DISTRIBUTED = f"""if True:
 
 
 def test_processes_share_an_epoch(windows: tensorcache.Windows, tmp_path: Path) -> None:
-    """The loaders are made before Lightning joins the processes, one of which it starts."""
+    """The loaders exist before Lightning starts the second process and joins the two."""
     script = tmp_path / "train.py"
     script.write_text(DISTRIBUTED)
     environment = {

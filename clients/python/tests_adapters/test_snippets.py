@@ -1,4 +1,4 @@
-"""What the READMEs and docs/FRAMEWORKS.md show, run as it stands; of JAX in test_jax.py."""
+"""The code of the READMEs and docs/FRAMEWORKS.md, unchanged; test_jax.py has the part on JAX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The torch loader: a DataLoader's manners over the feed's memory."""
+"""The torch loader: the interface of a DataLoader over the feed's memory."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_set_epoch_and_state(windows: tensorcache.Windows) -> None:
         state = json.loads(json.dumps(loader.state_dict()))
     with tensorcache.torch.loader(windows, **options) as loader:
         loader.load_state_dict(state)
-        loader.set_epoch(0)  # as trainers do after loading a state: it goes on in the middle
+        loader.set_epoch(0)  # as trainers do after loading a state: the epoch continues
         assert seen + starts_of(loader) == epochs[0]
         assert starts_of(loader) == epochs[1]
         loader.set_epoch(0)
@@ -204,7 +204,7 @@ def test_rank_and_world_size_come_from_torch_distributed(
 def test_ranks_are_looked_up_when_a_pass_begins(
     windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As under torchrun, and where a loader was made before the processes were joined."""
+    """The ranks may be known later than the loader, as under torchrun or in a process group."""
     with tensorcache.torch.loader(windows, batch_size=B, shuffle=True, format="dict") as loader:
         seen: list[int] = []
         for batch in loader:
@@ -232,7 +232,7 @@ def test_a_loader_survives_pickling_and_forks(windows: tensorcache.Windows) -> N
             third = starts_of(copy)
         read, write = os.pipe()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of forks beside threads
+            warnings.simplefilter("ignore")  # a fork in a process with threads warns
             child = os.fork()
         if child == 0:
             try:
@@ -321,7 +321,7 @@ def test_what_is_sent_to_another_process_stays_as_it_is(
     ) as loader:
         context, _ = next(iter(loader))
         want = context.clone()
-        queue.put(context)  # moves it into memory that both have
+        queue.put(context)  # moves it into shared memory
         del context
         assert sum(len(context) for context, _ in loader) == 971
         assert torch.equal(queue.get(), want)

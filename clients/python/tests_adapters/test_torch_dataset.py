@@ -1,4 +1,4 @@
-"""The map-style dataset: what a DataLoader makes of it, however its workers are started."""
+"""The map-style dataset in a DataLoader, for each way to start its workers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import tensorcache
 
 C, P, B = 24, 6, 32
 
-# Where JAX is loaded too it warns of forks, in a hook that cannot raise.
+# If JAX is loaded too, it warns of forks in a hook that cannot raise.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*fork:DeprecationWarning", "ignore:.*os.fork:RuntimeWarning"
 )

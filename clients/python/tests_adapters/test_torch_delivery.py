@@ -1,4 +1,4 @@
-"""The torch loader by each delivery: the same tensors, and what each promises of them."""
+"""The torch loader by each delivery: the same tensors, and the guarantees of each delivery."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ C, P, B = 24, 6, 32
 def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcache.Dataset:
     """Items of 400, 90 and 35 rows.
 
-    ``a`` to ``c`` are float32, ``m`` misses values, ``k`` is float64.
+    ``a`` to ``c`` are float32, ``m`` has missing values, ``k`` is float64.
     """
     rows = [400, 90, 35]
     rng = np.random.default_rng(5)
@@ -89,7 +89,7 @@ def test_blocks_are_used_again_once_nothing_refers_to_them(data: tensorcache.Dat
         for context, target in loader:
             assert context.data_ptr() % 64 == target.data_ptr() % 64 == 0
             seen.add(context.data_ptr())
-            context.add_(1)  # writable, and nobody else's
+            context.add_(1)  # the block is writable and not shared
         assert len(seen) == 2, "one with the loop, one being filled"
         kept = [(context, target.sum()) for context, target in loader]
         assert len({context.data_ptr() for context, _ in kept}) == len(kept), (

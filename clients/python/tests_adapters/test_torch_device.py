@@ -1,7 +1,7 @@
-"""Batches on a device, with a CUDA of our own making: no test machine has one.
+"""Batches on a device, with a fake CUDA, so that the tests need no GPU.
 
-The fake copies a slot only when its event is waited for or found to be through: whoever lets a slot
-go before reads what the daemon wrote after.
+The fake copies a slot only when the loader waits for the copy's event. If the loader releases a
+slot earlier, the copy has values that the daemon wrote later.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ C, P, B = 24, 6, 32
 
 
 class Cuda:
-    """Copies that are late.
+    """A fake CUDA whose copies run late.
 
     Attributes:
-        late: what is to be copied, oldest first.
-        pinned: the registered addresses and their sizes.
-        waits: how often an event was waited for.
+        late: the pending copies, oldest first.
+        pinned: the size of the registered memory by address.
+        waits: the number of waits for an event.
     """
 
     def __init__(self, code: int = 0) -> None:
@@ -90,7 +90,7 @@ class Cuda:
 
 @pytest.fixture
 def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
-    """What ``device="meta"`` is served by: copies into ordinary memory, late."""
+    """The fake that serves ``device="meta"``: late copies into ordinary memory."""
     fake = Cuda()
     made = torch_device.ToDevice.__init__
 
@@ -100,7 +100,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
     def copy(self: Any, flat: torch.Tensor) -> torch.Tensor:
         there = torch.zeros_like(flat)
         event = fake.Event()
-        # As a device: it holds no tensor.
+        # A device copies from an address and has no reference to the tensor.
         place = (ctypes.c_uint8 * flat.numel()).from_address(flat.data_ptr())
         fake.late.append(lambda: there.copy_(torch.from_numpy(np.array(place))))
         event.record(None)
@@ -177,7 +177,8 @@ def test_a_forked_child_leaves_the_ring_to_its_parent(
         pid = os.fork()
         if pid == 0:
             with contextlib.suppress(BaseException):
-                loader._feed._stream = None  # type: ignore[union-attr]  # dropped, not closed: as garbage goes
+                # The stream is dropped without a close, as by the garbage collector.
+                loader._feed._stream = None  # type: ignore[union-attr]
                 gc.collect()
                 os._exit(0 if cuda.pinned and not cuda.waits else 1)
             os._exit(2)
@@ -185,7 +186,7 @@ def test_a_forked_child_leaves_the_ring_to_its_parent(
 
 
 def test_the_side_stream_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The copy as it is, with an event that is through at once."""
+    """The real side stream, with the events of the fake."""
     cuda = Cuda()
     monkeypatch.setattr(torch.Tensor, "record_stream", lambda tensor, stream: None)
     side = torch_device.SideStream(torch.device("cpu"), 2, cuda)
@@ -218,7 +219,7 @@ def test_devices_without_streams(windows: tensorcache.Windows) -> None:
 def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcache.Dataset:
     """Items of 400, 90 and 35 rows.
 
-    ``m`` misses values, ``u`` is uint16, ``s`` is constant in an item.
+    ``m`` has missing values, ``u`` is uint16, ``s`` is constant in an item.
     """
     rows = [400, 90, 35]
     rng = np.random.default_rng(5)
