@@ -1,4 +1,4 @@
-"""Wide tables become long ones as pandas.melt makes them."""
+"""A load reshapes wide tables to long ones as pandas.melt does."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_melted_tables_are_what_pandas_makes(
     )
     frame = frame.astype("int64" if whole else "float64")
     if whole is False:
-        frame.iloc[0, 0] = 0.5  # a decimal, so that the text is one of decimals
+        frame.iloc[0, 0] = 0.5  # one decimal value, so that the text column is read as decimals
     timed = data.draw(st.booleans())
     if timed:
         frame.insert(

@@ -1,4 +1,4 @@
-"""What is in memory: the data once for all trainers, none of it in the loader's own memory."""
+"""Memory: all trainers share one copy of the data, and a load uses little anonymous memory."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ ROWS, COLUMNS = 16_000_000, 8  # a Parquet file of 1 GB
 
 @pytest.fixture(scope="module", autouse=True)
 def shipped_binary(home: Path) -> None:
-    """The binary that users run where there is one.
+    """Use the binary that users run, if there is one.
 
-    A race detector's memory is not the daemon's.
+    A build with the race detector uses more memory.
     """
     named = os.environ.pop("TENSORCACHE_BIN")
     try:
@@ -36,7 +36,7 @@ def shipped_binary(home: Path) -> None:
 
 
 def anonymous(pids: list[int]) -> int:
-    """The anonymous memory of processes, in bytes; one that is gone has none."""
+    """Return the anonymous memory of processes, in bytes; an ended process counts as 0."""
     total = 0
     for pid in pids:
         try:
@@ -48,7 +48,7 @@ def anonymous(pids: list[int]) -> int:
 
 
 def mapped(pid: int, path: Path) -> tuple[int, int]:
-    """The resident and the proportional size of a mapped file in a process, in bytes."""
+    """Return the resident (RSS) and proportional (PSS) size of a mapped file, in bytes."""
     rss = pss = 0
     inside = False
     for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
@@ -63,7 +63,7 @@ def mapped(pid: int, path: Path) -> tuple[int, int]:
 
 @pytest.fixture(scope="module")
 def gigabyte(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A Parquet file of 1 GB: 8 float64 columns of random numbers, which no codec shrinks."""
+    """Return a Parquet file of 1 GB: 8 float64 columns of random, incompressible numbers."""
     path = tmp_path_factory.mktemp("big") / "gigabyte.parquet"
     rng = np.random.default_rng(0)
     chunk = 1_000_000
@@ -105,7 +105,7 @@ def test_loading_a_gigabyte_of_text_takes_little_memory_of_its_own(
 def test_one_batch_of_everything_takes_little_memory_of_its_own(
     cache: tensorcache.Cache, home: Path, tmp_path: Path, how: str
 ) -> None:
-    """A table is often written as a single batch; Arrow's reader holds it in memory, twice."""
+    """A table is often written as a single batch; Arrow's reader keeps two copies in memory."""
     rows = 2_000_000
     rng = np.random.default_rng(0)
     columns: dict[str, pa.Array] = {f"c{i}": pa.array(rng.random(rows)) for i in range(COLUMNS - 4)}
@@ -139,7 +139,7 @@ def load_and_watch(
     options: dict[str, str],
     load: Callable[[], None] | None = None,
 ) -> int:
-    """The peak of the anonymous memory of daemon and child during a load."""
+    """Return the peak anonymous memory of the daemon and its child during a load, in bytes."""
     done = threading.Event()
     peak = 0
 

@@ -33,7 +33,7 @@ def places(batch: Any) -> list[Place]:
 def epoch_of(
     windows: tensorcache.Windows, ranks: int = 1, epoch: int = 0, **options: Any
 ) -> list[Place]:
-    """The windows of an epoch in the order in which steps consume them, over all ranks."""
+    """Return an epoch's windows in the order in which steps consume them, over all ranks."""
     dealt = []
     for rank in range(ranks):
         with windows.feed(**options, rank=rank, num_replicas=ranks, tail="short") as feed:
@@ -58,7 +58,7 @@ def test_ranks_batch_sizes_layouts_and_resumes_change_nothing(
         epoch = data.draw(st.integers(0, 2))
         note(f"windows({spec}).feed({options}), {size} a batch, {ranks} ranks, epoch {epoch}")
 
-        lanes = size * ranks  # in lanes the batch size is part of the order
+        lanes = size * ranks  # the order of lanes depends on the batch size
         first = epoch_of(
             windows, epoch=epoch, batch_size=lanes if order == "lanes" else size, **options
         )
@@ -83,7 +83,7 @@ def hold_against_slots(
     options: dict[str, Any],
     data: st.DataObject,
 ) -> None:
-    """Serve the same windows by some delivery and, from another layout, out of slots."""
+    """Compare a drawn delivery with slot delivery from another layout of the same data."""
     options |= {"channels_first": data.draw(st.booleans()), "mask": data.draw(st.booleans())}
     delivery = data.draw(st.sampled_from(["auto", "view", "local", "slot"]))
     note(f"feed({options}) by {delivery}")
@@ -113,7 +113,7 @@ def check_resume(
     options: dict[str, Any],
     data: st.DataObject,
 ) -> None:
-    """Stop after some batches of one trainer, and resume with others and other batch sizes."""
+    """Stop one trainer after some batches; resume with other rank counts and batch sizes."""
     alone = size * ranks if order == "lanes" else size
     with windows.feed(batch_size=alone, tail="short", **options) as feed:
         feed.set_epoch(epoch)

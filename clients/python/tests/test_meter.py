@@ -1,4 +1,4 @@
-"""The waiting meter: who waited for whom, told by both sides."""
+"""The waiting meter: the client and the daemon report how long each waited for the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ C, P, B = 24, 6, 32
 
 @pytest.fixture(scope="module")
 def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
-    """971 windows of float64: 31 batches of 32, the last of 11."""
+    """Return 971 windows of float64: 31 batches of at most 32, the last of 11."""
     return etth1.windows(context_length=C, prediction_length=P, rows=(0, 1000), dtype=None)
 
 
@@ -61,7 +61,7 @@ def test_both_sides_tell_how_long_they_waited(
         )
         assert status["wait_trainer_s"] >= stats["wait_trainer_s"]
         assert status["delivery"] == "slot"
-        # The rest changes with time.
+        # The rest of the verdict changes with time.
         bound, asked = (v["verdict"].partition(":")[0] for v in (status, stats))
         assert bound == asked
     assert feed.stats()["verdict"] is None

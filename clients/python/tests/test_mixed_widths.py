@@ -1,4 +1,4 @@
-"""Files that differ in how wide a column's numbers are."""
+"""Files of one dataset whose columns have numbers of different widths."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAIRS = [
 def written(
     tmp_path: Path, dtypes: tuple[str, str], last: int = 100
 ) -> tuple[list[Path], np.ndarray]:
-    """A file of each dtype, and all values as float64."""
+    """Write one file for each dtype; return the files and all values as float64."""
     whole = [np.arange(50, dtype=dtype) for dtype in dtypes]
     whole[1][-1] = last
     tables = [pa.table({"a": values, "b": np.arange(50.0)}) for values in whole]

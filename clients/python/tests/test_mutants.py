@@ -1,10 +1,9 @@
 """Damaged Parquet, Arrow and NumPy files.
 
-An error, or exactly what the reference reader gives for the same bytes.
+A load either fails or returns exactly what the reference reader returns for the same bytes.
 
-The formats that Go's own readers are the reference for are in
-internal/ingest/load/mutants_test.go, and so are limits of time and memory. ``TENSORCACHE_SEED``
-damages them in another way.
+internal/ingest/load/mutants_test.go tests the formats whose reference reader is in Go, and the
+limits of time and memory. Set ``TENSORCACHE_SEED`` to get other damage.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pyarrow import ipc
 import tensorcache
 import test_types
 
-# Read before fixtures clear the environment.
+# The module reads the environment here, before fixtures clear it.
 MUTANTS = int(os.environ.get("TENSORCACHE_MUTANTS", "1000")) // 10
 SEED = int(os.environ.get("TENSORCACHE_SEED") or 20261121)
 KINDS = [
@@ -36,9 +35,9 @@ KINDS = [
 
 
 def mutate(rng: np.random.Generator, good: bytes, times: int, tail: int = 700) -> bytes:
-    """Damage as disks, copies and programs do it.
+    """Damage bytes as disks, copies and programs do.
 
-    Bits, lengths, ends, pieces that are gone or double.
+    The damage is flipped bits, wrong lengths, truncation, and lost or repeated pieces.
     """
     b = bytearray(good)
     for _ in range(times):
@@ -65,11 +64,11 @@ def mutate(rng: np.random.Generator, good: bytes, times: int, tail: int = 700) -
 
 
 def loaded(cache: tensorcache.Cache, path: Path, b: bytes) -> tensorcache.Dataset | None:
-    """What a load of the bytes gives, None for a refusal, which names the file."""
+    """Load the bytes; return None if the daemon refuses them with an error that names the file."""
     path.write_bytes(b)
     try:
         return cache.load("mutant", path)
-    except tensorcache.SpecError:  # of a column that is not there any more
+    except tensorcache.SpecError:  # the damage removed a column that the spec names
         return None
     except tensorcache.TensorcacheError as error:
         message = str(error)
@@ -77,11 +76,11 @@ def loaded(cache: tensorcache.Cache, path: Path, b: bytes) -> tensorcache.Datase
     return None
 
 
-# Of what we pass over, as histograms in the footer: the good values.
 def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
-    """With page checksums and without.
+    """Files with and without page checksums load as pyarrow reads the same bytes.
 
-    What loads is what pyarrow reads of the same bytes, if it reads them.
+    If pyarrow fails, the damage may be in a part that our reader skips, such as histograms in the
+    footer. Then the load must return the undamaged values.
     """
     table = test_types.table_of(KINDS, 200, seed=1)
     path, good = tmp_path / "x.parquet", []
@@ -103,7 +102,7 @@ def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
             OSError,
             pa.ArrowException,
         ):
-            if not checked and times > 1:  # no checksum says whether the other damage met a value
+            if not checked and times > 1:  # other damage may have changed a value
                 continue
             want = as_read(table, data)
         test_types.check(data, want)
@@ -111,7 +110,10 @@ def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
 
 
 def as_read(table: pa.Table, data: tensorcache.Dataset) -> pa.Table:
-    """The good values of the types that were read; those of times may be lost with metadata."""
+    """Return the undamaged values in the types that the load found.
+
+    Damaged metadata may lose the unit or zone of a time.
+    """
     columns = []
     for column in data.manifest["columns"]:
         values = table[column["name"]]
@@ -128,7 +130,7 @@ def as_read(table: pa.Table, data: tensorcache.Dataset) -> pa.Table:
 
 @pytest.mark.parametrize("form", ["file", "stream", "lz4", "zstd"])
 def test_arrow(cache: tensorcache.Cache, tmp_path: Path, form: str) -> None:
-    """Without checksums: what loads is what pyarrow reads of the same bytes."""
+    """Arrow has no checksums: whatever loads equals what pyarrow reads from the same bytes."""
     table = test_types.table_of(
         [*KINDS, pa.string(), pa.dictionary(pa.int8(), pa.string())], 40, seed=2
     )
@@ -151,7 +153,7 @@ def test_arrow(cache: tensorcache.Cache, tmp_path: Path, form: str) -> None:
 
 
 def read_arrow(b: bytes, form: str) -> pa.Table:
-    """What pyarrow reads of a stream or file, all of it checked."""
+    """Return what pyarrow reads from a stream or file, fully validated."""
     table = (ipc.open_stream if form == "stream" else ipc.open_file)(b).read_all()
     table.validate(full=True)
     return table
@@ -183,7 +185,7 @@ HEADERS = [
 
 
 def test_npy(cache: tensorcache.Cache, tmp_path: Path) -> None:
-    """Other dtypes, orders and shapes: what loads is what numpy reads of the same bytes."""
+    """Whatever loads, in any dtype, order and shape, equals what numpy reads from the bytes."""
     sink = io.BytesIO()
     np.save(sink, np.random.default_rng(3).normal(size=(60, 6)))
     path, good = tmp_path / "x.npy", sink.getvalue()

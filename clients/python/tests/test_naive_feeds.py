@@ -1,4 +1,4 @@
-"""What feeds serve, in every order, rank and cursor, against the formulas written in Python."""
+"""Feeds of every order, rank and cursor serve what the formulas in Python give."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_lanes_reset_at_a_jump_between_two_windows(cache: tensorcache.Cache, del
 
 
 def weights_of(runs: list[Run], items: int, data: st.DataObject) -> list[float] | None:
-    """Weights of items, some of them 0, but not of all items that have windows; or none."""
+    """Draw item weights or None; at least one item with windows has a weight above 0."""
     if data.draw(st.booleans()):
         return None
     weights = data.draw(
@@ -80,7 +80,7 @@ def weights_of(runs: list[Run], items: int, data: st.DataObject) -> list[float] 
 
 
 def options_of(order: str, weights: list[float] | None) -> st.SearchStrategy[dict[str, Any]]:
-    few = order == "lanes"  # else no lane is longer than a window or two
+    few = order == "lanes"  # with more lanes, each would be one or two windows long
     return st.fixed_dictionaries(
         {
             "order": st.just(order),
@@ -102,7 +102,7 @@ def check(
     options: dict[str, Any],
     data: st.DataObject,
 ) -> None:
-    """Every rank, from the start of an epoch and from a cursor inside it."""
+    """Check every rank, from the start of an epoch and from a cursor inside it."""
     epoch = data.draw(st.sampled_from([0, 1, 2, 2**64 - 2]))
     dealt = order.deal(epoch)
     fewest = sum(-(-count // order.batch_size) for _, count in order.runs)
@@ -138,7 +138,7 @@ def serve(
     everything: tensorcache.Sample,
     numbers: dict[tuple[int, int], int],
 ) -> list[list[bool]]:
-    """Consume the rest of an epoch and check its windows and values; returns the resets."""
+    """Consume the rest of an epoch, check its windows and values, and return the resets."""
     resets = []
     after: list[int] = []
     for batch, (wanted, _) in zip(feed, dealt, strict=True):
@@ -155,7 +155,7 @@ def serve(
             "target_missing",
         ):
             served, cut = getattr(batch, name), getattr(everything, name)
-            # Mask=True delivers them where nothing is padded or missing, too.
+            # With mask=True, the feed delivers masks even if nothing is padded or missing.
             if cut is None and served is not None:
                 assert (
                     served.all()

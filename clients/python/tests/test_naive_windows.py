@@ -1,4 +1,4 @@
-"""Which windows exist, why others do not, and all their values, against loops over the frame."""
+"""Windows, their values and the reasons for rejected positions, against loops over the frame."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_windows_are_those_of_the_loops(
 
 
 def check_refusal(loaded: tensorcache.Dataset, keywords: dict[str, Any], found: Found) -> None:
-    """Where no window is left the error says what the positions were lost to."""
+    """If no window is left, the error gives the reasons for the rejected positions."""
     with pytest.raises(tensorcache.SpecError) as caught:
         loaded.windows(**keywords)
     assert caught.value.type == "no_windows"
@@ -58,7 +58,7 @@ def check_refusal(loaded: tensorcache.Dataset, keywords: dict[str, Any], found: 
 def check_cuts(
     windows: tensorcache.Windows, naive: Naive, table: Table, data: st.DataObject
 ) -> None:
-    """Cut a few times; every part on the way is the oracle's."""
+    """Cut the windows a few times and compare every intermediate part with the oracle."""
     cuts: list[tuple[Any, ...]] = []
     for kind in data.draw(st.lists(st.sampled_from(["where", "split"]), max_size=2)):
         if kind == "where":
@@ -106,7 +106,7 @@ def parts_of(split: dict[str, Any]) -> int:
 def split_by_cuts(
     windows: tensorcache.Windows, split: dict[str, Any], parts: int
 ) -> list[tensorcache.Windows]:
-    """The parts of a split, those too that have no window."""
+    """Return the parts of a split, including parts without windows."""
     given: dict[str, Any] = {
         "lengths": None,
         "fractions": None,
@@ -128,7 +128,7 @@ def split_by_cuts(
 def check_refused_split(
     windows: tensorcache.Windows, split: dict[str, Any], wanted: list[Found]
 ) -> None:
-    """A split with an empty part is refused, with the reasons for its rejected positions."""
+    """The client refuses a split with an empty part and names the reasons for its rejections."""
     with pytest.raises(tensorcache.SpecError) as caught:
         windows.split(**split, names=[f"part {number}" for number in range(len(wanted))])
     assert caught.value.type == "no_windows"
@@ -152,7 +152,7 @@ def check_latest(windows: tensorcache.Windows, naive: Naive, cuts: list[tuple[An
 
 
 def check(windows: tensorcache.Windows, naive: Naive, found: Found, latest: bool = False) -> None:
-    """Counts, reasons, places and all values."""
+    """Check counts, reasons, places and all values."""
     assert len(windows) == len(found.places)
     assert windows.rejected == found.rejected
     assert windows.positions == found.positions
@@ -187,7 +187,7 @@ def check(windows: tensorcache.Windows, naive: Naive, found: Found, latest: bool
 
 
 def predicted_rows(naive: Naive, found: Found) -> set[tuple[int, int]]:
-    """The prediction rows of windows; for context-only windows their last context rows."""
+    """Return the prediction rows of windows, or the last context rows if they have none."""
     samples = (
         range(naive.c + naive.g, naive.c + naive.g + naive.p)
         if naive.p
@@ -199,7 +199,7 @@ def predicted_rows(naive: Naive, found: Found) -> set[tuple[int, int]]:
 
 
 def compare(got: Any, wanted: list[dict[str, Any]], windows: tensorcache.Windows) -> None:
-    """Every value of every part that is there; what the spec does not ask for is None."""
+    """Compare every value of every part; a part that the spec does not request is None."""
     if not wanted:
         return
     for name in PARTS:

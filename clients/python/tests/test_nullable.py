@@ -1,4 +1,4 @@
-"""Columns with missing values whose type has no NaN, of frames and files, filled as pandas does."""
+"""Missing values in columns whose type has no NaN, from frames and files, filled as in pandas."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILLS: dict[str, Any] = {"zero": 0, "one": 1, "forward": "forward", "backward": 
 
 
 def frame_of(seed: int, rows: int) -> pd.DataFrame:
-    """A column of each kind, a third of it missing but for the item's first and last row."""
+    """Return a column of each kind; about 30 % of the rows inside an item are missing."""
     rng = np.random.default_rng(seed)
     columns = {"id": np.sort(rng.integers(0, 3, rows))}
     edge = np.r_[True, np.diff(columns["id"]) != 0] | np.r_[np.diff(columns["id"]) != 0, True]
@@ -38,7 +38,7 @@ def frame_of(seed: int, rows: int) -> pd.DataFrame:
 
 
 def filled(frame: pd.DataFrame, how: Any) -> pd.DataFrame:
-    """What pandas makes of it."""
+    """Return the frame that pandas fills."""
     if isinstance(how, int):
         return frame.fillna({kind: bool(how) if kind == "boolean" else how for kind in KINDS})
     return getattr(frame.groupby("id")[KINDS], how[0] + "fill")()
@@ -202,11 +202,11 @@ def test_truth_values_are_filled_with_such_alone(cache: tensorcache.Cache) -> No
     with pytest.raises(
         tensorcache.SourceError, match=r'row 2, column "a": the value is missing.*\n.*--fill a=0'
     ):
-        cache.put("truth", frame, fill="mean")  # which is for numbers
+        cache.put("truth", frame, fill="mean")  # mean applies to numbers only
     with pytest.raises(
         tensorcache.SourceError, match=r'row 2, column "a": .* backward finds none.*\n.*--fill a=0'
     ):
-        cache.put("truth", frame, fill="backward")  # and not linear, which is for numbers
+        cache.put("truth", frame, fill="backward")  # no hint of linear, which is for numbers
     assert cache.put("truth", frame, fill={"a": 1, "*": "mean"})["a"].tolist() == [True, True]
 
 

@@ -1,4 +1,4 @@
-"""What numpy writes into .npy and .npz files, value by value."""
+"""Loads of .npy and .npz files that numpy wrote, value by value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = ["b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "f2", "f4", "f8"]
 
 
 def same(got: Any, want: np.ndarray) -> None:
-    """The same values, and of floats the same bits, whatever width they are stored in."""
+    """Check that values are equal, and floats bit for bit, whatever their stored width."""
     assert got.shape == want.shape
     if want.dtype.kind == "M":
         np.testing.assert_array_equal(got, want.astype(got.dtype))

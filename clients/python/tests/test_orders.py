@@ -1,4 +1,4 @@
-"""The client's table of orders is that of the daemon."""
+"""The client's table of orders equals the daemon's."""
 
 from __future__ import annotations
 

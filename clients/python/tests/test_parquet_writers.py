@@ -1,7 +1,7 @@
 """Files of pyarrow, Polars, DuckDB and fastparquet in the types, encodings and codecs they offer.
 
-What pyarrow reads from the same file is the reference, bit for bit; LZ4 is refused, with what to do
-instead.
+The reference is what pyarrow reads from the same file, bit for bit. The daemon refuses LZ4, and the
+error names an alternative.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROWS = 500
 def same_or_refused(
     cache: tensorcache.Cache, path: Path, codec: str, other: pa.Table | None = None
 ) -> None:
-    """Check the loaded values against pyarrow, or another reader; LZ4 is refused with a remedy."""
+    """Check the loaded values against pyarrow or another reader, or check the refusal of LZ4."""
     if codec.startswith("lz4"):
         with pytest.raises(
             tensorcache.SourceError, match=r"(?is)x\.parquet.*lz4.*hint: .*(zstd|snappy)"
@@ -39,7 +39,7 @@ def same_or_refused(
 
 
 def encodings_of(kind: pa.DataType) -> list[str]:
-    """What pyarrow can write a type in, besides a dictionary."""
+    """Return the encodings other than dictionary in which pyarrow can write a type."""
     if pa.types.is_boolean(kind):
         return ["PLAIN", "RLE"]
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -55,7 +55,7 @@ def encodings_of(kind: pa.DataType) -> list[str]:
 @pytest.mark.parametrize("codec", CODECS)
 def test_pyarrow(cache: tensorcache.Cache, tmp_path: Path, codec: str, pages: str) -> None:
     flat = (k for k in test_types.FLAT if not pa.types.is_dictionary(k))
-    kinds = [k for k in flat if not pa.types.is_decimal(k) or k.scale >= 0]  # Parquet has no others
+    kinds = [k for k in flat if not pa.types.is_decimal(k) or k.scale >= 0]  # not in Parquet
     for turn in range(4) if codec == "snappy" else (int(pages[0]), 3):
         table = test_types.table_of(kinds, ROWS, seed=turn)
         encodings = {
@@ -73,14 +73,17 @@ def test_pyarrow(cache: tensorcache.Cache, tmp_path: Path, codec: str, pages: st
             data_page_size=700,
             row_group_size=300,
             write_page_checksum=turn % 2 == 0,
-            store_schema=turn > 0,  # which says what durations and zones are
+            store_schema=turn > 0,  # the Arrow schema has the durations and zones
             **options,
         )
         same_or_refused(cache, tmp_path / "x.parquet", codec)
 
 
 def plain(rows: int = ROWS) -> pl.DataFrame:
-    """The types that every writer has, without nulls where ours cannot keep them."""
+    """Return columns of the types that every writer has; some types have no nulls.
+
+    A dataset cannot store nulls of those types.
+    """
     rng = np.random.default_rng(7)
     columns: dict[str, Any] = {
         f"{kind}": rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, rows, dtype=kind)
@@ -108,7 +111,7 @@ def test_polars(cache: tensorcache.Cache, tmp_path: Path, codec: Any) -> None:
 
 
 def test_durations_and_zones_of_polars(cache: tensorcache.Cache, tmp_path: Path) -> None:
-    """As Polars has them: of Parquet's types they are integers and UTC."""
+    """Durations and zones are those of Polars, although Parquet's own types are integer and UTC."""
     times = pl.Series("t", [1, 2], pl.Datetime("ms")).dt.replace_time_zone("America/St_Johns")
     frame = pl.DataFrame({"d": pl.Series([3, -4], dtype=pl.Duration("us")), "z": times})
     frame.write_parquet(tmp_path / "x.parquet")
@@ -118,10 +121,7 @@ def test_durations_and_zones_of_polars(cache: tensorcache.Cache, tmp_path: Path)
 
 
 def test_columns_of_nulls(cache: tensorcache.Cache, tmp_path: Path) -> None:
-    """As pandas writes a column of None.
-
-    NaN, from every writer and as from Arrow, and no integer.
-    """
+    """A column of None becomes NaN, not an integer, from every writer and from Arrow."""
     frame, of_polars = (
         of({"v": [1.0, 2.0, 3.0], "n": [None] * 3}) for of in (pd.DataFrame, pl.DataFrame)
     )
@@ -161,15 +161,15 @@ def test_columns_of_nulls(cache: tensorcache.Cache, tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["V1", "V2"])
 @pytest.mark.parametrize("codec", ["uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4_raw"])
 def test_duckdb(cache: tensorcache.Cache, tmp_path: Path, codec: str, version: str) -> None:
-    frame = plain()  # DuckDB finds it by name
+    frame = plain()  # DuckDB finds this variable by its name
     to = tmp_path / "x.parquet"
     options = f"FORMAT parquet, COMPRESSION {codec}, PARQUET_VERSION {version}, ROW_GROUP_SIZE 2048"
     duckdb.sql(
         f"COPY (SELECT *, CAST(int16 / 7 AS DECIMAL(9, 3)) AS dec FROM frame) TO '{to}' ({options})"
     )
     if version == "V2" and not codec.startswith("lz4"):
-        # Its differences of 32-bit integers may take more than 32 bits: pyarrow fails, parquet-go
-        # reads other values.
+        # DuckDB writes differences of 32-bit integers that may need more than 32 bits. pyarrow
+        # fails to read them, and parquet-go reads wrong values.
         with pytest.raises(
             tensorcache.SourceError, match=r'(?s)column "int32": has differences.*hint: .*V1'
         ):

@@ -1,6 +1,6 @@
-"""The documented cases of other libraries, each with its source, and with known errors marked.
+"""The documented cases of other libraries, each with its source; known errors are marked.
 
-tests_peers runs the libraries themselves.
+The tests in tests_peers run the libraries themselves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tensorcache
 def items(
     cache: tensorcache.Cache, *lengths: int, times: list[int] | None = None
 ) -> tensorcache.Dataset:
-    """Items of these lengths, whose values are their row in the dataset."""
+    """Return items of these lengths; each value is the row's number in the dataset."""
     rows = sum(lengths)
     columns: dict[str, Any] = {
         "id": np.repeat(np.arange(len(lengths)), lengths),
@@ -28,7 +28,7 @@ def items(
 
 
 def count(data: tensorcache.Dataset, **spec: Any) -> int:
-    """How many windows there are; 0 where the spec is refused for having none."""
+    """Return the number of windows; 0 if the client refuses the spec because it has none."""
     try:
         return len(data.windows(**spec))
     except tensorcache.SpecError as error:
@@ -45,7 +45,7 @@ def count(data: tensorcache.Dataset, **spec: Any) -> int:
         (100, 9, 2, 1, 84),  # test_sampling_rate
         (100, 9, 1, 3, 31),  # test_sequence_stride
         (99, 10, 2, 3, 27),  # the docstring's example 1
-        (99, 50, 2, 1, 1),  # keras#17392: once miscounted, and the test was wrong too
+        (99, 50, 2, 1, 1),  # keras#17392: Keras miscounted here, and its test was wrong too
     ],
 )
 def test_keras_counts(
@@ -67,14 +67,14 @@ def test_keras_docstring_example_1(cache: tensorcache.Cache) -> None:
 
 
 def test_keras_batches(cache: tensorcache.Cache) -> None:
-    """The same file, test_basics: 92 windows in batches of 5 are 19, the last of 2."""
+    """The same file, test_basics: 92 windows in batches of 5 are 19 batches, the last of 2."""
     with items(cache, 100).windows(context_length=9).feed(batch_size=5) as feed:
         assert [batch.rows for batch in feed] == [5] * 18 + [2]
         assert len(feed) == 19
 
 
 def test_keras_regression(cache: tensorcache.Cache) -> None:
-    """The same file, test_timeseries_regression: 10 rows, 3 to predict the next one: 7 windows."""
+    """The same file, test_timeseries_regression: 10 rows, 3 predict the next one: 7 windows."""
     windows = items(cache, 10).windows(context_length=3, prediction_length=1)
     everything = windows[:]
     assert everything.target is not None
@@ -92,9 +92,9 @@ def test_keras_start_and_end(cache: tensorcache.Cache) -> None:
 
 
 def test_keras_example_2_loses_windows(cache: tensorcache.Cache) -> None:
-    """keras#21305, known wrong and still in the docstring: 81 of 90 windows.
+    """keras#21305, a known error that is still in the docstring: 81 of 90 windows.
 
-    It has 100 rows, and targets 10 rows after the first.
+    The example has 100 rows, and each target is 10 rows after its window's first row.
     """
     windows = items(cache, 100).windows(context_length=10, prediction_length=1)
     assert len(windows) == 90
@@ -117,14 +117,14 @@ def test_gluonts_instance_splitter(
         "min_context": 0 if padding else None,
     }
     want = max(0, rows - 13 - lead + 1 - (0 if padding else 100))
-    if rows == 0:  # gluonts takes an empty series and yields nothing; here a dataset has rows
+    if rows == 0:  # GluonTS accepts an empty series; a dataset must have rows
         assert want == 0
         return
     assert count(items(cache, rows), **spec) == want
 
 
 def test_gluonts_past_is_pad(cache: tensorcache.Cache) -> None:
-    """The same file: past_is_pad is 1 where the series had not begun; ``mask`` is its opposite."""
+    """The same file: past_is_pad is 1 before the series begins; ``mask`` is its negation."""
     sample = items(cache, 20).windows(context_length=8, prediction_length=3, min_context=0)[2]
     assert sample.mask is not None
     assert sample.mask.tolist() == [False] * 6 + [True] * 2
@@ -134,8 +134,8 @@ def test_gluonts_past_is_pad(cache: tensorcache.Cache) -> None:
 def test_gluonts_offset_splitter(cache: tensorcache.Cache) -> None:
     """GluonTS test/dataset/test_split.py, series of 100 and 50 rows.
 
-    Offset -7 trains on 93 and 43 rows; -21 with three windows of 7 tests on series that end at 86,
-    93, 100, 36, 43, 50.
+    Offset -7 trains on 93 and 43 rows. Offset -21 with three windows of 7 rows tests on series that
+    end at rows 86, 93, 100, 36, 43 and 50.
     """
     data = items(cache, 100, 50)
     train = data.windows(context_length=1).where(rows=(None, -7))
@@ -147,7 +147,7 @@ def test_gluonts_offset_splitter(cache: tensorcache.Cache) -> None:
 
 
 def test_gluonts_rolling_windows_as_backtest(cache: tensorcache.Cache) -> None:
-    """The same split, as folds: the k-th test window of each series is fold k's."""
+    """The same split, as folds: fold k has the k-th test window of each series."""
     folds = (
         items(cache, 100, 50)
         .windows(context_length=10, prediction_length=7)
@@ -163,7 +163,7 @@ def test_gluonts_rolling_windows_as_backtest(cache: tensorcache.Cache) -> None:
 def test_darts_counts(cache: tensorcache.Cache) -> None:
     """From darts/tests/utils/torch_datasets/test_torch_datasets.py.
 
-    Its shift counts from the input's first row.
+    Darts counts its shift from the input's first row.
     """
     shifted: dict[str, Any] = {"context_length": 11, "gap": 24 - 11, "prediction_length": 13}
     assert count(items(cache, 100), **shifted) == 64
@@ -176,16 +176,17 @@ def test_darts_counts(cache: tensorcache.Cache) -> None:
 
 
 def test_darts_repeats_short_series(cache: tensorcache.Cache) -> None:
-    """darts#1123, known wrong.
+    """darts#1123, a known error.
 
-    Series of 50 and 100 rows give 128 samples, the short one's repeated; 78 exist.
+    Series of 50 and 100 rows give 128 samples, because Darts repeats those of the short series;
+    78 windows exist.
     """
     windows = items(cache, 50, 100).windows(context_length=11, gap=24 - 11, prediction_length=13)
     assert windows.per_item().tolist() == [14, 64]
 
 
 def test_darts_stride_counts_from_the_end(cache: tensorcache.Cache) -> None:
-    """The same file: with stride 3 every third window of stride 1, counted from the series' end."""
+    """The same file: stride 3 selects every third window, counted from the series' end."""
     data = items(cache, 100)
     every = data.windows(context_length=11, prediction_length=13).starts(0)
     third = data.windows(context_length=11, prediction_length=13, stride=3, anchor="end").starts(0)
@@ -193,7 +194,7 @@ def test_darts_stride_counts_from_the_end(cache: tensorcache.Cache) -> None:
 
 
 def test_darts_output_chunk_shift(cache: tensorcache.Cache) -> None:
-    """The same file: a shift of 2 with one step is the third step of three."""
+    """The same file: a shift of 2 with one output step gives the third of three steps."""
     data = items(cache, 40)
     one = data.windows(context_length=5, gap=2, prediction_length=1)[:].target
     three = data.windows(context_length=5, prediction_length=3)[:].target
@@ -205,8 +206,8 @@ def test_darts_output_chunk_shift(cache: tensorcache.Cache) -> None:
 def test_pytorch_forecasting_end_indices(cache: tensorcache.Cache) -> None:
     """PyTorch Forecasting tests/test_data/test_timeseries.py, test_find_end_indices.
 
-    Of its literal ends those of windows of all four rows without a jump are ours; it also lets
-    windows be shorter.
+    Our windows are those of its literal ends that have all four rows and no jump in time. PyTorch
+    Forecasting also allows shorter windows.
     """
     steps = [1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1]
     ends = [3, 4, 4, 5, 6, 8, 9, 10, 10, 10, 10, 14, 15, 15, 16, 17, 19, 20, 21, 21, 21, 21]
@@ -234,8 +235,8 @@ def test_pytorch_forecasting_more_history_changes_nothing(cache: tensorcache.Cac
 def test_torchrl_slices(cache: tensorcache.Cache) -> None:
     """TorchRL test/rb/test_samplers.py, test_slice_sampler and its strict_length.
 
-    Episodes of 30, 25, 15 and 30 steps (and one of 2, too short for a slice of 10): each slice is
-    of one episode, and all 100 steps are reached.
+    The episodes have 30, 25, 15, 30 and 2 steps; the last is too short for a slice of 10. Each
+    slice lies in one episode, and the slices cover all 100 steps of the others.
     """
     data = items(cache, 30, 25, 15, 30, 2)
     windows = data.windows(context_length=10)
@@ -250,10 +251,10 @@ def test_torchrl_slices(cache: tensorcache.Cache) -> None:
 def test_petastorm_ngrams(cache: tensorcache.Cache) -> None:
     """Petastorm's petastorm/tests/test_ngram_end_to_end.py.
 
-    Ids 0, 3, 8, 10, 11, 20, 23, length 2, delta_threshold 4.
+    The ids are 0, 3, 8, 10, 11, 20 and 23, the length is 2, and delta_threshold is 4.
 
-    Known wrong: its n-grams never cross a row group, so (8, 10) is lost at an edge, whatever the
-    test's comment says.
+    Known error: its n-grams never cross a row group, so (8, 10) is lost at a row group's end,
+    contrary to the test's comment.
     """
     ids = [0, 3, 8, 10, 11, 20, 23]
     data = cache.put("ngrams", {"id": ids, "v": np.asarray(ids, np.float64)}, time="id")
@@ -279,10 +280,10 @@ def test_time_series_library_borders(
 ) -> None:
     """TSLib data_provider/data_loader.py.
 
-    Len = rows - L - H + 1, and val and test begin seq_len rows early.
+    A part has rows - L - H + 1 windows; the val and test parts begin seq_len rows early.
 
-    Its loaders drop the last batch of the test part (thuml/Autoformer#104), a known fault: scores
-    depend on batch size.
+    Known error: its loaders drop the last batch of the test part (thuml/Autoformer#104), so the
+    scores depend on the batch size.
     """
     windows = items(cache, rows).windows(context_length=context, prediction_length=96, overlap=48)
     parts = windows.split(lengths=lengths)

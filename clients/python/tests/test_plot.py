@@ -1,4 +1,4 @@
-"""Drawings, on a canvas that nobody sees."""
+"""Plots, drawn on a canvas without a display."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_every_position_is_drawn_for_what_it_is(
 
 @pytest.fixture(scope="module")
 def windows(cache: tensorcache.Cache) -> tensorcache.Windows:
-    """Items of 60 and 40 rows, with a jump in time, missing values, a gap and padding."""
+    """Return windows over items of 60 and 40 rows: a time jump, missing values, gap, padding."""
     values = np.linspace(0, 5, 100)
     values[[7, 8, 49]] = np.nan
     times = np.concatenate([np.arange(60) + 10 * (np.arange(60) > 30), np.arange(40)])
@@ -63,7 +63,7 @@ def windows(cache: tensorcache.Cache) -> tensorcache.Windows:
 
 
 def plotted(axes: Any, path: Path) -> str:
-    """All text of a drawing, after it has been drawn."""
+    """Save a plot and return all its text."""
     axes.figure.savefig(path)
     assert path.stat().st_size > 5000
     legend = [text.get_text() for text in axes.get_legend().get_texts()]

@@ -1,4 +1,4 @@
-"""Blocks of memory that are used again: few looks and few blocks, however many batches are kept."""
+"""The pool reuses blocks: few checks and few blocks, however many batches the caller keeps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tensorcache._feed.batch import Array, Memory
 
 
 class Maker:
-    """Makes an array over a block, and counts them."""
+    """Makes an array over a block and counts the blocks."""
 
     def __init__(self) -> None:
         self.blocks = 0
@@ -26,7 +26,7 @@ class Maker:
 
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch) -> list[None]:
-    """As many entries as references were counted."""
+    """Return a list that gets one entry for each call of sys.getrefcount."""
     done: list[None] = []
     count: Callable[[object], int] = sys.getrefcount
 

@@ -24,7 +24,7 @@ NUMBERS = itertools.count()
 
 @st.composite
 def frames(draw: st.DrawFn) -> pd.DataFrame:
-    """A few items of a few rows each, with jumps in time and missing values."""
+    """Draw a few items of a few rows each, with jumps in time and missing values."""
     lengths = draw(st.lists(st.integers(1, 25), min_size=1, max_size=4))
     text = draw(st.booleans())
     seed = draw(st.integers(0, 2**32 - 1))
@@ -50,7 +50,7 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
 
 @st.composite
 def specs(draw: st.DrawFn) -> Spec:
-    """A window spec that could be."""
+    """Draw a plausible window spec."""
     context = draw(st.integers(1, 6))
     prediction = draw(st.integers(0, 4))
     gap = draw(st.integers(0, 3)) if prediction else 0
@@ -110,7 +110,7 @@ def test_every_batch_is_a_naive_slice_of_the_csv(
 
 
 def check_index(windows: tensorcache.Windows, oracle: Oracle) -> None:
-    """The windows are those of the oracle, and random access cuts the same."""
+    """Check that windows and random access agree with the oracle."""
     places = [(place.item, place.start) for place in oracle.places]
     assert len(windows) == len(places)
     assert windows.positions == len(places) + sum(windows.rejected.values())
@@ -135,7 +135,7 @@ def check_index(windows: tensorcache.Windows, oracle: Oracle) -> None:
 
 
 def check_feed(windows: tensorcache.Windows, oracle: Oracle, data: st.DataObject) -> None:
-    """Any rank of any number, from the start or resumed anywhere, serves what the order says."""
+    """Check that any rank of any rank count serves its part of the order, also after a resume."""
     numbers = {(place.item, place.start): number for number, place in enumerate(oracle.places)}
     order = data.draw(st.sampled_from(["sequential", "shuffle"]))
     seed = data.draw(st.integers(0, 2**64 - 1))
@@ -148,7 +148,7 @@ def check_feed(windows: tensorcache.Windows, oracle: Oracle, data: st.DataObject
         assert sequence == sorted(sequence)
     state = None
     consumed = 0
-    for _ in range(2):  # from the start, then resumed by ranks of another number
+    for _ in range(2):  # from the start, then resumed with another rank count
         size, ranks = data.draw(st.integers(1, 7)), data.draw(st.integers(1, 4))
         rank, tail = (
             data.draw(st.integers(0, ranks - 1)),
@@ -205,7 +205,7 @@ def places_of(batch: tensorcache.Batch) -> list[tuple[int, int]]:
 
 
 def compare(got: Any, numbers: list[int], oracle: Oracle, windows: tensorcache.Windows) -> None:
-    """Every value of every window."""
+    """Compare every value of every window."""
     for name in ("context", "target", "time", "mask", "context_missing", "target_missing"):
         array = getattr(got, name)
         if array is None:

@@ -25,7 +25,7 @@ def parsed(obj: object) -> ast.stmt:
 
 
 def with_options(node: ast.FunctionDef, function: object) -> None:
-    """Write the keyword options of a decorated function as its parameters."""
+    """Replace ``**options`` of a decorated function with its keyword parameters."""
     signature = getattr(function, "__signature__", None)
     if signature is None:
         return
@@ -41,9 +41,9 @@ def with_options(node: ast.FunctionDef, function: object) -> None:
 
 
 def described(kind: str, node: ast.FunctionDef) -> list[str]:
-    """What follows a function's name in its lines.
+    """Return what follows a function's name in its lines of the file.
 
-    The signature, then each argument that is passed by name alone.
+    The first line has the signature; each keyword-only argument has a further line.
     """
     args = node.args
     named = [
@@ -65,9 +65,9 @@ def is_public(name: str, cls: type) -> bool:
 
 
 def members(cls: type, body: list[ast.stmt]) -> Iterator[tuple[str, list[str]]]:
-    """The names that a class defines, with the rest of their lines.
+    """Yield the names that a class defines, with the rest of their lines.
 
-    Of entries with one name the first counts.
+    If entries share a name, the caller uses the first.
     """
     for node in body:
         if isinstance(node, ast.FunctionDef):

@@ -1,4 +1,4 @@
-"""Arrays of this process into the cache and back."""
+"""Arrays of this process are put into the cache and read back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROWS = 1000
 
 
 def arrays() -> dict[str, np.ndarray[Any, Any]]:
-    """One column of every dtype, and one of several features."""
+    """Return one column of every dtype, and one of several features."""
     rng = np.random.default_rng(7)
     return {
         "id": np.repeat(np.array(["north", "süd", "east", "w"]), ROWS // 4),

@@ -1,4 +1,4 @@
-"""Descriptors and credits through the ring's memory, and over the socket, as other systems do."""
+"""Descriptors and credits through the ring's memory, and over the socket as on other systems."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def feeds(
 
 
 def test_both_ways_serve_the_same(feeds: list[tensorcache.Feed]) -> None:
-    for epoch in (0, 1, 5, 1):  # more descriptors than a queue has room for, and seeks
+    for epoch in (0, 1, 5, 1):  # more descriptors than the queue can store, and seeks
         kept: list[list[Any]] = []
         for feed in feeds:
             feed.set_epoch(epoch)
@@ -90,7 +90,7 @@ def test_a_sleeping_daemon_is_woken_once_for_much_of_the_ring() -> None:
     words[ASLEEP] = 1
     assert [queue.give([slot]) for slot in range(20)] == ([False] * 9 + [True]) * 2
     queue.give([1, 2, 3])
-    words[ASLEEP] = 0  # it was woken by something else
+    words[ASLEEP] = 0  # something else woke the daemon
     queue.give([4])
     words[ASLEEP] = 1
     assert [queue.give(slots) for slots in ([5] * 9, [6])] == [False, True]

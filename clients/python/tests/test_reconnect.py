@@ -1,4 +1,4 @@
-"""``reconnect=True``: another daemon takes over in mid-epoch; no batch is missing or repeated."""
+"""``reconnect=True``: another daemon continues in mid-epoch; no batch is missing or repeated."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_another_daemon_goes_on_exactly(
 
     with windows.feed(**options) as feed:
         want = all_of(feed, {})
-    # At the first batch, between passes, and in mid-epoch, each far enough from the last: a trainer
-    # has as many batches as there are slots, of views twice as many, before it misses the daemon.
+    # The daemon leaves at the first batch, between passes, and twice in mid-epoch. The last two are
+    # far apart: the trainer has a batch for each slot, or two with views, before it must reconnect.
     with windows.feed(**options, reconnect=True) as feed:
         got = all_of(feed, {0: "killed", -1: "killed", 120: "stopped", 225: "killed"})
         stats = feed.stats()
@@ -135,7 +135,7 @@ def test_a_feed_that_waits_for_a_daemon_can_be_closed(windows: tensorcache.Windo
 def test_a_service_manager_may_be_first_to_start_the_next_daemon(
     windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connect, "OTHERS_FIRST_SECONDS", 30.0)  # however busy the machine is
+    monkeypatch.setattr(connect, "OTHERS_FIRST_SECONDS", 30.0)  # long enough for a busy machine
     started: list[subprocess.Popen[bytes]] = []
     serve = [find_binary(), "serve", "--dir", str(tensorcache.connect().dir)]
     service = threading.Timer(

@@ -1,4 +1,4 @@
-"""Attaching and leaving a thousand times, too many connections, and data evicted while in use."""
+"""A thousand attaches and detaches, too many connections, and datasets evicted while in use."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ thousand times."""
 
 @pytest.fixture(scope="module")
 def ramp(cache: tensorcache.Cache) -> Iterator[tensorcache.Dataset]:
-    """Rows that count themselves."""
+    """Return a dataset whose values are the row numbers."""
     with cache.put("ramp", {"x": np.arange(ROWS, dtype=np.float32)}) as data:
         yield data
 
 
 class Held:
-    """What a process holds: descriptors, maps and bytes of memory that is its own."""
+    """A process's counts of descriptors and shared maps, and its own memory in bytes."""
 
     def __init__(self, pid: int) -> None:
         at = Path(f"/proc/{pid}")
         self.descriptors = len(list((at / "fd").iterdir()))
-        # Shared and writable: rings; others are the allocator's.
+        # Shared writable maps are rings; other maps belong to the allocator.
         self.maps = (at / "maps").read_text().count(" rw-s ")
         lines = (at / "status").read_text().splitlines()
         self.memory = sum(

@@ -1,4 +1,4 @@
-"""Rows that a load keeps, sorts, merges and inserts, against pandas."""
+"""A load selects, sorts, merges and inserts rows as pandas does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EPOCH = pd.Timestamp("2020-01-01")
 
 @st.composite
 def frames(draw: st.DrawFn) -> pd.DataFrame:
-    """Rows of a few items at whole hours, in any order, some with the same time."""
+    """Draw rows of a few items at whole hours, in any order, some with the same time."""
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
     n = draw(st.integers(1, 60))
@@ -41,7 +41,7 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
 def pandas_rows(
     frame: pd.DataFrame, keys: list[str], duplicates: str, regrid: str | None
 ) -> pd.DataFrame:
-    """The frame sorted, with one row for each item and time, on a grid."""
+    """Return the frame sorted, with one row for each item and time, on a grid."""
     number = frame.groupby(keys, sort=False).ngroup()
     frame = frame.assign(number=number).sort_values(["number", "t"], kind="stable")
     if duplicates == "mean":

@@ -1,4 +1,4 @@
-"""Scaling against pandas, and back."""
+"""Scaling and its inverse, against pandas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def frame() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def grouped() -> pd.DataFrame:
-    """Three items of different scale, one constant."""
+    """Return three items of different scale, one of them constant."""
     rng = np.random.default_rng(3)
     parts = [
         pd.DataFrame({"id": name, "t": range(50), "a": rng.normal(mean, 3, 50), "b": value})

@@ -1,4 +1,4 @@
-"""What the system is told of the columns' map while windows are read from it here and there."""
+"""The client advises the kernel of random access to the columns' map while feeds gather in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def advised(path: Path) -> list[bool]:
-    """For each map of a file whether the kernel is to read what is touched alone."""
+    """Return, for each map of a file, whether it is marked for random access (no read-ahead)."""
     found, inside = [], False
     for line in Path("/proc/self/smaps").read_text().splitlines():
         if "-" in line.split()[0]:

@@ -1,4 +1,4 @@
-"""Sources: dialects of text, compression, folders, and what pandas and pyarrow read of the same."""
+"""Text dialects, compression and folders as sources, against pandas and pyarrow."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def test_dialects_are_read_as_pandas_reads_them(
     )
     assert list(data.columns) == (["a", "b"] if header else ["c0", "c1"])
     for at, name in enumerate(data.columns):
-        # What was written, bit for bit.
+        # The load returns the written values, bit for bit.
         np.testing.assert_array_equal(data[name], frame.iloc[:, at].to_numpy())
-        # Pandas may round otherwise.
+        # pandas may round differently.
         np.testing.assert_allclose(data[name], want.iloc[:, at].to_numpy(), rtol=1e-15)
 
 
@@ -148,7 +148,7 @@ def test_patterns(
 
 
 def arrow_table(rows: int) -> pa.Table:
-    """A table of every type that is read."""
+    """Return a table with a column of every type that a load reads."""
     draw = np.random.default_rng(rows)
     whole = draw.integers(0, 100, rows)
     floats = draw.normal(size=rows)
@@ -178,7 +178,7 @@ def arrow_table(rows: int) -> pa.Table:
 
 
 def same_as_arrow(data: tensorcache.Dataset, table: pa.Table) -> None:
-    """Hold every column against the table's."""
+    """Compare every column with the table's."""
     assert set(data.columns) == set(table.column_names)
     for name in table.column_names:
         want = table[name].combine_chunks()

@@ -1,6 +1,6 @@
 """Files that Spark wrote (testdata/spark).
 
-What pyarrow reads from them, bit for bit, or a refusal with its remedy.
+A load returns what pyarrow reads from them, bit for bit, or an error with a hint.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FILES = sorted((VECTORS.parent / "spark").glob("*.parquet"))
 
 
 def test_they_are_of_spark_and_differ_in_what_they_should() -> None:
-    """The files differ as the script asks; Spark ignores options that it does not know."""
+    """Check that the files differ as the script asks, since Spark ignores unknown options."""
     seen = set()
     for path in FILES:
         footer = pq.ParquetFile(path).metadata

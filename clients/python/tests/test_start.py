@@ -1,4 +1,4 @@
-"""Finding the daemon, starting it, and telling why that does not work."""
+"""The client finds the daemon, starts it, and explains failures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tensorcache._daemon import binary, cache_dir, connect, frames
 
 @pytest.fixture
 def empty(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cache directory of this test's own, in which no daemon runs."""
+    """Return a cache directory for this test alone, in which no daemon runs."""
     directory = tmp_path / "own"
     monkeypatch.setenv("TENSORCACHE_DIR", str(directory))
     yield directory
@@ -63,7 +63,7 @@ def test_a_daemon_is_started_once_and_found_after(empty: Path) -> None:
 
 def test_twelve_clients_at_once_get_one_daemon(empty: Path) -> None:
     code = "import tensorcache; print(tensorcache.connect().health()['pid'])"
-    for _ in range(2):  # the second time over a stale socket of a killed daemon
+    for _ in range(2):  # the second time, a killed daemon has left a stale socket
         clients = [
             subprocess.Popen(
                 [sys.executable, "-W", "error", "-c", code], stdout=subprocess.PIPE, text=True
@@ -103,7 +103,7 @@ def test_who_starts_one_without_the_lock_may_be_first(
     start = connect.start
 
     def slower(binary: str, directory: str) -> None:
-        start(binary, directory)  # as a service manager
+        start(binary, directory)  # as a service manager would
         start(binary, directory)
 
     monkeypatch.setattr(connect, "start", slower)
@@ -114,7 +114,7 @@ def test_who_starts_one_without_the_lock_may_be_first(
 
 def test_stopping_while_others_connect(empty: Path) -> None:
     tensorcache.connect()
-    # The next stop may come right after.
+    # The next stop may follow at once, so the clients only connect.
     code = "import tensorcache; tensorcache.connect(); print('ok')"
     clients = []
     for _ in range(4):
@@ -135,7 +135,7 @@ def test_stopping_returns_where_somebody_starts_the_next_daemon_at_once(
     def look(directory: str) -> bool:
         if not started and connect.lock_is_free(directory):
             started.append(tensorcache.connect().health()["pid"])
-        return False  # the moment in between is missed
+        return False  # the client misses the moment between two daemons
 
     with monkeypatch.context() as patch:
         patch.setattr(_cache, "lock_is_free", look)
@@ -146,13 +146,15 @@ def test_stopping_returns_where_somebody_starts_the_next_daemon_at_once(
 def test_stopping_returns_where_the_next_daemon_has_the_same_pid(
     empty: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in containers, where each is the first process of its own."""
+    """In containers every daemon may have the same pid, because each is the first process."""
     cache = tensorcache.connect()
     before = cache_dir.read_address(cache.dir)
     assert before is not None
     addresses = iter([before, before, dataclasses.replace(before, started="2001-02-03T04:05:06Z")])
     with monkeypatch.context() as patch:
-        patch.setattr(_cache, "lock_is_free", lambda directory: False)  # the next one holds it
+        patch.setattr(
+            _cache, "lock_is_free", lambda directory: False
+        )  # the next daemon has the lock
         patch.setattr(_cache, "read_address", lambda directory: next(addresses))
         cache.stop()
     wait_until(lambda: connect.lock_is_free(cache.dir), "it does not leave")
@@ -270,7 +272,7 @@ def test_daemon_json_of_a_dead_daemon_is_stale(empty: Path) -> None:
 
 
 class Fake:
-    """What listens where a daemon should."""
+    """A server that listens in place of a daemon."""
 
     def __init__(
         self, directory: Path, serve: Callable[[socket.socket], None], protocol: int = 1
@@ -306,7 +308,7 @@ class Fake:
 
 
 def health(protocol: int) -> Callable[[socket.socket], None]:
-    """Answers every request as a daemon of a protocol answers /v1/health."""
+    """Answer every request as a daemon of a protocol version answers /v1/health."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

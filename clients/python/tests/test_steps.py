@@ -29,7 +29,7 @@ series = st.lists(cells, min_size=2, max_size=30)
 
 
 def filled(values: pd.Series, how: Any, fit: pd.Series) -> pd.Series:
-    """What pandas fills."""
+    """Return the values that pandas fills."""
     match how:
         case None:
             return values
@@ -45,7 +45,7 @@ def filled(values: pd.Series, how: Any, fit: pd.Series) -> pd.Series:
 
 
 def seen(values: pd.Series, fit: tuple[int | None, int | None]) -> pd.Series:
-    """The rows of an item that a fit sees."""
+    """Return the rows of an item that the fit uses."""
     return values.iloc[slice(*fit)]
 
 
@@ -85,7 +85,7 @@ def test_steps_are_those_of_pandas_and_scikit_learn(
     }
     if scale or how == "mean":
         options |= {"scale_per": per, "fit_rows": fit}
-    # Another column would have its own refusals.
+    # Both columns have the same values: other values could fail for other reasons.
     columns = {
         "id": ids,
         "a": raw.to_numpy(),
@@ -134,7 +134,7 @@ def test_steps_are_those_of_pandas_and_scikit_learn(
         "steps", columns, item_id="id", dtype="float64", layout=layout, **options
     ) as data:
         np.testing.assert_allclose(data["a"], np.concatenate(steps), rtol=1e-6, atol=1e-6)
-        if not diff or how in (0, 2.5):  # a sum ends at a missing value
+        if not diff or how in (0, 2.5):  # a missing value breaks the cumulative sum
             np.testing.assert_allclose(
                 data.inverse("a", data["a"], item=ids), undone, rtol=1e-6, atol=1e-6
             )
@@ -142,7 +142,7 @@ def test_steps_are_those_of_pandas_and_scikit_learn(
 
 
 def scaled(scaler: Any, fit: pd.Series, values: pd.Series) -> Any:
-    """What scikit-learn scales."""
+    """Return the values that scikit-learn scales."""
     return scaler.fit(fit.to_numpy()[:, None]).transform(values.to_numpy()[:, None])[:, 0]
 
 
@@ -224,7 +224,10 @@ def test_recipes_are_read_from_dicts_and_files(cache: tensorcache.Cache, tmp_pat
     assert (data["a"].dtype, data["b"].dtype) == (np.float64, np.float32), (
         "what is only filled keeps its dtype"
     )
-    named: dict[str, Any] = {"item_id": "id", "log1p": "b"}  # without lists, as keywords take them
+    named: dict[str, Any] = {
+        "item_id": "id",
+        "log1p": "b",
+    }  # single names, as keywords allow
     items = {**rows, "id": np.zeros(6, np.int64)}
     assert (
         cache.put("r", items, time="t", **named).digest

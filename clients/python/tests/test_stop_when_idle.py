@@ -1,6 +1,6 @@
 """``stop --when-idle``: trainers that reconnect continue with another daemon and binary.
 
-The daemon waits for the others.
+The daemon waits until the other trainers have ended.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OPTIONS: dict[str, Any] = {"batch_size": 16, "order": "shuffle", "seed": 4, "slo
 
 @pytest.fixture
 def binary(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The daemon's binary at a place of its own, where it can be replaced."""
+    """Return a private copy of the daemon's binary, which the test can replace."""
     copy = tmp_path / "tensorcache"
     shutil.copy(find_binary(), copy)
     monkeypatch.setenv("TENSORCACHE_BIN", str(copy))
@@ -44,7 +44,7 @@ def windows(binary: Path) -> tensorcache.Windows:
 
 
 def replace(binary: Path) -> int:
-    """Put another file in the binary's place, as an upgrade does; its inode."""
+    """Replace the binary's file, as an upgrade does, and return the new inode."""
     new = binary.with_suffix(".new")
     shutil.copy(binary, new)
     new.replace(binary)
@@ -69,7 +69,7 @@ def test_a_trainer_that_reconnects_goes_on_with_the_new_binary(
                     inode = replace(binary)
                     old = tensorcache.connect().health()["pid"]
                     stdout, stderr = stop(binary).communicate(timeout=60)
-                    # Nobody is waited for.
+                    # The daemon waits for no trainer.
                     assert (stdout, stderr) == (
                         f"stopped daemon {old}\n",
                         "",
@@ -103,9 +103,7 @@ def test_a_trainer_that_cannot_is_waited_for_and_new_ones_are_served(
             waiting.stderr.readline()
             == f"daemon {pid} leaves once these have ended: feeds 1, jobs 0\n"
         )
-        with windows.feed(
-            batch_size=50
-        ) as validation:  # a training in the middle opens another feed
+        with windows.feed(batch_size=50) as validation:  # a running training opens another feed
             assert sum(batch.start.size for batch in validation) == len(windows)
         assert sum(batch.start.size for batch in epoch) == len(windows) - 16
         assert waiting.poll() is None

@@ -1,4 +1,4 @@
-"""The client's reading of bounds in time against the daemon's, in any unit and far out of range."""
+"""The client and the daemon parse time bounds alike, in any unit and far out of range."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def hourly(cache: tensorcache.Cache, unit: str, **options: str) -> tensorcache.D
         (
             ("0001-01-01", "9999-12-31T23:59:59.999999999Z"),
             (0, ROWS),
-        ),  # beyond what nanoseconds hold
+        ),  # outside the range of int64 nanoseconds
         (("1500-01-01", "2020-01-01T09:00"), (0, 9)),
     ],
     ids=str,
@@ -47,7 +47,10 @@ def test_padding_begins_where_the_daemon_says(
     first, end = rows
     data = hourly(cache, unit)
     instants = None if bounds[0] is None else moment(bounds[0], data["t"])
-    for time in (bounds, (instants, bounds[1])):  # the same as an integer in the column's unit
+    for time in (
+        bounds,
+        (instants, bounds[1]),
+    ):  # the same bound as an integer in the column's unit
         if instants is not None and abs(instants) >= 2**63:
             continue
         windows = data.windows(context_length=4, prediction_length=1, min_context=1, time=time)

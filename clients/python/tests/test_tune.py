@@ -1,4 +1,4 @@
-"""The number of slots: grown where both sides wait and it helps, and no further."""
+"""The tuner adds slots while both sides wait and more slots help, and no further."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tensorcache._feed.feed import Feed
 def settle(
     share: Callable[[int], float], idle: float, slots: int = 8, most: int = 10**9, looks: int = 30
 ) -> list[int]:
-    """The slots in each second, for the shares that the trainer waits and the daemon idles."""
+    """Return the tuner's slot counts for a trainer's share of waiting and a daemon's of idling."""
     tuner, had, waited, idled = Tuner(), [slots], 0.0, 0.0
     assert not tuner.due(0.9)
     for second in range(1, looks):
@@ -41,17 +41,17 @@ def settle(
 @pytest.mark.parametrize(
     ("share", "idle", "had"),
     [
-        (lambda slots: 0.01, 0.9, [8]),  # nobody waits for data
+        (lambda slots: 0.01, 0.9, [8]),  # the trainer does not wait for data
         (lambda slots: 0.5, 0.1, [8]),  # the daemon is busy
-        (lambda slots: 0.5, 0.5, [8, 16, 8]),  # it does not help
-        (lambda slots: 0.3 if slots < 16 else 0.01, 0.5, [8, 16]),  # it does
+        (lambda slots: 0.5, 0.5, [8, 16, 8]),  # more slots do not help
+        (lambda slots: 0.3 if slots < 16 else 0.01, 0.5, [8, 16]),  # more slots help
         (lambda slots: 0.3 if slots < 32 else 0.28, 0.5, [8, 16, 8]),
         (lambda slots: 3.2 / slots, 0.5, [8, 16, 32, 64, 128, 256]),
         (
             lambda slots: 0.9 / math.sqrt(math.log2(slots)),
             0.5,
             [8, 16, 32, 64, 32],
-        ),  # less and less
+        ),  # each doubling helps less
     ],
 )
 def test_slots_are_added_while_that_helps(
@@ -81,7 +81,7 @@ def test_a_silent_daemon_holds_up_no_loop_for_long(
 
     with windows.feed(batch_size=8, order="shuffle", delivery="slot") as feed:
         feed._tuner = tuner = Tuner()
-        tuner._seconds = tuner._waited = -1e6  # both have waited for long
+        tuner._seconds = tuner._waited = -1e6  # as if both had waited for a long time
         monkeypatch.setattr(Control, "get", get)
         assert sum(batch.rows for batch in feed) == len(windows)
     assert set(asked) == {auto_slots.ANSWER_SECONDS}
@@ -117,9 +117,9 @@ def test_a_ring_that_grows_and_shrinks_misses_nothing(
 def test_a_pause_between_passes_is_no_idleness(
     etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An evaluation leaves the ring full.
+    """During an evaluation the ring is full and the daemon waits.
 
-    That the daemon waits then does not say that more slots would help.
+    This wait does not show that more slots would help.
     """
     seen: list[tuple[float, float]] = []
 
@@ -142,7 +142,7 @@ def test_a_pause_between_passes_is_no_idleness(
         for _ in feed:
             pass
     assert seen
-    # Two clocks, read one after the other.
+    # The test reads two clocks, one after the other; 0.4 s allows for the delay between them.
     assert all(0 <= idle <= seconds + 0.4 for idle, seconds in seen), seen
 
 
@@ -179,7 +179,7 @@ def test_a_feed_is_exchanged_for_another_before_it_is_let_go(
         if exchanges == "slots":
             monkeypatch.setattr(auto_slots, "INTERVAL", 1e-9)
             monkeypatch.setattr(Tuner, "decide", lambda *_: 128)
-        # From here on the feed alone keeps its generation in the cache.
+        # After the next two lines, only the feed uses its generation.
         cache.put("left", {"x": np.zeros(1000, np.float32)}).close()
         data.close()
         if refusal is not None:

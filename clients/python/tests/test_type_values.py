@@ -1,4 +1,4 @@
-"""Columns of types that numpy has not, or has differently: text, dates, times of day, lists."""
+"""Columns of types that numpy lacks or has differently: text, dates, times of day, lists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_text_in_csv_becomes_codes(cache: tensorcache.Cache, tmp_path: Path) -> 
     assert data["sector"].tolist() == [0, -1, 1, 0]
     assert list(data.vocab("sector")) == ["tech", "food"]
     windows = data.windows(context_length=2, prediction_length=1)
-    assert windows[0].context.tolist() == [[1.5], [2.5]]  # text stands only in windows that name it
+    assert windows[0].context.tolist() == [[1.5], [2.5]]  # text is opt-in
     known = data.windows(context_length=2, prediction_length=1, known_columns=["sector"])
     assert known[0].known.tolist() == [[0], [-1], [1]]
     assert next(iter(known.feed(batch_size=1))).known.tolist() == [[[0], [-1], [1]]]
@@ -41,7 +41,7 @@ def test_dates_of_python_have_their_times(cache: tensorcache.Cache) -> None:
 
 
 def test_times_of_the_day_are_durations(cache: tensorcache.Cache) -> None:
-    """Also those of Polars in its frames, in nanoseconds."""
+    """Times of day in Polars frames are durations in nanoseconds."""
     times = [datetime.time(0), datetime.time(23, 59, 59, 999_999), datetime.time(1, 2, 3)]
     frame = pl.DataFrame({"a": [*times[:2], None]}).with_columns(
         b=pl.lit(86_399_999_999_999).cast(pl.Time)
@@ -63,7 +63,7 @@ def test_times_of_the_day_are_durations(cache: tensorcache.Cache) -> None:
 
 
 def test_lists_that_are_missing_are_nan(cache: tensorcache.Cache, tmp_path: Path) -> None:
-    """As a whole; pyarrow says the same of their values."""
+    """All values of a missing list are NaN, as pyarrow also reads them."""
     rng = np.random.default_rng(5)
     there = rng.random(3000) < 0.7
     rows = [rng.integers(0, 9, 2).tolist() if ok else None for ok in there]

@@ -32,7 +32,7 @@ WORDS = ["", "tech", "ünïcödé", "a,b", "a much longer word than the others a
 
 
 def values(kind: pa.DataType, rows: int, rng: np.random.Generator) -> pa.Array:
-    """Random values of a type; where ours can say so, some are null."""
+    """Return random values of a type; some are null if a dataset can store nulls of the type."""
     gone = rng.random(rows) < rng.choice([0.0, 0.0, 0.3, 1.0])
     if pa.types.is_null(kind):
         return pa.nulls(rows)
@@ -115,7 +115,7 @@ def table_of(kinds: list[pa.DataType], rows: int, seed: int) -> pa.Table:
 
 
 def check(data: tensorcache.Dataset, table: pa.Table) -> None:
-    """Hold every column against pyarrow's, bit for bit."""
+    """Compare every column with pyarrow's, bit for bit."""
     assert data.columns == tuple(table.column_names)
     zones = {column["name"]: column.get("zone", "") for column in data.manifest["columns"]}
     for name in table.column_names:
@@ -131,7 +131,7 @@ def check(data: tensorcache.Dataset, table: pa.Table) -> None:
         want = expected(column, kind)
         assert got.dtype == want.dtype, name
         np.testing.assert_array_equal(got, want, err_msg=name)
-        if got.dtype != np.float16:  # for a null of which pyarrow has another NaN than numpy
+        if got.dtype != np.float16:  # pyarrow's and numpy's float16 NaN differ for nulls
             assert got.tobytes() == want.tobytes(), name  # -0.0 is not 0.0
 
 

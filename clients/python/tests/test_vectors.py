@@ -1,4 +1,4 @@
-"""The vectors of testdata/vectors, against the daemon and the loops of the oracle."""
+"""The daemon and the oracle's loops agree with the vectors of testdata/vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def kept(name: str) -> list[dict[str, Any]]:
 
 
 def item_names(hashes: list[int] | None, count: int) -> list[str]:
-    """Names for items; if a vector has hashes, names whose own hashes lie in the same eighth."""
+    """Return item names; if a vector has hashes, the names' hashes lie in the same eighths."""
     if hashes is None:
         return [f"item {code}" for code in range(count)]
     names = []
@@ -38,7 +38,7 @@ def item_names(hashes: list[int] | None, count: int) -> list[str]:
 def put(
     cache: tensorcache.Cache, table: dict[str, Any]
 ) -> tuple[tensorcache.Dataset, list[str], dict[str, list[str]]]:
-    """A table of a vector as a dataset, its item names, and its context and target columns."""
+    """Put a vector's table; return the dataset, its item names, and its column selections."""
     offsets = np.asarray(table["offsets"])
     rows = int(offsets[-1])
     names = item_names(table["item_hashes"], len(offsets) - 1)
@@ -66,7 +66,7 @@ def put(
 def cut(
     windows: tensorcache.Windows, cuts: list[dict[str, Any]], names: list[str]
 ) -> tensorcache.Windows:
-    """Windows after the cuts of a vector, which name items by number."""
+    """Return the windows after the cuts of a vector, which identifies items by number."""
     for made in cuts:
         if "where" in made:
             where = dict(made["where"])
@@ -115,10 +115,10 @@ def test_shuffle(cache: tensorcache.Cache, vector: dict[str, Any]) -> None:
 
 @pytest.fixture(scope="module")
 def four_runs(cache: tensorcache.Cache) -> tensorcache.Windows:
-    """Runs of 11 and 3 windows in item 0, none in item 1, 1 in item 2, 20 in item 3."""
+    """Return windows in runs of 11 and 3 in item 0, none in item 1, 1 in item 2, 20 in item 3."""
     rows = [30, 1, 2, 40]
     times = np.concatenate([np.arange(n) for n in rows])
-    times[23:30] += 100  # the window at row 22 is none
+    times[23:30] += 100  # no window starts at row 22
     columns = {"id": np.repeat(range(4), rows), "t": times, "v": np.arange(73.0)}
     data = cache.put("runs", columns, item_id="id", time="t")
     windows = data.windows(context_length=2, stride=2, max_step=1)

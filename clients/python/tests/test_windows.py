@@ -1,4 +1,4 @@
-"""Which windows there are, their parts, and random access to them."""
+"""Which windows exist, their parts, and random access to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
 
 @pytest.fixture(scope="module")
 def three(cache: tensorcache.Cache) -> tensorcache.Dataset:
-    """Items x, y, z of 30, 10 and 20 rows, whose values say where they are: 1000 · item + row."""
+    """Return items x, y, z of 30, 10 and 20 rows with the values 1000 · item + row."""
     frame = pd.DataFrame(
         [
             (name, row, 1000.0 * code + row, -row, code)
