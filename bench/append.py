@@ -1,9 +1,10 @@
-"""Append of 1 % to 1 GB, beside a plain copy of the file and a load of everything.
+"""Append 1 % to 1 GB, compared with a plain copy of the file and a load of all rows.
 
     TENSORCACHE_BIN=bin/tensorcache PYTHONPATH=clients/python/src python bench/append.py
 
-Medians of five; page cache warm, memory at hand as in loading.py. The ratio is of the append to the
-copy (cp, which the kernel does) of the old generation's data.arrow.
+The figures are medians of five runs. The page cache is warm, and free memory is touched first, as
+in loading.py. The ratio is the time of the append to the time of cp, which copies the old
+generation's data.arrow inside the kernel.
 """
 
 import os
@@ -23,7 +24,7 @@ ROWS, COLUMNS, RUNS = 7_800_000, 16, 5  # 16 float64 and a time: about 1 GB
 
 
 def rows(first: int, count: int) -> dict[str, np.ndarray]:
-    """So many rows from the given one on."""
+    """Return ``count`` rows, beginning with row ``first``."""
     rng = np.random.default_rng(first)
     return {
         "t": np.arange(first, first + count),
@@ -32,7 +33,7 @@ def rows(first: int, count: int) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    """Put, copy and append, and print what they took."""
+    """Put, copy and append, and print the times."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as home:
         cache = tensorcache.connect(Path(home) / "cache")
         try:

@@ -1,17 +1,18 @@
-"""The client's CPU time per batch, views per second and time to the first batch, with limits.
+"""Measure the client's CPU time per batch, views per second and time to the first batch.
 
     TENSORCACHE_BIN=... python bench/client_cpu.py [--rounds 300] [--slots 16] [--json]
 
-Batches of 16 windows of 8 + 2 rows of 8 float32 columns, packed: what the client does does not
-depend on their bytes. Each batch is followed by a step, a loop of 20 to 60 µs in which the daemon
-fills what was given back. What is timed is the call that gets the next batch and lets the last one
-go, less what the same call of an empty iterator takes; of bursts of 64 the median counts, without
-those in which the client waited. The cases take turns, since a machine that others share is slow
-for seconds. The recipe is what an expert writes in process: a random start, and
+A batch has 16 windows of 8 + 2 rows of 8 float32 columns, packed; the client's work does not depend
+on their size. A step follows each batch: a loop of 20 to 60 µs, in which the daemon refills the
+released slots. The bench times the call that gets the next batch and releases the last one, and
+subtracts the time of the same call of an empty iterator. The figure is the median over bursts of
+64 batches, without bursts in which the client waited. The cases take turns, because a shared
+machine may be slow for seconds. The recipe is what an expert writes in process: a random start, and
 ``torch.as_strided`` of a resident tensor for context and target.
 
-Views per second, by turns with the recipe's, and attach to first batch are of the wall's clock,
-with batches of 256 windows of 96 + 24 rows and as many slots as the daemon chooses.
+Views per second (in turns with the recipe) and the time from attach to first batch are wall-clock
+figures. Their batches have 256 windows of 96 + 24 rows, and the daemon chooses the number of slots.
+Each figure has a limit.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ VIEWS_BAR, ATTACH_BAR_MS = 1.5, 10.0
 
 
 def forever(feed: Any) -> Iterator[Any]:
-    """Pass after pass."""
+    """Repeat passes without end."""
     while True:
         yield from feed
 
 
 def burst(batches: Iterator[Any]) -> float:
-    """Seconds that getting a burst of batches takes, each followed by a step."""
+    """Return the seconds that getting a burst of batches takes; a step follows each batch."""
     took, clock, batch = 0.0, time.perf_counter, None
     for _ in repeat(None, BURST):
         began = clock()
@@ -64,7 +65,7 @@ def burst(batches: Iterator[Any]) -> float:
 
 
 def bursts(batches: Iterator[Any], count: int, waited: Callable[[], float] = float) -> list[float]:
-    """Microseconds a batch of so many bursts, those without a wait."""
+    """Return microseconds per batch for each of ``count`` bursts, without those with a wait."""
     nothing, took = repeat(None), []
     for _ in range(count):
         before = waited()
@@ -75,7 +76,7 @@ def bursts(batches: Iterator[Any], count: int, waited: Callable[[], float] = flo
 
 
 def costs(feeds: dict[str, Any], others: dict[str, Iterator[Any]], rounds: int) -> dict[str, float]:
-    """Microseconds a batch by case: the median of the bursts without a wait, or nan."""
+    """Return microseconds per batch by case: the median of bursts without a wait, or nan."""
     cases: dict[str, tuple[Iterator[Any], Callable[[], float]]] = {
         name: (it, float) for name, it in others.items()
     }
@@ -85,13 +86,13 @@ def costs(feeds: dict[str, Any], others: dict[str, Iterator[Any]], rounds: int) 
     took: dict[str, list[float]] = {name: [] for name in cases}
     for _ in range(TURNS):
         for name, (batches, waited) in cases.items():
-            bursts(batches, 2, waited)  # whatever ran before has used the caches
+            bursts(batches, 2, waited)  # warm the CPU caches after the previous case
             took[name] += bursts(batches, -(-rounds // TURNS), waited)
     return {name: statistics.median(each) if each else float("nan") for name, each in took.items()}
 
 
 def recipe(array: np.ndarray[Any, Any], context: int, prediction: int, batch: int) -> Iterator[Any]:
-    """Views of a resident tensor at random starts."""
+    """Yield views of a resident tensor at random starts."""
     import torch
 
     tensor, starts = torch.from_numpy(array), np.random.default_rng(1)
@@ -111,14 +112,14 @@ def recipe(array: np.ndarray[Any, Any], context: int, prediction: int, batch: in
 
 
 def rate(batches: Iterator[Any], count: int) -> float:
-    """Batches a second."""
+    """Return batches per second."""
     began = time.perf_counter()
     deque(islice(batches, count), 0)
     return count / (time.perf_counter() - began)
 
 
 def views(windows: Any, array: np.ndarray[Any, Any], count: int) -> dict[str, float]:
-    """View batches a second, the recipe's, and the median of their ratios."""
+    """Return view batches per second, the recipe's, and the median of their ratios."""
     with windows.feed(batch_size=LARGE[2], order="random_start", delivery="view") as feed:
         ours, theirs = forever(feed), recipe(array, *LARGE)
         rates = [(rate(ours, count), rate(theirs, count)) for _ in range(7)][1:]
@@ -130,7 +131,7 @@ def views(windows: Any, array: np.ndarray[Any, Any], count: int) -> dict[str, fl
 
 
 def attach_ms(windows: Any, **options: Any) -> float:
-    """From asking for a feed to its first batch: the median of 20, in milliseconds."""
+    """Return the median of 20 times from opening a feed to its first batch, in milliseconds."""
     took = []
     for _ in range(20):
         began = time.perf_counter()
@@ -141,7 +142,7 @@ def attach_ms(windows: Any, **options: Any) -> float:
 
 
 def measure(rounds: int, slots: int) -> dict[str, dict[str, float]]:
-    """Measure microseconds a batch, views per second, and milliseconds to the first batch."""
+    """Measure microseconds per batch, views per second, and milliseconds to the first batch."""
     array = np.random.default_rng(0).standard_normal((ROWS, FEATURES), dtype=np.float32)
     directory = tempfile.mkdtemp(prefix="tensorcache-client-cpu-")
     cache = tensorcache.connect(directory)

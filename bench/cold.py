@@ -1,13 +1,13 @@
 """Data larger than memory.
 
-What a cold epoch reads a second, beside dd of the same file under the same limit.
+The bench compares the read rate of a cold epoch with dd of the same file under the same limit.
 
     python bench/cold.py --dir /var/tmp/cold --mb 1200
 
-The file is four times the memory that a cgroup allows daemon and trainer (as root; else no limit is
-set, and the page cache only begins cold, which the table says). A row counts once however many
-windows hold it. dd runs before and after each case, since what lies below the disk may be fast or
-slow by the minute; the ratio is to the mean of both.
+The file is four times the memory that a cgroup allows for daemon and trainer. Without root there is
+no limit: then only the start of the epoch is cold, and the table says so. A row counts once,
+however many windows contain it. dd runs before and after each case, because the storage below the
+disk may change speed within minutes; the ratio is to the mean of both runs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ TRAINER = """if True:
 
 
 def limit(name: str, size: int) -> Path | None:
-    """A cgroup of so much memory, where one can be made."""
+    """Create a cgroup with a memory limit of ``size`` bytes; return None if that fails."""
     for root, file in (
         (Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"),
         (Path("/sys/fs/cgroup"), "memory.max"),
@@ -88,21 +88,21 @@ def run(group: Path | None, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 def drop(path: Path) -> None:
-    """Have the page cache forget a file that nobody maps."""
+    """Remove a file that no process maps from the page cache."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def dd(group: Path | None, path: Path) -> float:
-    """The megabytes a second that dd reads."""
+    """Return the megabytes per second that dd reads."""
     drop(path)
     reply = run(group, "dd", f"if={path}", "of=/dev/null", "bs=1M").stderr.split(",")
     return path.stat().st_size / 1e6 / float(reply[-2].split()[0])
 
 
 def main() -> None:
-    """Write the table."""
+    """Print the table."""
     parse = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,17 +1,17 @@
-"""Control: requests a second beside a feed, what they take from it, and what people wait for.
+"""Control: requests per second beside a feed, how much they slow it down, and response times.
 
     make bench-control
 
-A trainer steps over batches of ETTh1 with numpy, in this process. Beside it, in turns of a second,
-another process looks on as people do (the dashboard's stream of events, and ten requests a second
-of every kind there is), or asks so many times a second, or as fast as it can, over one connection.
-What the trainer lost is the median over the rounds of its steps a second beside the others' turn,
-to those of the quiet turn before. The processor time that a request takes is both sides': the
-daemon's beyond what it takes for the feed in the quiet turn, and that of who asks.
+In this process, a trainer steps over batches of ETTh1 with numpy. A second process sends requests
+over one connection, in turns of one second: as a user would (the dashboard's stream of events and
+ten requests per second of every kind), at a fixed rate, or as fast as it can. The trainer's loss
+comes from the median over the rounds of its steps per second in such a turn, to those in the quiet
+turn before. The CPU time of a request is that of both sides: the client's, and the daemon's beyond
+what the feed needs in the quiet turn.
 
-``ls`` is the whole command from a cold start of the process, with the daemon up. The dashboard's
-payload is what its page and all files of it weigh, as sent. Needs numpy alone; OMP_NUM_THREADS=1
-leaves it one core.
+``ls`` is the whole command from the start of its process, with a running daemon. The dashboard's
+payload is the size of its page and all its files, as sent. The bench needs only numpy. Set
+OMP_NUM_THREADS=1 to limit the trainer to one core.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ PACES = [
 ]
 """Requests a second, 0 for no pause between them, and who asks so; with the first goes the stream
 of events."""
-BAR = 0.02  # of the steps may be lost, at all paces but the last
+BAR = 0.02  # the largest share of steps that may be lost, at all paces but the last
 
 
 def look_on(socket: str) -> None:
-    """Read the stream of events and send requests now and then, as standard input says.
+    """Read the stream of events and send requests at the pace that standard input names.
 
-    Prints a line with the times of each turn.
+    The function prints one line for each turn: the requests' times and its own CPU time.
     """
     asks, stream = UnixConnection(socket, 10), None
     for line in sys.stdin:
@@ -91,7 +91,7 @@ def look_on(socket: str) -> None:
 
 
 def steps(batches: Iterator[tensorcache.Batch], seconds: float) -> float:
-    """How many steps a second the trainer makes: a forward and a backward product of each batch."""
+    """Return steps per second; a step is a forward and a backward product of a batch."""
     weights = np.zeros((336, 96), np.float32)
     n, began = 0, time.perf_counter()
     while (passed := time.perf_counter() - began) < seconds:
@@ -104,13 +104,13 @@ def steps(batches: Iterator[tensorcache.Batch], seconds: float) -> float:
 
 
 def forever(feed: tensorcache.Feed) -> Iterator[tensorcache.Batch]:
-    """All epochs, one after the other."""
+    """Repeat epochs without end."""
     while True:
         yield from feed
 
 
 def payload(control: Control) -> int:
-    """Bytes of the dashboard's page and files, as they are sent to a browser that is logged in."""
+    """Return the bytes of the dashboard's page and files, as sent to a logged-in browser."""
     url = urlsplit(control.post("/v1/ui")["url"])
     connection = http.client.HTTPConnection(url.netloc)
 
@@ -133,7 +133,7 @@ def payload(control: Control) -> int:
 
 
 def processor_time(pid: int) -> float:
-    """Seconds that a process has had of all cores; of another system than Linux none."""
+    """Return the CPU seconds of a process over all cores; nan on systems other than Linux."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:
@@ -142,7 +142,7 @@ def processor_time(pid: int) -> float:
 
 
 def measure(rounds: int) -> None:
-    """Write the tables."""
+    """Print the tables."""
     cache = tensorcache.connect()
     data = cache.load(
         "etth1", ROOT / "examples" / "data" / "ETTh1.csv", time="date", scale="standard"
@@ -215,7 +215,7 @@ def measure(rounds: int) -> None:
 
 
 def main() -> None:
-    """Measure, or be the one that looks on."""
+    """Measure, or run as the process that sends requests."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

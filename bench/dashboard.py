@@ -1,9 +1,9 @@
 """The window viewer on an item of a million rows.
 
-From the click to the drawn chart, and what is sent for it.
+The bench measures the time from the click to the drawn chart, and the bytes sent for it.
 
-Run: .venv/bin/python bench/dashboard.py, once make test-browser has installed playwright. It starts
-its own daemon.
+Run: .venv/bin/python bench/dashboard.py, after make test-browser has installed playwright. It
+starts its own daemon.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def measure(binary: str) -> None:
-    """Draw the item again and again."""
+    """Draw the item repeatedly and print the medians."""
     address = subprocess.run(
         [binary, "ui", "--print"], capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -69,7 +69,7 @@ def measure(binary: str) -> None:
 
 
 def median(page: Page, draw: Callable[[], object]) -> float:
-    """The median of what the page itself measured."""
+    """Return the median of the page's own measurements."""
     times = []
     for _ in range(ROUNDS):
         draw()
@@ -78,7 +78,7 @@ def median(page: Page, draw: Callable[[], object]) -> float:
 
 
 def opened(page: Page, base: str) -> None:
-    """Open the viewer anew."""
+    """Open the viewer again."""
     page.goto("about:blank")
     page.goto(f"{base}/#/datasets/million")
     page.wait_for_selector(".plot.main canvas")
@@ -86,7 +86,7 @@ def opened(page: Page, base: str) -> None:
 
 
 def zoomed(page: Page) -> None:
-    """Halve the rows by the keyboard."""
+    """Halve the shown rows with the keyboard."""
     page.locator(".plot.main").focus()
     with page.expect_response("**/series?*"):
         page.keyboard.press("+")

@@ -1,11 +1,11 @@
-"""Delivery beside in-process recipes, DataLoaders and the machine's own limit: `make bench`.
+"""Delivery compared with in-process recipes, DataLoaders and the machine's limit: `make bench`.
 
     python bench/delivery.py [--only packed,train1] [--runs 5] [--quick]
 
-Each group of cases runs in a fresh process with a daemon of its own; inside, cases take turns, and
-a ratio is the median of the rounds' ratios. Contents are compared by hash before the clock starts.
-Prints a table, and writes it into bench/README.md and README.md with the picture
-bench/delivery.svg; with --only, the other groups' lines stay as bench/delivery.json has them.
+Each group of cases runs in a fresh process with its own daemon. In a group, cases take turns, and a
+ratio is the median of the rounds' ratios. The bench compares contents by hash before it starts the
+clock. It prints a table, writes the table into bench/README.md and README.md, and draws the picture
+bench/delivery.svg. With --only, the other groups' lines come from bench/delivery.json.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WORDS = {True: "held", False: "**missed**", None: ""}
 
 
 def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
-    """A group's result, measured now."""
+    """Measure a group and return its result."""
     directory = tempfile.mkdtemp(prefix=f"tensorcache-bench-{name}-", dir=folder)
     command = [sys.executable, str(HERE / "delivery_once.py"), name]
     child = None
@@ -68,7 +68,7 @@ def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
 
 
 def rows_of(results: dict[str, Any], bars_alone: bool = False) -> str:
-    """The table in Markdown, or of it the lines that have a bar and were measured."""
+    """Return the table in Markdown, or only its measured lines that have a target."""
     out = [
         "| what | measured | ratio | to | bar | | note |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -88,7 +88,7 @@ def rows_of(results: dict[str, Any], bars_alone: bool = False) -> str:
 
 
 def heading(results: dict[str, Any], options: Options) -> str:
-    """What the table says before its rows."""
+    """Return the text above the table's rows."""
     lines = [line for result in results.values() for line in result["lines"]]
     bars = [line for line in lines if line.get("held") is not None]
     groups = [(r["lines"], r.get("others")) for r in results.values()]
@@ -117,7 +117,7 @@ def heading(results: dict[str, Any], options: Options) -> str:
 
 
 def publish(page: Path, text: str) -> None:
-    """Put a table into a page, between its marks."""
+    """Replace the text between a page's marks with a table."""
     before, _, rest = page.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
     page.write_text(f"{before}{BEGIN}\n{text}\n\n{END}{after}")

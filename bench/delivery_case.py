@@ -1,4 +1,4 @@
-"""The base of all cases of the delivery bench: rounds in turn, ratios within a round, hashes."""
+"""The base of all cases of the delivery bench: rounds in turns, ratios in a round, hashes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NotMeasuredError(Exception):
 
 @dataclass(frozen=True)
 class Shape:
-    """A dataset and its windows; the defaults are those of the bars."""
+    """A dataset and its windows; the targets apply to the defaults."""
 
     rows: int = 4_000_000
     features: int = 8
@@ -32,28 +32,29 @@ class Shape:
 
     @property
     def length(self) -> int:
-        """Rows of a window."""
+        """Return the rows of a window."""
         return self.context + self.prediction
 
     @property
     def windows(self) -> int:
-        """How many there are."""
+        """Return the number of windows."""
         return self.rows - self.length + 1
 
     @property
     def values(self) -> int:
-        """Of a batch."""
+        """Return the number of values in a batch."""
         return self.batch * self.length * self.features
 
 
 @dataclass(frozen=True)
 class Options:
-    """How much is measured.
+    """How much to measure.
 
     Attributes:
-        runs: rounds of which the median counts.
-        seconds: of each case in a round.
-        quick: small data and one short round: figures say nothing, contents are checked as ever.
+        runs: number of rounds; the result is their median.
+        seconds: duration of each case in a round.
+        quick: use small data and one short round, which check contents but give no usable figures.
+        cgroup: parent of the cgroup in which the cold group runs.
     """
 
     runs: int = 5
@@ -62,22 +63,22 @@ class Options:
     cgroup: str = ""
 
     def shape(self, rows: int = 4_000_000, features: int = 8) -> Shape:
-        """A dataset of so many rows, or of few."""
+        """Return the shape of a dataset of ``rows`` rows, or of 50,000 if ``quick`` is set."""
         return Shape(50_000 if self.quick else rows, features)
 
 
 @dataclass
 class Line:
-    """A line of the table: what was measured, what its bar names, and whether it holds.
+    """A line of the table: what was measured, its target, and whether the target is met.
 
     Attributes:
-        what: was measured.
-        value: with its unit, as text; "" when it was not measured.
-        ratio: to what the bar names; None where the bar is absolute, or there is none.
+        what: what was measured.
+        value: the figure with its unit, as text; "" if it was not measured.
+        ratio: ratio to ``to``; None if the target is absolute, or if nothing is compared.
         to: what the ratio is to.
-        bar: as text; "" where a figure is only told.
-        held: None where there is no bar.
-        note: why it was not measured, or what else to know.
+        bar: the target as text; "" if there is none.
+        held: whether the target is met; None if there is none.
+        note: why the line was not measured, or other remarks.
     """
 
     what: str
@@ -91,7 +92,7 @@ class Line:
 
 @dataclass
 class Result:
-    """What a group hands back: lines, and numbers for the picture."""
+    """A group's result: lines of the table, and numbers for the picture."""
 
     lines: list[Line] = field(default_factory=list)
     numbers: dict[str, float] = field(default_factory=dict)
@@ -99,17 +100,17 @@ class Result:
     def at_least(
         self, what: str, value: str, ratio: float, to: str, bar: float, note: str = ""
     ) -> None:
-        """A line whose ratio shall be so large."""
+        """Add a line whose ratio must be at least ``bar``."""
         self.lines.append(Line(what, value, ratio, to, f"≥ {bar:g} ×", ratio >= bar, note))
 
     def at_most(
         self, what: str, value: str, ratio: float, to: str, bar: float, note: str = ""
     ) -> None:
-        """A line whose ratio shall be no larger."""
+        """Add a line whose ratio must be at most ``bar``."""
         self.lines.append(Line(what, value, ratio, to, f"≤ {bar:g} ×", ratio <= bar, note))
 
     def limit(self, what: str, value: float, unit: str, bar: float, note: str = "") -> None:
-        """A line whose value shall be no larger."""
+        """Add a line whose value must be at most ``bar``."""
         self.lines.append(
             Line(what, f"{value:.3g} {unit}", None, "", f"≤ {bar:g} {unit}", value <= bar, note)
         )
@@ -117,15 +118,15 @@ class Result:
     def told(
         self, what: str, value: str, ratio: float | None = None, to: str = "", note: str = ""
     ) -> None:
-        """A line without a bar."""
+        """Add a line without a target."""
         self.lines.append(Line(what, value, ratio, to, note=note))
 
     def skipped(self, what: str, why: object, bar: str = "") -> None:
-        """A line that was not measured."""
+        """Add a line that was not measured."""
         self.lines.append(Line(what, bar=bar, note=f"not measured: {why}"))
 
     def reply(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return the result in a form that JSON can encode."""
         return {"lines": [asdict(line) for line in self.lines], "numbers": self.numbers}
 
 
@@ -134,7 +135,7 @@ Measured = dict[str, list[float]]
 
 
 def by_turns(cases: Mapping[str, Callable[[], float]], runs: int) -> Measured:
-    """Each case once a round, so that what disturbs the machine disturbs all of them alike."""
+    """Run each case once per round, so that other load on the machine affects all cases alike."""
     measured: Measured = {name: [] for name in cases}
     for _ in range(runs):
         for name, case in cases.items():
@@ -143,17 +144,17 @@ def by_turns(cases: Mapping[str, Callable[[], float]], runs: int) -> Measured:
 
 
 def ratio(measured: Measured, name: str, to: str) -> float:
-    """The median of the rounds' ratios."""
+    """Return the median of the rounds' ratios."""
     return statistics.median(a / b for a, b in zip(measured[name], measured[to], strict=True))
 
 
 def middle(measured: Measured, name: str) -> float:
-    """The median of a case's figures."""
+    """Return the median of a case's figures."""
     return statistics.median(measured[name])
 
 
 def rate(batches: Iterator[Any], seconds: float, at_least: int = 1) -> float:
-    """Batches a second, for so long; the clock is looked at every few batches."""
+    """Return batches per second, measured for ``seconds``; it reads the clock every few batches."""
     count, began, step = 0, time.perf_counter(), 1
     while True:
         for _ in range(step):
@@ -166,7 +167,7 @@ def rate(batches: Iterator[Any], seconds: float, at_least: int = 1) -> float:
 
 
 def timed(batches: Callable[[], Iterator[Any]], options: Options) -> Callable[[], float]:
-    """A case that runs on where it was left, warm."""
+    """Return a case that continues with the same iterator each round, after a warm-up."""
     made: list[Iterator[Any]] = []
 
     def case() -> float:
@@ -179,13 +180,13 @@ def timed(batches: Callable[[], Iterator[Any]], options: Options) -> Callable[[]
 
 
 def forever(feed: Iterable[Any]) -> Iterator[Any]:
-    """Pass after pass."""
+    """Repeat passes without end."""
     while True:
         yield from feed
 
 
 def digest(pairs: Iterable[tuple[Any, Any]]) -> str:
-    """A hash of contexts and targets: dtypes, shapes, values."""
+    """Return a hash of contexts and targets: dtypes, shapes, values."""
     hashed = hashlib.blake2b(digest_size=16)
     for pair in pairs:
         for part in pair:
@@ -196,34 +197,34 @@ def digest(pairs: Iterable[tuple[Any, Any]]) -> str:
 
 
 def agree(hashes: Mapping[str, str]) -> None:
-    """Refuse to time what does not do the same work."""
+    """Exit if the cases did not produce the same contents."""
     if len(set(hashes.values())) != 1:
         raise SystemExit(f"not the same contents: {dict(hashes)}")
 
 
 def table(shape: Shape) -> np.ndarray:
-    """The rows, ``[rows, features]`` float32, by a fixed seed."""
+    """Return the rows, ``[rows, features]`` float32, from a fixed seed."""
     return np.random.default_rng(0).standard_normal((shape.rows, shape.features), dtype=np.float32)
 
 
 def connect() -> tensorcache.Cache:
-    """The daemon of this group, whose directory the driver made and removes."""
+    """Connect to this group's daemon; the driver creates and removes its directory."""
     return tensorcache.connect(Path(os.environ["TENSORCACHE_DIR"]))
 
 
 def put(name: str, array: np.ndarray, layout: str) -> tensorcache.Dataset:
-    """The rows as a dataset of one column a feature."""
+    """Put the rows as a dataset with one column for each feature."""
     columns = {f"f{i}": array[:, i] for i in range(array.shape[1])}
     return connect().put(name, columns, layout=layout)
 
 
 def windows_of(data: tensorcache.Dataset, shape: Shape) -> tensorcache.Windows:
-    """Its windows."""
+    """Return the windows of a dataset with the lengths of ``shape``."""
     return data.windows(context_length=shape.context, prediction_length=shape.prediction)
 
 
 def millions(per_second: float) -> str:
-    """Windows a second, to read."""
+    """Format a number of windows per second for readers."""
     return (
         f"{per_second / 1e6:.2f} M windows/s"
         if per_second >= 1e5

@@ -1,4 +1,4 @@
-"""The client's own time a batch, as client_cpu.py measures it."""
+"""The client's own time per batch, as client_cpu.py measures it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from delivery_case import Options, Result
 
 
 def client(options: Options) -> Result:
-    """By delivery, 16 in flight."""
+    """Measure each delivery with 16 batches in flight."""
     result = Result()
     gc.disable()
     took = client_cpu.measure(20 if options.quick else 100 * options.runs, 16)["us_per_batch"]

@@ -1,8 +1,7 @@
-"""Data four times the memory that a cgroup allows, beside `dd` of the same file in the same cgroup.
+"""Data four times a cgroup's memory, compared with `dd` of the same file in the same cgroup.
 
-The whole group runs inside one: a scope of systemd's, where systemd is there to be asked, or a
-child of the cgroup that `--cgroup` names. A cgroup that nobody named is somebody else's and is left
-alone.
+The whole group runs inside one cgroup: a systemd scope if systemd is available, or a child of the
+cgroup that `--cgroup` names. The bench changes no other cgroup, because others may use it.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ TIMES = 4
 
 
 def scope(options: Options, command: list[str]) -> list[str]:
-    """The command that runs ``command`` with so little memory.
+    """Return the command that runs ``command`` inside the memory limit.
 
     Raises:
-        NotMeasuredError: there is no such cgroup to be had.
+        NotMeasuredError: no such cgroup is available.
     """
     if options.cgroup:
         return ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', options.cgroup, *command]
@@ -56,7 +55,7 @@ def scope(options: Options, command: list[str]) -> list[str]:
 
 
 def made(parent: str) -> Path:
-    """A child of a cgroup with the limit set, of either version."""
+    """Create a child of a cgroup, version 1 or 2, with the memory limit."""
     child = Path(parent) / f"tensorcache-bench-{os.getpid()}"
     child.mkdir()
     old = child / "memory.limit_in_bytes"
@@ -65,8 +64,8 @@ def made(parent: str) -> Path:
 
 
 def stored(shape: Shape) -> tensorcache.Dataset:
-    """The rows by way of a file, since they are larger than the memory that there is."""
-    # Else a load is refused that is larger than half of it.
+    """Store the rows through a file, because they are larger than the memory limit."""
+    # Without this, the daemon refuses a load larger than half of its memory.
     os.environ["TENSORCACHE_MEMORY"] = str(2 * TIMES * MEMORY)
     path, block = Path(os.environ["TENSORCACHE_DIR"], "cold.npy"), 1 << 20
     draw = np.random.default_rng(0)
@@ -82,9 +81,9 @@ def stored(shape: Shape) -> tensorcache.Dataset:
 
 
 def cold(options: Options) -> Result:
-    """``random_start``, slots, nothing read.
+    """Measure ``random_start`` in slots; the consumer reads no values.
 
-    Windows that do not overlap, so that an epoch is the file, once.
+    The windows do not overlap, so an epoch reads the file once.
     """
     shape, result = options.shape(MEMORY * TIMES // 32), Result()
     data = stored(shape)

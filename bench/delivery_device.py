@@ -1,4 +1,4 @@
-"""Batches on a CUDA device: the ring pinned and copied, and columns that stay there."""
+"""Batches on a CUDA device: copies from the pinned ring, and columns that stay on the device."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LINK, GATHER = "pinned contiguous copy", "plain gather on the device"
 
 
 def cuda(options: Options) -> Result:
-    """Beside the link, and beside a gather from a tensor that lies on the device."""
+    """Compare with the link's rate, and with a gather from a tensor on the device."""
     if not torch.cuda.is_available():
         raise NotMeasuredError("no CUDA device here")
     result, shape = Result(), options.shape()

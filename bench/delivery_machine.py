@@ -1,4 +1,4 @@
-"""The machine that was measured on, and how much of it others used meanwhile."""
+"""The machine of the measurement, and the share of it that other processes used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def machine() -> str:
-    """In words."""
+    """Return a description of the machine."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -30,15 +30,15 @@ def machine() -> str:
 
 
 class Others:
-    """The share of the machine's CPU time that is neither a group's processes' nor its daemon's."""
+    """The share of the machine's CPU time that neither a group's processes nor its daemon used."""
 
     def __init__(self) -> None:
         self.began, self.busy, self.own = time.perf_counter(), busy(), of_children()
 
     def share(self, directory: Path) -> float | None:
-        """Since this was made; the group is over, its daemon not.
+        """Return the share since this object was created; None if the system has no /proc/stat.
 
-        None where the system does not tell.
+        Call it when the group has ended and its daemon still runs.
         """
         if not STAT.exists():
             return None
@@ -48,7 +48,7 @@ class Others:
 
 
 def busy() -> float:
-    """Seconds of CPU that anybody used since the machine began, and those that its host took."""
+    """Return the CPU seconds used since boot by all processes, including steal time of the host."""
     if not STAT.exists():
         return 0.0
     user, nice, system, _, _, irq, softirq, steal, *_ = map(
@@ -58,13 +58,13 @@ def busy() -> float:
 
 
 def of_children() -> float:
-    """Seconds of CPU of the processes that were started here and ended."""
+    """Return the CPU seconds of this process's children that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def of_daemon(directory: Path) -> float:
-    """Seconds of CPU of the daemon of a directory, and of its loads; 0 where there is none."""
+    """Return the CPU seconds of a directory's daemon and its loads; 0 if no daemon runs."""
     reply = directory / "daemon.json"
     try:
         stat = Path(f"/proc/{json.loads(reply.read_text())['pid']}/stat").read_text()

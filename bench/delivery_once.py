@@ -40,7 +40,7 @@ SKIPPED = {
 
 
 def skipped(name: str, why: NotMeasuredError) -> Result:
-    """The lines of a group that were not measured."""
+    """Return the lines of a group that was not measured."""
     result = Result()
     for what, bar in SKIPPED[name]:
         result.skipped(what, why, bar)

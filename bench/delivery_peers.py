@@ -1,8 +1,8 @@
-"""Windows made in process, as people do: the recipes that `make bench` compares with.
+"""Common ways to make windows in process: the recipes that `make bench` compares with.
 
-Each takes the rows, the starts of windows in the order they are wanted, and the shape; it yields
-batches of ``(context [B, C, F], target [B, P, F])`` without end. The order is drawn before the
-clock starts, for everybody but tensorcache, whose daemon computes it while it serves.
+Each takes the rows, the windows' starts in the wanted order, and the shape. It yields batches of
+``(context [B, C, F], target [B, P, F])`` without end. The bench draws the order before it starts
+the clock, except for tensorcache, whose daemon computes the order while it serves.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Recipe = Callable[[np.ndarray, np.ndarray, Shape], Pairs]
 
 
 def expert(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
-    """One ``index_select`` a batch from a strided view whose rows are windows; parts are slices."""
+    """One ``index_select`` per batch from a strided view of windows; parts are slices."""
     order = torch.from_numpy(starts)
     rows = torch.from_numpy(array).as_strided(
         (shape.windows, shape.length * shape.features), (shape.features, 1)
@@ -33,9 +33,9 @@ def expert(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
 
 
 def views(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
-    """``as_strided`` twice a batch.
+    """``as_strided`` twice per batch.
 
-    The windows that begin at a row and at the next ones, nothing copied.
+    A batch has the windows that begin at a row and at the next rows; it copies nothing.
     """
     tensor, features = torch.from_numpy(array), shape.features
     strides = (features, features, 1)
@@ -52,7 +52,7 @@ def views(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
 
 
 class OneByOne(torch.utils.data.Dataset):
-    """The textbook's: one window an index, two slices each."""
+    """The textbook dataset: one window per index, two slices each."""
 
     def __init__(self, array: np.ndarray, shape: Shape) -> None:
         self.rows, self.shape = torch.from_numpy(array), shape
@@ -66,7 +66,7 @@ class OneByOne(torch.utils.data.Dataset):
 
 
 class AllAtOnce(OneByOne):
-    """With ``__getitems__``: a gather for all indices of a batch."""
+    """A dataset with ``__getitems__``: one gather for all indices of a batch."""
 
     def __getitems__(self, indices: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
         shape, features = self.shape, self.shape.features
@@ -78,14 +78,14 @@ class AllAtOnce(OneByOne):
 
 
 def same(batch: tuple[torch.Tensor, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Collates what is collated."""
+    """Return a batch that is already collated."""
     return batch
 
 
 def loaded(
     dataset: torch.utils.data.Dataset, starts: np.ndarray, shape: Shape, **more: object
 ) -> Pairs:
-    """Through a ``DataLoader``."""
+    """Yield a dataset's batches through a ``DataLoader``."""
     loader = torch.utils.data.DataLoader(
         dataset, shape.batch, sampler=starts.tolist(), drop_last=True, **more
     )
@@ -94,12 +94,12 @@ def loaded(
 
 
 def textbook(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
-    """``DataLoader``, no workers."""
+    """``DataLoader`` without workers."""
     yield from loaded(OneByOne(array, shape), starts, shape)
 
 
 def two_workers(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
-    """``DataLoader``, two workers."""
+    """``DataLoader`` with two workers."""
     yield from loaded(OneByOne(array, shape), starts, shape, num_workers=2)
 
 
@@ -109,7 +109,7 @@ def getitems(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
 
 
 class HuggingFace(torch.utils.data.Dataset):
-    """Rows in a Hugging Face dataset, a slice of which is a window."""
+    """Rows in a Hugging Face dataset; a window is a slice of it."""
 
     def __init__(self, array: np.ndarray, shape: Shape) -> None:
         import datasets
@@ -128,13 +128,13 @@ class HuggingFace(torch.utils.data.Dataset):
 
 
 def hugging_face(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
-    """Hugging Face datasets, format torch, through a ``DataLoader``."""
+    """Hugging Face datasets in the torch format, through a ``DataLoader``."""
     need("datasets")
     yield from loaded(HuggingFace(array, shape), starts, shape)
 
 
 def need(package: str) -> None:
-    """A package that not everybody installs."""
+    """Raise NotMeasuredError if an optional package is not installed."""
     if importlib.util.find_spec(package) is None:
         raise NotMeasuredError(f"{package} is not installed")
 

@@ -1,6 +1,6 @@
 """The picture of the delivery bench.
 
-Two panels of bars, and a line where the machine or the model sets the limit.
+It has two panels of bars, and a line at the limit of the machine or the model.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def panel(
 ) -> tuple[str, int]:
     """Draw bars of ``(name, value, label)`` from zero and a line at ``limit``.
 
-    Returns the drawing and its lower end.
+    Returns the drawing and the position of its lower end.
     """
     most = max(limit[1], *(value for _, value, _ in bars)) if bars else limit[1]
     scale = (WIDTH - LEFT - RIGHT) / most
@@ -54,7 +54,7 @@ def panel(
 
 
 def windows(numbers: dict[str, float], top: int) -> tuple[str, int]:
-    """Windows a second."""
+    """Draw windows per second."""
     limit = numbers.pop("memcpy on one core")
     bars = [
         (name, value, f"{value / 1e6:.2f} M" if value >= 1e5 else f"{value / 1e3:.1f} k")
@@ -70,7 +70,7 @@ def windows(numbers: dict[str, float], top: int) -> tuple[str, int]:
 
 
 def steps(numbers: dict[str, float], threads: str, top: int) -> tuple[str, int]:
-    """Time of a training step, relative to one without loading."""
+    """Draw the time of a training step, relative to a step without loading."""
     hot = numbers.pop("one resident batch", 1.0)
     bars = [(name, value, f"{value:.3f} ×") for name, value in numbers.items()]
     under = (
@@ -87,7 +87,7 @@ def steps(numbers: dict[str, float], threads: str, top: int) -> tuple[str, int]:
 
 
 def draw(results: dict[str, Any]) -> str:
-    """The picture as SVG: of what was measured."""
+    """Return the picture of the measured figures as SVG."""
     every = {key: value for result in results.values() for key, value in result["numbers"].items()}
     kinds = {
         kind: {k.partition("/")[2]: v for k, v in every.items() if k.startswith(f"{kind}/")}

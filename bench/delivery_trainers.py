@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 
 
 def pss(pid: int) -> int:
-    """Bytes of a process, what it shares divided by those who share it."""
+    """Return the proportional set size (PSS) of a process, in bytes."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) * 1024
@@ -40,7 +40,7 @@ def pss(pid: int) -> int:
 
 
 class Trainer:
-    """A process that is told what to do, a line a time."""
+    """A process that reads one command per line and answers each."""
 
     def __init__(self, seed: int, shape: Shape) -> None:
         job = json.dumps({"seed": seed, "rows": shape.rows})
@@ -51,13 +51,13 @@ class Trainer:
         self.hear()
 
     def say(self, word: object) -> None:
-        """Tell it what to do."""
+        """Send it a command."""
         assert self.process.stdin
         self.process.stdin.write(f"{json.dumps(word)}\n")
         self.process.stdin.flush()
 
     def hear(self) -> Any:
-        """What it answers."""
+        """Return its next answer."""
         assert self.process.stdout
         line = self.process.stdout.readline()
         if not line:
@@ -66,7 +66,7 @@ class Trainer:
 
 
 def together(trainers: list[Trainer], seconds: float) -> Callable[[], float]:
-    """A case: windows a second of all of these."""
+    """Return a case that measures the windows per second of all these trainers together."""
 
     def case() -> float:
         for trainer in trainers:
@@ -77,7 +77,7 @@ def together(trainers: list[Trainer], seconds: float) -> Callable[[], float]:
 
 
 def four(options: Options) -> Result:
-    """Against one of them, and against the memory of one dataset and four rings."""
+    """Compare four trainers with one, and their memory with that of one dataset and four rings."""
     if not Path("/proc/self/smaps_rollup").exists():
         raise NotMeasuredError("this system does not tell shares of memory")
     result, shape = Result(), options.shape()
@@ -85,7 +85,7 @@ def four(options: Options) -> Result:
     trainers = [Trainer(seed, shape) for seed in range(TRAINERS)]
     try:
         pids = [daemon, *(trainer.process.pid for trainer in trainers)]
-        # Tiny: what a feed needs besides data and ring is there.
+        # Attach to a tiny dataset first, so that `before` includes the fixed memory of a feed.
         put("packed", table(Shape(1000)), "packed")
         for word, trainer in itertools.product(("attach", "detach"), trainers):
             trainer.say(word)
@@ -129,10 +129,10 @@ def four(options: Options) -> Result:
 
 
 def main() -> None:
-    """One trainer process.
+    """Run one trainer process.
 
-    It answers 0 once torch is imported, the ring's bytes to "attach" and "ring", and a rate to
-    seconds.
+    It answers 0 after it has imported torch, the ring's bytes to "attach" and "ring", and a rate to
+    a number of seconds.
     """
     import torch
 
@@ -150,7 +150,7 @@ def main() -> None:
         if word == "attach":
             data = connect().dataset("packed")
             for name in data.columns:
-                data[name].sum()  # so that its pages are in this process's map
+                data[name].sum()  # maps the column's pages into this process
             windows = data.windows(context_length=96, prediction_length=24)
             loader = adapter.loader(windows, batch_size=batch, shuffle=True, seed=job["seed"])
             batches = reading(forever(loader))
@@ -167,7 +167,7 @@ def main() -> None:
 
 
 def reading(batches: Iterator[Any]) -> Iterator[Any]:
-    """Touch a value of each page of the first batches, so that this process maps the ring too."""
+    """Touch a value on each page of the first batches, so that this process maps the ring too."""
     for count, (context, target) in enumerate(batches):
         if count < 1024:
             context.flatten()[::1024].sum()

@@ -1,7 +1,7 @@
-"""A training step of NLinear on ETTh1, beside resident batches and a hand-tuned gather.
+"""A training step of NLinear on ETTh1, compared with resident batches and a hand-tuned gather.
 
 NLinear (Zeng, Chen, Zhang, Xu: Are Transformers Effective for Time Series Forecasting?, AAAI 2023)
-is small: a step takes well under a millisecond, so whatever a loader does in it shows.
+is small: a step takes well under a millisecond, so the cost of a loader is visible.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Step = Callable[[tuple[torch.Tensor, torch.Tensor]], None]
 
 
 def etth1() -> tuple[Any, np.ndarray, Shape]:
-    """The training windows, and the same rows as an array."""
+    """Return the training windows, the same rows as an array, and the shape."""
     data = connect().load(
         "etth1", CSV, time="date", scale="standard", fit_rows=(0, TRAIN), layout="packed"
     )
@@ -67,7 +67,7 @@ class NLinear(torch.nn.Module):
 
 
 def stepper(shape: Shape) -> Step:
-    """What one step does with a batch."""
+    """Return the function that makes one training step with a batch."""
     torch.manual_seed(0)
     model = NLinear(shape)
     adam = torch.optim.Adam(model.parameters(), 1e-3)
@@ -81,7 +81,7 @@ def stepper(shape: Shape) -> Step:
 
 
 def resident(shape: Shape, count: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """So many batches that are there, in turn."""
+    """Return ``count`` batches in memory, repeated without end."""
     made = [
         (
             torch.randn(shape.batch, shape.context, shape.features),
@@ -93,11 +93,11 @@ def resident(shape: Shape, count: int) -> Iterator[tuple[torch.Tensor, torch.Ten
 
 
 def stepping(batches: Iterator[Any], step: Step, options: Options) -> Callable[[], float]:
-    """A case: microseconds a step."""
+    """Return a case that measures microseconds per step."""
     steps = map(step, batches)
 
     def case() -> float:
-        rate(steps, options.seconds / 20)  # whatever ran before has used the caches
+        rate(steps, options.seconds / 20)  # warm the CPU caches after the previous case
         return 1e6 / rate(steps, options.seconds)
 
     return case
@@ -106,9 +106,9 @@ def stepping(batches: Iterator[Any], step: Step, options: Options) -> Callable[[
 def measure(
     loader: Any, others: dict[str, Iterator[Any]], step: Step, options: Options
 ) -> tuple[dict, float]:
-    """Microseconds a step by case, and the share of its time in which ours waited for data."""
+    """Return microseconds per step by case, and the share of time in which ours waited for data."""
     batches, waits, seconds = forever(loader), 0.0, 0.0
-    rate(map(step, batches), 0, at_least=MOST_STEPS)  # until it has chosen how to deliver
+    rate(map(step, batches), 0, at_least=MOST_STEPS)  # until the loader has chosen its delivery
     ours = stepping(batches, step, options)
 
     def waiting() -> float:
@@ -126,7 +126,7 @@ def measure(
 
 
 def shuffled(options: Options, threads: int) -> Result:
-    """A random order, each window once an epoch."""
+    """Measure a random order in which each window occurs once per epoch."""
     torch.set_num_threads(threads)
     result, (train, rows, shape) = Result(), etth1()
     starts, ours = in_order(train, "shuffle", shape, CHECKED)
@@ -152,17 +152,17 @@ def shuffled(options: Options, threads: int) -> Result:
 
 
 def one_thread(options: Options) -> Result:
-    """As most trainers of small models run."""
+    """Measure with one thread, as most trainers of small models run."""
     return shuffled(options, 1)
 
 
 def two_threads(options: Options) -> Result:
-    """As many as the bars' machine has cores: none is free for the daemon."""
+    """Measure with a thread for each core of the targets' machine; the daemon has no free core."""
     return shuffled(options, 2)
 
 
 def by_views(options: Options) -> Result:
-    """``random_start``: batches of consecutive windows, nothing copied."""
+    """Measure ``random_start``: batches of consecutive windows without copies."""
     torch.set_num_threads(1)
     result, (train, rows, shape) = Result(), etth1()
     feeding = {"batch_size": shape.batch, "order": "random_start", "delivery": "view"}

@@ -1,4 +1,4 @@
-"""Windows a second to a consumer that reads nothing, and what opening a feed costs."""
+"""Windows per second to a consumer that reads no values, and the cost of opening a feed."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ SAME = 1.1
 
 
 def memcpy(array: np.ndarray, shape: Shape, blocks: int) -> Iterator[None]:
-    """Copy a batch's bytes from random places into as many memory blocks in turn as a ring has.
+    """Copy a batch's bytes from random places into ``blocks`` memory blocks in turn, as in a ring.
 
-    One block would stay in the cache, and hold no batch but the latest.
+    A single block would stay in the CPU cache, and it could store only the latest batch.
     """
     flat, out = array.reshape(-1), np.zeros((blocks, shape.values), np.float32)
     places = np.random.default_rng(1).integers(0, flat.size - shape.values, 4096).tolist()
@@ -59,13 +59,13 @@ def memcpy(array: np.ndarray, shape: Shape, blocks: int) -> Iterator[None]:
 
 
 def drawn(shape: Shape) -> np.ndarray:
-    """A random order of as many windows as nobody gets through twice in a round; whole batches."""
+    """Return a random order of whole batches, so long that no case repeats it in a round."""
     count = min(shape.windows, 1_000_000) // shape.batch * shape.batch
     return np.random.default_rng(2).permutation(shape.windows)[:count]
 
 
 def in_order(windows: Any, order: str, shape: Shape, count: int) -> tuple[np.ndarray, str]:
-    """The starts of an epoch's first windows in order, and the hash of the timed batches."""
+    """Return the starts of an epoch's first ``count`` batches in order, and their hash."""
     options = {"batch_size": shape.batch, "order": order, "seed": 3}
     with adapter.loader(windows, format="dict", **options) as loader:
         starts = torch.cat([batch["start"] for batch in itertools.islice(loader, count)]).numpy()
@@ -76,7 +76,7 @@ def in_order(windows: Any, order: str, shape: Shape, count: int) -> tuple[np.nda
 def checked(
     windows: Any, array: np.ndarray, shape: Shape, recipes: dict[str, Any]
 ) -> dict[str, Any]:
-    """The recipes that can be had, each having made the very batches that the feed has."""
+    """Check that the recipes make the feed's batches; return the recipes, or why one cannot run."""
     count = min(CHECKED, shape.windows // shape.batch)
     starts, ours = in_order(windows, "shuffle", shape, count)
     hashes, there = {OURS: ours}, {}
@@ -91,7 +91,7 @@ def checked(
 
 
 def warm(loader: Any, options: Options) -> Iterator[Any]:
-    """The loader's batches, once it has chosen how to deliver and how many slots to have."""
+    """Return the loader's batches after it has chosen its delivery and its number of slots."""
     batches = forever(loader)
     rate(batches, min(3.0, options.seconds * 5), at_least=MOST_STEPS)
     return batches
@@ -100,9 +100,9 @@ def warm(loader: Any, options: Options) -> Iterator[Any]:
 def against(
     name: str, layout: str, shape: Shape, options: Options, peers: bool
 ) -> tuple[dict, dict, str]:
-    """Figures of ours, the expert's, memcpy's and maybe the peers'; who could not be measured.
+    """Measure ours, the expert's recipe, memcpy and, if ``peers`` is set, the peers.
 
-    What ours did.
+    Returns the figures, the cases that could not be measured, and the delivery that ours used.
     """
     array = table(shape)
     windows = windows_of(put(name, array, layout), shape)
@@ -128,7 +128,7 @@ def against(
 
 
 def packed(options: Options) -> Result:
-    """Packed rows, beside everybody."""
+    """Compare packed rows with all peers."""
     torch.set_num_threads(1)
     result = Result()
     measured, skips, note = against("packed", "packed", options.shape(), options, peers=True)
@@ -154,7 +154,7 @@ def packed(options: Options) -> Result:
 
 
 def columns(options: Options) -> Result:
-    """Contiguous columns, of three widths."""
+    """Measure contiguous columns of three widths."""
     torch.set_num_threads(1)
     result = Result()
     for features, rows in ((8, 4_000_000), (2, 4_000_000), (32, 1_000_000)):
@@ -171,7 +171,7 @@ def columns(options: Options) -> Result:
 
 
 def view(options: Options) -> Result:
-    """Batches that are views, beside strides made by hand."""
+    """Compare batches that are views with hand-written strides."""
     torch.set_num_threads(1)
     shape, result = options.shape(), Result()
     array = table(shape)
@@ -214,7 +214,7 @@ def view(options: Options) -> Result:
 
 
 def attach(options: Options) -> Result:
-    """From ``connect()`` to the first batch, the dataset loaded and a feed of it served before."""
+    """Measure ``connect()`` to the first batch of a dataset that has served a feed before."""
     shape, result = options.shape(), Result()
     put("packed", table(shape), "packed")
     took: dict[str, list[float]] = {"numpy": [], "torch": []}
@@ -229,7 +229,7 @@ def attach(options: Options) -> Result:
             next(iter(made))
             figures.append((time.perf_counter() - began) * 1e3)
             made.close()
-            while connect().feeds():  # what it had is given back
+            while connect().feeds():  # until the daemon has closed the feed
                 time.sleep(0.02)
     for name, figures in took.items():
         note = f"slowest of {len(figures)}: {max(figures):.1f} ms"
@@ -244,10 +244,10 @@ def attach(options: Options) -> Result:
 
 
 def many(options: Options) -> Result:
-    """10⁹ rows, and 10⁶ items, beside 10⁶ rows: one byte a row, so that it is made in seconds.
+    """Compare 10⁹ rows and 10⁶ items with 10⁶ rows; one byte per row keeps the setup to seconds.
 
-    By ``delivery="starts"`` no row is touched: what is left is finding and announcing windows. With
-    slots, the caches that a large dataset misses are in the figure.
+    ``delivery="starts"`` reads no rows: its figure is the cost to find and announce windows. With
+    slots, the figure includes the cache misses of a large dataset.
     """
     result, small = Result(), 100 if options.quick else 1
     rows, items = 1_000_000_000 // small**2, 1_000_000 // small

@@ -1,7 +1,8 @@
-"""Loading beside pyarrow, Polars, DuckDB and pandas: `make bench-loading`.
+"""Loading compared with pyarrow, Polars, DuckDB and pandas: `make bench-loading`.
 
-The same files, the page cache warm, a fresh process each, by turns; the median of five. What every
-one of them loads is hashed first, so that like is compared with like. Prints a table as Markdown.
+All load the same files, with a warm page cache, in turns, and each load in a fresh process. The
+figure is the median of five. First, the bench checks by hash that all load the same values. It
+prints a table as Markdown.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ import tensorcache
 
 PEERS = ("pyarrow", "polars", "duckdb", "pandas")
 HERE = Path(__file__).parent
-MEMORY = 3 << 30  # of the one who takes the most
+MEMORY = 3 << 30  # of the reader that uses the most
 
 
 class Bench:
-    """A daemon of its own, and the rows of the table."""
+    """A private daemon, and the rows of the table."""
 
     def __init__(self, scratch: Path, runs: int) -> None:
         self.scratch, self.runs = scratch, runs
@@ -35,7 +36,7 @@ class Bench:
         self.daemon = self.cache.health()["pid"]
 
     def once(self, who: str, path: Path, columns: list[str] | None, **more: object) -> dict:
-        """One load in a fresh process, into a dataset that does not exist."""
+        """Run one load in a fresh process, into a dataset that does not exist yet."""
         job = {
             "who": who,
             "path": str(path),
@@ -61,7 +62,7 @@ class Bench:
         return json.loads(out.stdout)
 
     def compare(self, title: str, path: Path, columns: list[str] | None, bar: float) -> None:
-        """One row of the table."""
+        """Measure and print one row of the table."""
         everybody = ("tensorcache", *PEERS)
         hashes = {who: self.once(who, path, columns, hash=True)["hash"] for who in everybody}
         if len(set(hashes.values())) != 1:
@@ -81,9 +82,9 @@ class Bench:
         )
 
     def memory(self, title: str, path: Path) -> None:
-        """Anonymous memory beyond the result, in MiB.
+        """Print the peak anonymous memory beyond the result, in MiB.
 
-        Ours is a mapped file and no anonymous memory at all.
+        Our result is a mapped file and uses no anonymous memory.
         """
         cells = []
         for who in ("tensorcache", *PEERS):
@@ -93,19 +94,18 @@ class Bench:
         print(f"| {title} | {' | '.join(cells)} |", flush=True)
 
     def seconds(self, path: Path, columns: list[str] | None = None, **options: object) -> float:
-        """The median of our own loads."""
+        """Return the median of our own loads, in seconds."""
         return statistics.median(
             self.once("tensorcache", path, columns, options=options)["seconds"]
             for _ in range(self.runs)
         )
 
     def by_turns(self, path: Path, *options: dict) -> list[float]:
-        """The medians of our own loads with several options, by turns.
+        """Return the medians of our own loads with several options, in turns, in seconds.
 
-        How fast memory is changes with the hour.
-
-        Three times as many as elsewhere, after one that does not count: what ran before has just
-        given its memory back.
+        The loads take turns, because the speed of memory changes over hours. There are three times
+        as many rounds as elsewhere. The first round does not count, because the process before it
+        has just freed its memory.
         """
         seconds = [
             [self.once("tensorcache", path, None, options=o)["seconds"] for o in options]
@@ -114,7 +114,7 @@ class Bench:
         return [statistics.median(of) for of in zip(*seconds[1:], strict=True)]
 
     def reload(self, path: Path) -> float:
-        """Milliseconds of a load that is a hit, with the first batch."""
+        """Return the milliseconds of a load that is a cache hit, including the first batch."""
         self.cache.load("hit", path)
         took = []
         for _ in range(max(9, self.runs)):
@@ -128,15 +128,15 @@ class Bench:
 
 
 def touch(n: int) -> None:
-    """Touch so many bytes of memory for the next process.
+    """Touch ``n`` bytes of memory, so that the next process finds them free.
 
-    The host of a virtual machine may have taken the memory that is free.
+    The host of a virtual machine may have reclaimed its free memory.
     """
     np.empty(n, np.uint8)[:: os.sysconf("SC_PAGESIZE")] = 1
 
 
 def warm(path: Path) -> Path:
-    """Read a file from the disk into the page cache, in larger pages than a write leaves."""
+    """Read a file from disk into the page cache, in larger pages than a write leaves there."""
     with path.open("rb") as f:
         os.fsync(f.fileno())
         if hasattr(os, "posix_fadvise"):
@@ -147,7 +147,7 @@ def warm(path: Path) -> Path:
 
 
 def main() -> None:
-    """Make the files, load them by turns, print the tables."""
+    """Make the files, load them in turns, and print the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

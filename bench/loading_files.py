@@ -1,4 +1,4 @@
-"""The files that `loading.py` loads, made once by a fixed seed."""
+"""The files that `loading.py` loads, made once from a fixed seed."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ COLUMNS = 16
 
 
 def normal(rows: int, columns: int) -> pa.Table:
-    """Columns ``c0``, ``c1``, … of shape [rows], float64, standard normal."""
+    """Return columns ``c0``, ``c1``, … of shape [rows], float64, standard normal."""
     random = np.random.default_rng(0)
     return pa.table({f"c{i}": random.standard_normal(rows) for i in range(columns)})
 
 
 def repeating(rows: int, columns: int) -> pa.Table:
-    """As measured series are.
+    """Return columns like measured series.
 
-    Values of three decimals that come again, so that a writer's dictionaries hold them.
+    The values have three decimals and repeat, so that a writer stores them in dictionaries.
     """
     random = np.random.default_rng(1)
     return pa.table({f"c{i}": np.round(random.standard_normal(rows), 3) for i in range(columns)})
 
 
 def plain(path: Path, rows: int, columns: int = COLUMNS) -> Path:
-    """Parquet without dictionaries, snappy."""
+    """Write Parquet without dictionaries, compressed with snappy."""
     if not path.exists():
         pq.write_table(
             normal(rows, columns), made(path), compression="snappy", use_dictionary=False
@@ -38,7 +38,7 @@ def plain(path: Path, rows: int, columns: int = COLUMNS) -> Path:
 
 
 def dictionaries(path: Path, rows: int, codec: str) -> Path:
-    """Parquet as pyarrow writes it by default, with dictionaries."""
+    """Write Parquet with dictionaries, as pyarrow does by default."""
     if not path.exists():
         pq.write_table(repeating(rows, COLUMNS), made(path), compression=codec)
         made(path).rename(path)
@@ -46,7 +46,7 @@ def dictionaries(path: Path, rows: int, codec: str) -> Path:
 
 
 def text(path: Path, rows: int) -> Path:
-    """CSV of eight numeric columns: an integer and seven decimals of up to six digits."""
+    """Write CSV of eight numeric columns: an integer and seven decimals of up to six digits."""
     if not path.exists():
         random = np.random.default_rng(2)
         columns: dict[str, np.ndarray] = {"n": np.arange(rows)}
@@ -58,6 +58,6 @@ def text(path: Path, rows: int) -> Path:
 
 
 def made(path: Path) -> Path:
-    """Where a file is written before it has its name: one that was interrupted is made again."""
+    """Return the temporary path of a file, so that an interrupted write is repeated."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.with_name(path.name + ".part")

@@ -2,8 +2,8 @@
 
 `python loading_once.py JOB.json` prints seconds, bytes of memory and a hash as JSON.
 
-The clock runs from the call that loads until every column is a contiguous typed array. Imports are
-done before, and a daemon runs already.
+The clock runs from the call that loads until every column is a contiguous typed array. Before that,
+the imports are done and the daemon runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Arrays = Mapping[str, np.ndarray]
 
 
 def reader(who: str, job: dict) -> Callable[[], Arrays]:
-    """The fastest documented way of each package to contiguous typed columns, its import done."""
+    """Import a package; return its fastest documented way to load contiguous typed columns."""
     path, columns, csv = job["path"], job["columns"], job["path"].endswith(".csv")
     if who == "pyarrow":
         import pyarrow.csv as pc
@@ -73,7 +73,7 @@ def reader(who: str, job: dict) -> Callable[[], Arrays]:
 
 
 def own_memory(pid: int) -> int:
-    """Bytes of anonymous memory of a process; 0 once it has ended."""
+    """Return the bytes of anonymous memory of a process; 0 if it has ended."""
     try:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("RssAnon"):
@@ -84,7 +84,7 @@ def own_memory(pid: int) -> int:
 
 
 def family(pid: int) -> list[int]:
-    """A process and its children."""
+    """Return the ids of a process and its children."""
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         tasks = Path(f"/proc/{pid}/task").iterdir()
@@ -103,18 +103,18 @@ class Peak(threading.Thread):
         self.of_daemon, self.most, self.ended = daemon, 0, threading.Event()
 
     def now(self) -> int:
-        """Bytes at this moment."""
+        """Return the current bytes."""
         pids = [os.getpid(), *(family(self.of_daemon) if self.of_daemon else [])]
         return sum(map(own_memory, pids))
 
     def run(self) -> None:
-        """Sample until told to end."""
+        """Sample until ``ended`` is set."""
         while not self.ended.wait(0.002):
             self.most = max(self.most, self.now())
 
 
 def main() -> None:
-    """Load once and say what it took."""
+    """Load once and print what it took."""
     job = json.loads(Path(sys.argv[1]).read_text())
     load = reader(job["who"], job)
     peak = Peak(job.get("daemon"))
