@@ -1,11 +1,12 @@
 """A stateful LSTM on ETTh1.
 
-Windows in lanes, its state carried from batch to batch and reset where the feed says so.
+The windows are in lanes. The LSTM's state passes from batch to batch and is reset where the feed
+says so.
 
-Row i of a batch goes on where row i of the batch before ended, unless ``reset[i]`` is True: there
-another stretch of the series begins, and the state of that row starts from zero. So an LSTM that
-sees the series in windows of 96 rows computes what it would compute over each unbroken stretch at
-once. After training, both are done with the same weights, and their losses are compared.
+Row i of a batch continues where row i of the previous batch ended. If ``reset[i]`` is True, another
+stretch of the series begins instead, and the state of that row starts from zero. So an LSTM that
+sees the series in windows of 96 rows computes the same as over each unbroken stretch at once. After
+training, the example computes both with the same weights and compares their losses.
 
     python examples/lstm_lanes.py
 
@@ -26,7 +27,7 @@ import tensorcache
 LENGTH, LANES, HIDDEN = 96, 8, 32
 LEARNING_RATE = 0.01
 TRAIN_ROWS = 8640
-TOLERANCE = 1e-5  # relative: float32 sums in another order
+TOLERANCE = 1e-5  # relative; the order of float32 sums differs
 CSV = Path(__file__).parent / "data" / "ETTh1.csv"
 
 State = tuple[torch.Tensor, torch.Tensor]
@@ -41,20 +42,20 @@ class NextRow(torch.nn.Module):
         self.head = torch.nn.Linear(HIDDEN, features)
 
     def forward(self, rows: torch.Tensor, state: State) -> tuple[torch.Tensor, State]:
-        """``[B, T, F]`` and the state before to ``[B, T, F]`` and the state after."""
+        """Map rows ``[B, T, F]`` and a state to predictions ``[B, T, F]`` and the next state."""
         out, state = self.lstm(rows, state)
         return self.head(out), state
 
 
 def zeros(rows: int) -> State:
-    """The state of so many rows that have seen nothing."""
+    """Return the initial state of ``rows`` rows."""
     return torch.zeros(1, rows, HIDDEN), torch.zeros(1, rows, HIDDEN)
 
 
 def carried(state: State, reset: torch.Tensor) -> State:
-    """The state that a batch begins with, zero where it is reset.
+    """Return the state at the start of a batch, zero where it is reset.
 
-    A last batch may have fewer rows.
+    The last batch may have fewer rows.
     """
     goes_on = (~reset).to(torch.float32)[None, :, None]
     before = len(reset)
@@ -62,7 +63,7 @@ def carried(state: State, reset: torch.Tensor) -> State:
 
 
 def train_epoch(model: NextRow, adam: torch.optim.Adam, loader: tensorcache.torch.Loader) -> float:
-    """Train for one pass in lanes, with an update a batch, and return the mean squared error.
+    """Train for one pass in lanes, one update per batch, and return the mean squared error.
 
     This is truncated backpropagation through time.
     """
@@ -79,7 +80,7 @@ def train_epoch(model: NextRow, adam: torch.optim.Adam, loader: tensorcache.torc
 
 @torch.no_grad()
 def in_lanes(model: NextRow, loader: tensorcache.torch.Loader) -> tuple[float, list[list[int]]]:
-    """The mean squared error in lanes with fixed weights, and the starts of unbroken stretches."""
+    """Return the mean squared error in lanes, and the window starts of each unbroken stretch."""
     state, total, count = zeros(LANES), 0.0, 0
     stretches: dict[int, list[list[int]]] = defaultdict(list)
     for batch in loader:
@@ -97,7 +98,7 @@ def in_lanes(model: NextRow, loader: tensorcache.torch.Loader) -> tuple[float, l
 
 @torch.no_grad()
 def unbroken(model: NextRow, series: torch.Tensor, stretches: list[list[int]]) -> float:
-    """The mean squared error over each stretch in one call, rows straight from the table."""
+    """Return the mean squared error over each stretch in one call, on rows from the table."""
     total, count = 0.0, 0
     for stretch in stretches:
         rows = series[stretch[0] : stretch[-1] + LENGTH + 1]
@@ -116,7 +117,7 @@ def main() -> int:
     torch.manual_seed(given.seed)
     cache = tensorcache.connect()
     data = cache.load("etth1-lanes", CSV, time="date", scale="standard", fit_rows=(0, TRAIN_ROWS))
-    # Each window predicts every next row: its target is its context, one row on.
+    # Each window predicts every next row: its target is its context, shifted by one row.
     windows = data.windows(
         context_length=LENGTH, stride=LENGTH, prediction_length=1, overlap=LENGTH - 1
     )

@@ -2,8 +2,8 @@
 
 NLinear (Zeng, Chen, Zhang, Xu: Are Transformers Effective for Time Series Forecasting?, AAAI 2023)
 subtracts each series' last value, applies one linear map over time, and adds the value back.
-Forward, backward and Adam are written out below. The set-up is the paper's: context 336, prediction
-96, batch 32, scaled by the first 8,640 rows.
+This file implements the forward pass, the backward pass and Adam. The setup is the paper's: context
+336, prediction 96, batch 32, scaled by the first 8,640 rows.
 
     python examples/nlinear_numpy.py
 
@@ -39,18 +39,18 @@ class NLinear:
         self.parameters = [weight, bias]
 
     def rows(self, context: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``[B, C, F]`` as rows ``[B · F, C]`` minus their last value, and that value."""
+        """Return ``[B, C, F]`` as rows ``[B · F, C]`` minus their last value, and that value."""
         last = context[:, -1:, :]
         return (context - last).transpose(0, 2, 1).reshape(-1, CONTEXT), last
 
     def error(self, context: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Prediction minus target, as rows ``[B · F, P]``."""
+        """Return prediction minus target, as rows ``[B · F, P]``."""
         rows, last = self.rows(context)
         weight, bias = self.parameters
         return rows @ weight + bias - (target - last).transpose(0, 2, 1).reshape(-1, PREDICTION)
 
     def gradient(self, context: np.ndarray, target: np.ndarray) -> tuple[float, list[np.ndarray]]:
-        """The mean squared error and its gradient with respect to weight and bias."""
+        """Return the mean squared error and its gradient with respect to weight and bias."""
         rows, _ = self.rows(context)
         error = self.error(context, target)
         slope = error * (2 / error.size)
@@ -58,7 +58,7 @@ class NLinear:
 
 
 class Adam:
-    """Adam (Kingma, Ba, ICLR 2015), changing the parameters in place."""
+    """Adam (Kingma, Ba, ICLR 2015); it changes the parameters in place."""
 
     def __init__(self, parameters: list[np.ndarray]) -> None:
         self.parameters = parameters
@@ -67,7 +67,7 @@ class Adam:
         self.steps = 0
 
     def step(self, gradients: list[np.ndarray], rate: float) -> None:
-        """One update."""
+        """Make one update."""
         self.steps += 1
         rate = rate * (1 - 0.999**self.steps) ** 0.5 / (1 - 0.9**self.steps)
         for p, g, mean, square in zip(
@@ -79,7 +79,7 @@ class Adam:
 
 
 def train_epoch(model: NLinear, adam: Adam, feed: tensorcache.Feed, rate: float) -> float:
-    """One pass over the training windows; the mean of the batches' losses."""
+    """Train for one pass over the windows and return the mean of the batches' losses."""
     losses = []
     for batch in feed:
         loss, gradients = model.gradient(batch.context, batch.target)
@@ -89,7 +89,7 @@ def train_epoch(model: NLinear, adam: Adam, feed: tensorcache.Feed, rate: float)
 
 
 def evaluate(model: NLinear, feed: tensorcache.Feed) -> dict[str, float]:
-    """Mean squared and absolute error over all windows of a feed."""
+    """Return the mean squared and absolute error over all windows of a feed."""
     squares = absolutes = count = 0.0
     for batch in feed:
         error = model.error(batch.context, batch.target)
@@ -100,7 +100,7 @@ def evaluate(model: NLinear, feed: tensorcache.Feed) -> dict[str, float]:
 
 
 def main() -> int:
-    """Load, train, test, and print what happened."""
+    """Load, train, test, and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

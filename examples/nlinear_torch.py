@@ -1,8 +1,8 @@
 """NLinear on ETTh1, trained with PyTorch on windows that the tensorcache daemon serves.
 
-The same model and set-up as nlinear_numpy.py (Zeng, Chen, Zhang, Xu: Are Transformers Effective for
-Time Series Forecasting?, AAAI 2023), with ``tensorcache.torch.loader`` where a ``DataLoader`` would
-stand.
+The model and setup are those of nlinear_numpy.py (Zeng, Chen, Zhang, Xu: Are Transformers Effective
+for Time Series Forecasting?, AAAI 2023), with ``tensorcache.torch.loader`` in place of a
+``DataLoader``.
 
     python examples/nlinear_torch.py
 
@@ -37,13 +37,13 @@ class NLinear(torch.nn.Module):
         self.linear = torch.nn.Linear(CONTEXT, PREDICTION)
 
     def forward(self, context: torch.Tensor) -> torch.Tensor:
-        """``[B, C, F]`` to ``[B, P, F]``, relative to the last value."""
+        """Map ``[B, C, F]`` to ``[B, P, F]``, relative to the last value."""
         last = context[:, -1:, :]
         return self.linear((context - last).transpose(1, 2)).transpose(1, 2) + last
 
 
 def train_epoch(model: NLinear, adam: torch.optim.Adam, loader: tensorcache.torch.Loader) -> float:
-    """One pass over the training windows; the mean of the batches' losses."""
+    """Train for one pass over the windows and return the mean of the batches' losses."""
     model.train()
     losses = []
     for context, target in loader:
@@ -57,7 +57,7 @@ def train_epoch(model: NLinear, adam: torch.optim.Adam, loader: tensorcache.torc
 
 @torch.no_grad()
 def evaluate(model: NLinear, loader: tensorcache.torch.Loader) -> dict[str, float]:
-    """Mean squared and absolute error over all windows of a loader."""
+    """Return the mean squared and absolute error over all windows of a loader."""
     model.eval()
     squares = absolutes = count = 0.0
     for context, target in loader:
@@ -69,7 +69,7 @@ def evaluate(model: NLinear, loader: tensorcache.torch.Loader) -> dict[str, floa
 
 
 def main() -> int:
-    """Load, train, test, and print what happened."""
+    """Load, train, test, and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
