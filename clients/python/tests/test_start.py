@@ -152,9 +152,8 @@ def test_stopping_returns_where_the_next_daemon_has_the_same_pid(
     assert before is not None
     addresses = iter([before, before, dataclasses.replace(before, started="2001-02-03T04:05:06Z")])
     with monkeypatch.context() as patch:
-        patch.setattr(
-            _cache, "lock_is_free", lambda directory: False
-        )  # the next daemon has the lock
+        # The next daemon has the lock.
+        patch.setattr(_cache, "lock_is_free", lambda directory: False)
         patch.setattr(_cache, "read_address", lambda directory: next(addresses))
         cache.stop()
     wait_until(lambda: connect.lock_is_free(cache.dir), "it does not leave")

@@ -224,10 +224,8 @@ def test_recipes_are_read_from_dicts_and_files(cache: tensorcache.Cache, tmp_pat
     assert (data["a"].dtype, data["b"].dtype) == (np.float64, np.float32), (
         "what is only filled keeps its dtype"
     )
-    named: dict[str, Any] = {
-        "item_id": "id",
-        "log1p": "b",
-    }  # single names, as keywords allow
+    # Keywords accept a single name in place of a list.
+    named: dict[str, Any] = {"item_id": "id", "log1p": "b"}
     items = {**rows, "id": np.zeros(6, np.int64)}
     assert (
         cache.put("r", items, time="t", **named).digest

@@ -47,10 +47,8 @@ def test_padding_begins_where_the_daemon_says(
     first, end = rows
     data = hourly(cache, unit)
     instants = None if bounds[0] is None else moment(bounds[0], data["t"])
-    for time in (
-        bounds,
-        (instants, bounds[1]),
-    ):  # the same bound as an integer in the column's unit
+    # The second pair has the same bound as an integer in the column's unit.
+    for time in (bounds, (instants, bounds[1])):
         if instants is not None and abs(instants) >= 2**63:
             continue
         windows = data.windows(context_length=4, prediction_length=1, min_context=1, time=time)

@@ -22,7 +22,8 @@ def test_text_in_csv_becomes_codes(cache: tensorcache.Cache, tmp_path: Path) -> 
     assert data["sector"].tolist() == [0, -1, 1, 0]
     assert list(data.vocab("sector")) == ["tech", "food"]
     windows = data.windows(context_length=2, prediction_length=1)
-    assert windows[0].context.tolist() == [[1.5], [2.5]]  # text is opt-in
+    # Windows have text columns only if the spec names them.
+    assert windows[0].context.tolist() == [[1.5], [2.5]]
     known = data.windows(context_length=2, prediction_length=1, known_columns=["sector"])
     assert known[0].known.tolist() == [[0], [-1], [1]]
     assert next(iter(known.feed(batch_size=1))).known.tolist() == [[[0], [-1], [1]]]

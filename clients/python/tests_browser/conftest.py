@@ -1,4 +1,4 @@
-"""What the dashboard's tests in a real Chromium stand on."""
+"""Fixtures of the dashboard's tests in a real Chromium."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def chromium() -> str:
-    """Debian's Chromium, or another that the machine has."""
+    """Return the path of Debian's Chromium or of another installed one."""
     named = (
         os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     )
@@ -60,7 +60,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser, home: Path) -> Iterator[Callable[..., Dashboard]]:
-    """Make a page with the given options of a browser's context."""
+    """Return a function that opens a page with the given options of a browser context."""
     made: list[Dashboard] = []
 
     def make(**options: Any) -> Dashboard:
@@ -84,5 +84,5 @@ def open_page(browser: Browser, home: Path) -> Iterator[Callable[..., Dashboard]
 
 @pytest.fixture
 def dashboard(open_page: Callable[..., Dashboard]) -> Dashboard:
-    """A page in light colours."""
+    """Return a page with default options, which has light colours."""
     return open_page()

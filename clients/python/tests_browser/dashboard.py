@@ -1,4 +1,4 @@
-"""A page of the dashboard that is logged in as a user's would be, and listened to."""
+"""A dashboard page that logs in as a user would and records console messages and requests."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from playwright.sync_api import ConsoleMessage, Page, Request
 
 @dataclass
 class Dashboard:
-    """A page that is logged in, and what it said and asked for."""
+    """A logged-in page, its console messages, and the addresses that it requested."""
 
     page: Page
     base: str
-    refusals: int = (
-        0  # answers that refuse, which a test expects: Chromium writes each to its console
-    )
+    refusals: int = 0  # error responses that a test expects; Chromium writes each to its console
     reply: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
     def go(self, fragment: str = "#/", **parameters: str) -> Page:
-        """Show what a fragment names."""
+        """Open the view that a fragment names."""
         query = "&".join(f"{k}={quote(v, safe='')}" for k, v in parameters.items())
         self.page.goto("about:blank")
         self.page.goto(f"{self.base}/{fragment}{'?' + query if query else ''}")
@@ -43,7 +41,7 @@ class Dashboard:
         self.page.on("request", request)
 
     def check(self) -> None:
-        """Nothing went wrong in the page, and nothing left the machine."""
+        """Check that the page has no errors and that no request left the machine."""
         refused = [
             s for s in self.reply if re.match(r"Failed to load resource: .* status of 4\d\d", s)
         ]
@@ -57,7 +55,7 @@ class Dashboard:
 
 
 def login() -> str:
-    """The address that ``tensorcache ui`` gives, which is good once."""
+    """Return the address that ``tensorcache ui`` prints, which is valid once."""
     run = subprocess.run(
         [os.environ["TENSORCACHE_BIN"], "ui", "--print"],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""The dashboard without a mouse, for a screen reader, in light and dark."""
+"""The dashboard without a mouse, with a screen reader, and in light and dark colours."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_TABS = 120
 
 
 def tab_to(page: Page, selector: str) -> None:
-    """Press Tab until the element has the focus, as somebody without a mouse does."""
+    """Press Tab until the element has the focus, as a user without a mouse does."""
     for _ in range(MOST_TABS):
         page.keyboard.press("Tab")
         if page.evaluate("s => document.activeElement?.matches(s)", selector):
@@ -105,12 +105,12 @@ def test_light_and_dark_are_those_of_the_system(
     expect(page.get_by_label("Window", exact=True)).to_have_value("0")
     expect(
         page.locator(".plot.main canvas")
-    ).to_be_visible()  # with the window on it, and not to be drawn anew
+    ).to_be_visible()  # the chart shows the window, and no redraw is pending
     before = page.evaluate(drawn)
     page.emulate_media(color_scheme="light")
     light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert (dark, light) == ("rgb(20, 24, 30)", "rgb(255, 255, 255)")
-    # Or the chart keeps its colours.
+    # A timeout here means that the chart did not change its colours.
     page.wait_for_function(f"before => ({drawn})() !== before", arg=before)
 
 
@@ -146,7 +146,7 @@ def test_a_button_that_does_no_more_keeps_the_focus(
 ) -> None:
     spec = '{"context_length": 336, "prediction_length": 96, "stride": 10000}'
     page = dashboard.go("#/datasets/etth1", spec=spec, window="0", **{"from": "0", "to": "2000"})
-    # Before it, the next window is the first.
+    # Before the page shows a window, "Next window" would go to the first.
     expect(page.get_by_label("Window", exact=True)).to_have_value("0")
     for name in ("Next window", "Previous window", "Show all rows"):
         button = page.get_by_role("button", name=name)

@@ -1,4 +1,4 @@
-"""What the overview shows of datasets, jobs and feeds, and what can be done there."""
+"""The overview of datasets, jobs and feeds, and its actions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_jobs_and_feeds_are_live(dashboard: Dashboard, cache: Cache, etth1: Data
         card = page.get_by_role("article", name=re.compile("of etth1"))
         batches = card.locator("dd").first
         expect(card).to_be_visible()
-        for _ in range(2):  # two figures make a rate
+        for _ in range(2):  # a rate needs two figures
             before = batches.inner_text()
             for _ in feed:
                 pass
@@ -79,7 +79,7 @@ def test_memory_is_dropped_and_read_again(
     row = page.get_by_role("row", name=re.compile("etth1"))
     reply = page.locator("#datasets [role=status]")
     unload = row.get_by_role("button", name="Unload etth1")
-    assert etth1["OT"].sum() > 0  # read here, its pages are mapped here
+    assert etth1["OT"].sum() > 0  # the read maps its pages into this process
     unload.press("Enter")
     expect(reply).to_have_text(
         re.compile(r"etth1: .* of 1\.1 MiB stay in memory: mapped by \d+ reader")
@@ -133,7 +133,7 @@ def test_somebody_without_a_login_sees_nothing_but_how_to_get_in(
 ) -> None:
     page = dashboard.page
     page.context.clear_cookies()
-    dashboard.refusals = 100  # the page before asks on until it is left
+    dashboard.refusals = 100  # the previous page sends requests until the browser leaves it
     answer = page.goto(dashboard.base + "/")
     assert answer is not None
     assert answer.status == 401

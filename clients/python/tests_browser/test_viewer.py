@@ -1,4 +1,4 @@
-"""The window viewer draws what the daemon says, and plans what is edited at once."""
+"""The window viewer draws the daemon's answers and plans every edit of the spec at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture(scope="module")
 def meters(cache: Cache) -> Dataset:
-    """Items: one with too few rows, one with a jump in time, one with missing values, odd names."""
+    """Return items with too few rows, a jump in time, missing values, and unusual names."""
     names = [
         "<script>alert(1)</script>",
         "MT_001",
@@ -51,7 +51,7 @@ def meters(cache: Cache) -> Dataset:
 
 
 def opened(page: Page) -> Page:
-    """Wait until the plan is there and nothing is under way."""
+    """Wait until the page shows the plan and is not busy."""
     expect(page.locator(".answer[aria-busy=false] .big")).to_contain_text("windows")
     expect(page.locator(".plot.main canvas")).to_be_visible()
     return page
@@ -102,7 +102,7 @@ def test_windows_are_picked_by_number_by_button_and_by_click(
     expect(number).not_to_have_value("16988")
     assert abs(int(number.input_value()) - 17420 / 4) < 30
     over.click(position={"x": box["width"] - 2, "y": 60})
-    expect(number).to_have_value("16988")  # the last one, whose rows hold the last row
+    expect(number).to_have_value("16988")  # the last window, which contains the last row
 
 
 def test_a_click_that_hits_no_window_says_why(
@@ -126,7 +126,7 @@ def test_a_click_that_hits_no_window_says_why(
             )
         )
     ).to_be_visible()
-    # Among the missing values.
+    # The click is among the missing values.
     page = click("meters", 0.15, spec=json.dumps({"context_length": 5}), code="1")
     expect(
         page.get_by_text(
@@ -297,7 +297,7 @@ def test_a_million_rows_come_as_few_points_and_keep_their_spike(
     over = page.locator(".plot.main .u-over")
     box = over.bounding_box()
     assert box is not None
-    for _ in range(2):  # dragged around the spike, it comes nearer
+    for _ in range(2):  # each drag around the spike zooms in
         left, width = over.evaluate(
             "e => [e.getBoundingClientRect().left, e.getBoundingClientRect().width]"
         )

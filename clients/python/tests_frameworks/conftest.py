@@ -1,4 +1,4 @@
-"""What all tests here stand on; the fixtures are in daemon.py."""
+"""Helpers of the tests in this folder; the daemon's fixtures are in daemon.py."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="module")
 def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
-    """971 windows: 31 batches of 32, the last of 11."""
+    """Return 971 windows: 31 batches of at most 32, the last of 11."""
     return etth1.windows(context_length=C, prediction_length=P, rows=(0, 1000))
 
 
 def run(code: str, *arguments: object, **environment: str) -> str:
-    """Run a program in a process of its own; what it prints."""
+    """Run a program in its own process and return its output."""
     script = f"if True:\n{code}"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script, *map(str, arguments)],
@@ -44,6 +44,6 @@ def run(code: str, *arguments: object, **environment: str) -> str:
 def orders(
     windows: tensorcache.Windows, epochs: int, order: str = "shuffle", **options: int
 ) -> list[list[int]]:
-    """The start rows of so many epochs, as a feed has them."""
+    """Return the start rows of ``epochs`` epochs in a feed's order."""
     with windows.feed(batch_size=B, order=order, **options) as feed:  # type: ignore[arg-type]
         return [[start for batch in feed for start in batch.start.tolist()] for _ in range(epochs)]

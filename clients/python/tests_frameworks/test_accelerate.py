@@ -1,4 +1,4 @@
-"""Accelerate: prepared loaders are not cut again, epochs end on time, and states are saved."""
+"""Accelerate does not shard prepared loaders again; epochs end on time, and states are saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/FRAMEWORKS.md shows, run as it stands."""
+"""The snippets of docs/FRAMEWORKS.md run as written."""
 
 from __future__ import annotations
 

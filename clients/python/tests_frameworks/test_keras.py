@@ -1,4 +1,4 @@
-"""Keras 3 with each backend in its own process: fit, evaluate and predict get our batches."""
+"""Keras 3 with each backend in its own process; fit, evaluate and predict get our batches."""
 
 from __future__ import annotations
 
@@ -120,7 +120,8 @@ def test_what_cannot_be_is_refused_at_once(
     context, target = dataset[0]
     np.testing.assert_array_equal(context, windows[:B].context)
     np.testing.assert_array_equal(target, windows[:B].target)
-    copy = pickle.loads(pickle.dumps(dataset))  # in the middle of a pass: it begins the next one
+    # The copy is made in the middle of a pass, so it begins the next one.
+    copy = pickle.loads(pickle.dumps(dataset))
     np.testing.assert_array_equal(copy[0][0], windows[:B].context)
     assert copy.state_dict()["epoch"] == 1
     copy.close()

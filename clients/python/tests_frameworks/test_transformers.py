@@ -1,4 +1,4 @@
-"""The Trainer of Transformers with windows as datasets."""
+"""The Trainer of Transformers uses windows as datasets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = {"context": "past_values", "target": "future_values", "start": "start"}
 
 
 class Model(torch.nn.Module):
-    """Writes down which windows it was trained on, and evaluated."""
+    """A model that records the windows of its training and evaluation."""
 
     def __init__(self) -> None:
         super().__init__()

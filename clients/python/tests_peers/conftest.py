@@ -1,4 +1,4 @@
-"""What all tests here stand on; the fixtures are in daemon.py."""
+"""Setup of the tests in this folder; the daemon's fixtures are in daemon.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bringing in a peer, or skipping the tests that compare with it and saying why."""
+"""Helpers that import a peer library, or skip the tests that compare with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ os.environ.setdefault("KERAS_BACKEND", "torch")
 
 
 def peer(name: str) -> Any:
-    """A module of another library, without its warnings; skips the test if it is missing."""
+    """Import a module of another library without its warnings; skip the test if it is missing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -29,13 +29,13 @@ def peer(name: str) -> Any:
 
 
 def put(cache: tensorcache.Cache, *series: Any) -> tensorcache.Dataset:
-    """Series as items 0, 1, …, each ``[rows]``."""
+    """Put series as items 0, 1, …; each has shape ``[rows]``."""
     ids = np.repeat(np.arange(len(series)), [len(one) for one in series])
     return cache.put("peer", {"id": ids, "v": np.concatenate(series)}, item_id="id")
 
 
 def windows_of(data: tensorcache.Dataset, **spec: Any) -> tensorcache.Windows | None:
-    """The windows in float64, or None where there are none."""
+    """Return the windows in float64, or None if there are none."""
     try:
         return data.windows(dtype="float64", **spec)
     except tensorcache.SpecError as error:

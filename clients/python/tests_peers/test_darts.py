@@ -1,4 +1,4 @@
-"""Darts' sequential training dataset, run beside ours; it counts windows from the newest."""
+"""Darts' sequential training dataset, compared with ours; Darts counts from the newest window."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.mark.parametrize("seed", range(20))
 def test_sequential_dataset(cache: tensorcache.Cache, seed: int) -> None:
-    """Darts' input_chunk_length, output_chunk_length, output_chunk_shift and end-based stride."""
+    """Compare input_chunk_length, output_chunk_length, output_chunk_shift and end-based stride."""
     rng = np.random.default_rng(seed)
     context, horizon, shift, stride = (
         int(rng.integers(low, high)) for low, high in ((1, 9), (1, 6), (0, 4), (1, 5))
@@ -48,9 +48,9 @@ def test_sequential_dataset(cache: tensorcache.Cache, seed: int) -> None:
 
 
 def test_unequal_series_are_cycled(cache: tensorcache.Cache) -> None:
-    """darts#1123, known wrong.
+    """darts#1123, a known error.
 
-    The short series' windows are repeated until it has as many as the longest.
+    Darts repeats the windows of a short series until it has as many as the longest series.
     """
     rng = np.random.default_rng(0)
     series = [rng.normal(size=n) for n in (50, 100)]

@@ -1,4 +1,4 @@
-"""GluonTS' InstanceSplitter and rolling split, run beside ours."""
+"""GluonTS' InstanceSplitter and rolling split, compared with ours."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ START = pd.Period("2020-01-01", "D")
 
 @pytest.mark.parametrize("seed", range(20))
 def test_instance_splitter(cache: tensorcache.Cache, seed: int) -> None:
-    """Past, future, padding and lead time of every instance that p = 1 samples."""
+    """Compare past, future, padding and lead time of every instance that p = 1 samples."""
     rng = np.random.default_rng(seed)
     past, future, lead = int(rng.integers(1, 8)), int(rng.integers(1, 6)), int(rng.integers(0, 4))
     least = int(rng.integers(0, past + 1))

@@ -1,4 +1,4 @@
-"""Keras' timeseries_dataset_from_array (its Grain path, without TensorFlow), run beside ours."""
+"""Keras' timeseries_dataset_from_array on Grain, without TensorFlow, compared with ours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def dataset(data: Any, targets: Any, **options: Any) -> list[Any]:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_windows_and_batches(cache: tensorcache.Cache, seed: int) -> None:
-    """sequence_length, sampling_rate, sequence_stride, batch_size."""
+    """Compare sequence_length, sampling_rate, sequence_stride and batch_size."""
     rng = np.random.default_rng(seed)
     length, rate, stride, size = (int(rng.integers(1, high)) for high in (9, 4, 5, 7))
     values = rng.normal(size=int(rng.integers((length - 1) * rate + 1, 80)))
@@ -39,14 +39,14 @@ def test_windows_and_batches(cache: tensorcache.Cache, seed: int) -> None:
     )
     with windows.feed(batch_size=size) as feed:
         for batch, want in zip(feed, theirs, strict=True):
-            # Grain hands out float32.
+            # Grain returns float32.
             np.testing.assert_allclose(batch.context[:, :, 0], want, rtol=1e-6)
 
 
 def test_the_docstrings_second_example_loses_windows(cache: tensorcache.Cache) -> None:
-    """keras#21305, known wrong.
+    """keras#21305, a known error.
 
-    data[:-offset] and data[offset:] serve 81 of the 90 windows that exist.
+    data[:-offset] and data[offset:] give 81 of the 90 windows that exist.
     """
     offset, values = 10, np.arange(100.0)
     theirs = dataset(values[:-offset], values[offset:], sequence_length=offset, batch_size=1)

@@ -1,4 +1,4 @@
-"""sktime's sliding and expanding splitters, run beside windows and backtest."""
+"""sktime's sliding and expanding splitters, compared with windows and backtest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.mark.parametrize("seed", range(20))
 def test_sliding_window_splitter(cache: tensorcache.Cache, seed: int) -> None:
-    """Its fh may leave a gap and is the last row it needs; windows begin at the series' start."""
+    """The last fh is the last row of a window; a smallest fh above 1 leaves a gap."""
     rng = np.random.default_rng(seed)
     length, horizon, gap, step = (
         int(rng.integers(low, high)) for low, high in ((1, 9), (1, 6), (0, 4), (1, 5))
@@ -38,7 +38,7 @@ def test_sliding_window_splitter(cache: tensorcache.Cache, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_expanding_window_splitter(cache: tensorcache.Cache, seed: int) -> None:
-    """Its folds are those of backtest if they end at the series' end: train rows and test rows."""
+    """The folds have the train and test rows of backtest if they end at the series' end."""
     rng = np.random.default_rng(seed)
     folds, horizon, step = int(rng.integers(1, 5)), int(rng.integers(1, 6)), int(rng.integers(1, 6))
     rows = int(rng.integers(horizon + folds * step + 2, 80))
