@@ -83,7 +83,7 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		Dataset: h.Dataset, Generation: h.Generation, Digest: h.Data.Manifest.Digest,
 		Windows: w.Index.Len(), Items: w.Index.Items(),
 		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: w.Features(),
-		DType: string(w.DType()),
+		DType: string(w.ContextDType()),
 	}
 	if n := w.Index.Len(); n > 0 {
 		if p.First, err = windowPlace(h.Data, w, 0); err != nil {

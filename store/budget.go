@@ -135,8 +135,8 @@ func (b *Budget) reserveAll(what string, g *generation) (release func(), err err
 	return sync.OnceFunc(func() { g.reserved.Add(-1) }), nil
 }
 
-// claim is the memory of a generation.
-type claim struct {
+// memoryUse is the memory of a generation.
+type memoryUse struct {
 	*generation
 	bytes int64
 	inUse bool // read, reserved or pinned: must not be evicted
@@ -151,7 +151,7 @@ func (b *Budget) evict(what string, need int64, keep *generation) error {
 	b.mu.Lock()
 	limit, taken := b.limit, b.rings+b.loading
 	b.mu.Unlock()
-	all, files := b.claims(keep)
+	all, files := b.memoryUses(keep)
 	if taken+files <= limit-need { // even if all files are in memory
 		return nil
 	}
@@ -179,7 +179,7 @@ func (b *Budget) evict(what string, need int64, keep *generation) error {
 		}
 		evicted, err := c.evict()
 		resident -= evicted
-		b.log.Info("gave up pages of a dataset that nobody reads", "dataset", c.dataset,
+		b.log.Info("evicted pages of a dataset that nobody reads", "dataset", c.dataset,
 			"generation", c.number, "bytes", evicted, "error", err)
 	}
 	// A file system in memory evicts nothing.
@@ -189,18 +189,18 @@ func (b *Budget) evict(what string, need int64, keep *generation) error {
 	return nil
 }
 
-// claims returns all generations, least recently used first, with the sizes of their files, and the
+// memoryUses returns all generations, least recently used first, with the sizes of their files, and the
 // sum of the sizes. keep counts as in use.
-func (b *Budget) claims(keep *generation) (all []claim, files int64) {
+func (b *Budget) memoryUses(keep *generation) (all []memoryUse, files int64) {
 	b.catalogue.mu.Lock()
 	defer b.catalogue.mu.Unlock()
 	for _, g := range b.catalogue.all() {
-		c := claim{generation: g, bytes: bytesOf(g.manifest), inUse: g == keep || g.readers > 0 ||
+		c := memoryUse{generation: g, bytes: bytesOf(g.manifest), inUse: g == keep || g.readers > 0 ||
 			g.reserved.Load() > 0 || g.pinned.Load() > 0}
 		files += c.bytes
 		all = append(all, c)
 	}
-	slices.SortFunc(all, func(a, b claim) int {
+	slices.SortFunc(all, func(a, b memoryUse) int {
 		return cmp.Or(a.used.Compare(b.used), a.manifest.Created.Compare(b.manifest.Created))
 	})
 	return all, files

@@ -11,8 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Load is a generation that is being written.
-type Load struct {
+// Staging is a generation that is being written and that no reader can see.
+type Staging struct {
 	// Dir is the directory to write the generation in. It is empty after Begin.
 	Dir     string
 	Dataset string
@@ -22,7 +22,7 @@ type Load struct {
 
 // Begin creates a directory to write a generation of a dataset in. Publish or Abort ends the load.
 // The error wraps layout.ErrName or ErrClosed.
-func (s *Store) Begin(name string) (*Load, error) {
+func (s *Store) Begin(name string) (*Staging, error) {
 	if err := layout.CheckName(name); err != nil {
 		return nil, err
 	}
@@ -38,22 +38,22 @@ func (s *Store) Begin(name string) (*Load, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Load{Dir: dir, Dataset: name, store: s,
+	return &Staging{Dir: dir, Dataset: name, store: s,
 		abort: sync.OnceValue(func() error { return os.RemoveAll(dir) })}, nil
 }
 
 // Abort removes the directory. After Publish it does nothing.
-func (l *Load) Abort() error { return l.abort() }
+func (l *Staging) Abort() error { return l.abort() }
 
 // Publish checks the files and makes them the dataset's newest generation, by one rename. It
 // removes older generations that nobody reads, and returns the number of the new one.
-func (l *Load) Publish() (number int64, err error) { return l.publish(0) }
+func (l *Staging) Publish() (number int64, err error) { return l.publish(0) }
 
 // PublishAfter is Publish for files that were made from the generation with a number. If that is no
 // longer the newest, nothing is published and the error wraps ErrSuperseded.
-func (l *Load) PublishAfter(number int64) (int64, error) { return l.publish(number) }
+func (l *Staging) PublishAfter(number int64) (int64, error) { return l.publish(number) }
 
-func (l *Load) publish(after int64) (number int64, err error) {
+func (l *Staging) publish(after int64) (number int64, err error) {
 	d, err := layout.Open(l.Dir)
 	if err != nil {
 		return 0, err

@@ -2,7 +2,7 @@
 // generation is published, and when an old one is removed.
 //
 // A [Store] is the directory, locked for one process. [Store.Begin] creates a directory to write a
-// generation in, and [Load.Publish] makes the generation visible by one rename. [Store.Acquire]
+// generation in, and [Staging.Publish] makes the generation visible by one rename. [Store.Acquire]
 // returns a [Handle] on a generation. Its data stays mapped until [Handle.Release], even if the
 // generation is replaced or removed in the meantime.
 //

@@ -43,7 +43,7 @@ func openStore(t *testing.T, dir string) *Store {
 }
 
 // write writes a generation of three rows of one column.
-func write(t *testing.T, l *Load, value float32) {
+func write(t *testing.T, l *Staging, value float32) {
 	t.Helper()
 	w, err := layout.Create(l.Dir,
 		layout.Table{Rows: 3,

@@ -1,24 +1,24 @@
 package window
 
-// builder collects the runs of a part item by item, in ascending order, and counts the positions
+// builder collects the runs of a subset item by item, in ascending order, and counts the positions
 // that are not windows.
 type builder struct {
-	part     *part
+	subset   *subset
 	items    itemList
 	runs     []Run
 	rejected reasonCounts
 }
 
-func newBuilder(p *part) *builder {
+func newBuilder(p *subset) *builder {
 	items := p.items()
-	return &builder{part: p, items: items, runs: make([]Run, 0, p.expectedRuns(items.n))}
+	return &builder{subset: p, items: items, runs: make([]Run, 0, p.expectedRuns(items.n))}
 }
 
 // addAll adds the runs of all items.
 func (x *builder) addAll() error {
-	b := x.part.base
+	b := x.subset.base
 	rejections := b.rejections
-	plain := b.plain() && !x.part.narrowsRows()
+	plain := b.plain() && !x.subset.narrowsRows()
 	for i := range x.items.n {
 		item := x.items.at(i)
 		n := b.table.length(item)
@@ -29,12 +29,12 @@ func (x *builder) addAll() error {
 			rejections = rejections[1:]
 		}
 		if plain && (len(rejections) == 0 || rejections[0].item > item) {
-			if x.part.contains(item) {
+			if x.subset.contains(item) {
 				x.addPlain(item, n)
 			}
 			continue
 		}
-		if e := x.part.extent(item); !e.absent {
+		if e := x.subset.extent(item); !e.absent {
 			x.addItem(item, e, rejections)
 		}
 	}
@@ -49,7 +49,7 @@ func (b *base) plain() bool {
 
 // addPlain is addItem for a plain base and an item without rejections.
 func (x *builder) addPlain(item, n int64) {
-	sh := &x.part.base.shape
+	sh := &x.subset.base.shape
 	positions, windows := n, max(0, n-sh.last)
 	if sh.stride > 1 {
 		positions, windows = (n+sh.stride-1)/sh.stride, (windows+sh.stride-1)/sh.stride
@@ -63,10 +63,10 @@ func (x *builder) addPlain(item, n int64) {
 // addItem appends the runs of an item and counts its other positions. rejections may begin
 // with those of the item; it has none of items before it.
 func (x *builder) addItem(item int64, e extent, rejections []rejection) {
-	p := x.part.base.shape.positions(x.part.base.table.length(item), e.a, e.b)
-	l := x.part.limits(&p, e)
-	x.reject(&p, l.from, l.to, l.fits, l.ends)
-	from, to := max(l.from, l.fits), min(l.to, l.ends)
+	p := x.subset.base.shape.positions(x.subset.base.table.length(item), e.a, e.b)
+	l := x.subset.limits(&p, e)
+	x.reject(&p, l.from, l.to, l.fitFrom, l.fitTo)
+	from, to := max(l.from, l.fitFrom), min(l.to, l.fitTo)
 	if from >= to {
 		return
 	}

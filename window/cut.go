@@ -58,7 +58,7 @@ func (x *Index) Split(s Split) ([]*Index, error) {
 func (x *Index) Latest() (*Index, error) { return x.cut(Cut{Latest: true}) }
 
 // cut applies one more cut, which is valid.
-func (x *Index) cut(c Cut) (*Index, error) { return newIndex(x.part.base, append(x.Cuts(), c)) }
+func (x *Index) cut(c Cut) (*Index, error) { return newIndex(x.subset.base, append(x.Cuts(), c)) }
 
 // Validate returns a *SpecError if the cut is invalid.
 func (c Cut) Validate() error {

@@ -16,7 +16,7 @@
 // The package is larger than others, because its names are public: a spec, its JSON, and the index
 // that it defines are one import path for users of the Go client. The files are small and have one
 // subject each: what a user writes (spec.go, parse.go, time.go, step.go, cut.go, split.go), how it
-// becomes runs (build.go, part.go, filter.go, missing.go, sweep.go, steps.go, latest.go), and what
+// becomes runs (build.go, subset.go, filter.go, missing.go, sweep.go, steps.go, latest.go), and what
 // the index answers (index.go, runs.go, reason.go, rejection.go, stretch.go).
 //
 // # Which windows exist

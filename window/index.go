@@ -8,7 +8,7 @@ import (
 
 // Index is the set of windows that exist. It is immutable and safe for concurrent use.
 type Index struct {
-	part     *part
+	subset   *subset
 	runs     runList
 	rejected reasonCounts
 }
@@ -43,7 +43,7 @@ func Apply(spec Spec, t Table, cuts []Cut) (*Index, error) {
 
 // newIndex returns the index of a base after cuts, each of which is valid.
 func newIndex(b *base, cuts []Cut) (*Index, error) {
-	p, err := newPart(b, cuts)
+	p, err := newSubset(b, cuts)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (x *Index) Len() int64 { return x.runs.windows() }
 func (x *Index) Place(n int64) Place { return x.runs.place(x.runs.find(n), n) }
 
 // PlaceNear is Place for callers that ask for windows mostly in ascending order. The caller keeps
-// run between calls, 0 at first: it is the number of the run that contained the last window.
+// run between calls, 0 at first: it is the number of the run that contained the previous window.
 // PlaceNear finds a window of the same or the next run without a search.
 func (x *Index) PlaceNear(n int64, run *int) Place {
 	if !x.runs.contains(*run, n) {
@@ -141,26 +141,26 @@ func (x *Index) Positions() int64 { return x.Len() + x.rejected.total() }
 func (x *Index) Rejected() map[Reason]int64 { return x.rejected.byReason() }
 
 // Items returns the number of items of the table, with windows or without.
-func (x *Index) Items() int64 { return x.part.base.table.Items() }
+func (x *Index) Items() int64 { return x.subset.base.table.Items() }
 
 // Spec returns the spec of the index.
-func (x *Index) Spec() Spec { return x.part.base.spec }
+func (x *Index) Spec() Spec { return x.subset.base.spec }
 
 // Cuts returns the cuts that narrowed the index, without the names of parts.
-func (x *Index) Cuts() []Cut { return append([]Cut(nil), x.part.cuts...) }
+func (x *Index) Cuts() []Cut { return append([]Cut(nil), x.subset.cuts...) }
 
 // IsLatest reports whether the windows have no target (see [Index.Latest]).
-func (x *Index) IsLatest() bool { return x.part.latest() }
+func (x *Index) IsLatest() bool { return x.subset.latest() }
 
 // FirstRow returns the first row of an item that windows may use. Samples before it are padding.
 func (x *Index) FirstRow(item int64) int64 {
-	a, _ := x.part.base.admitted(item)
+	a, _ := x.subset.base.admitted(item)
 	return a
 }
 
 // Pad returns the number of a window's leading context rows that are padding.
 func (x *Index) Pad(p Place) int64 {
-	sh := &x.part.base.shape
+	sh := &x.subset.base.shape
 	if sh.pad == 0 {
 		return 0
 	}
@@ -170,7 +170,7 @@ func (x *Index) Pad(p Place) int64 {
 // Range returns the rows [lo, hi) of an item that may be prediction rows of the index. The range is
 // empty if the index does not contain the item.
 func (x *Index) Range(item int64) (lo, hi int64) {
-	e := x.part.extent(item)
+	e := x.subset.extent(item)
 	if e.absent {
 		return 0, 0
 	}
@@ -178,7 +178,7 @@ func (x *Index) Range(item int64) (lo, hi int64) {
 }
 
 // Bytes returns about how much memory the index uses beside its table.
-func (x *Index) Bytes() int64 { return 1<<10 + x.runs.bytes() + x.part.bytes() }
+func (x *Index) Bytes() int64 { return 1<<10 + x.runs.bytes() + x.subset.bytes() }
 
 // Hash returns a hash of the spec and the cuts. Indexes with equal hashes on equal tables have
 // equal windows.
@@ -186,7 +186,7 @@ func (x *Index) Hash() string {
 	data, err := json.Marshal(struct {
 		Spec Spec  `json:"spec"`
 		Cuts []Cut `json:"cuts"`
-	}{x.part.base.spec, append([]Cut{}, x.part.cuts...)})
+	}{x.subset.base.spec, append([]Cut{}, x.subset.cuts...)})
 	if err != nil {
 		panic("window: a valid spec did not marshal: " + err.Error())
 	}
@@ -197,8 +197,8 @@ func (x *Index) Hash() string {
 // Contiguous reports whether each context begins where the context of the window before in the same
 // run ended, as order "lanes" needs: stride = context_length · dilation.
 func (x *Index) Contiguous() bool {
-	sh := &x.part.base.shape
-	return sh.stride == sh.context*sh.dilation && !x.part.latest()
+	sh := &x.subset.base.shape
+	return sh.stride == sh.context*sh.dilation && !x.subset.latest()
 }
 
 // Continues reports whether the context of window n of a contiguous index begins where the context
@@ -209,7 +209,7 @@ func (x *Index) Contiguous() bool {
 // only if windows consist of a context alone.
 func (x *Index) Continues(n int64) bool {
 	i := x.runs.find(n)
-	r, b := &x.runs.list[i], x.part.base
+	r, b := &x.runs.list[i], x.subset.base
 	k := n - x.runs.firstNumber(i)
 	if k == 0 {
 		return false

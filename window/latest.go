@@ -21,11 +21,11 @@ func (b *base) contextAlone() (*base, error) {
 
 // addLatest adds the one window of each item. The positions of the index are the items.
 func (x *builder) addLatest() error {
-	b, latest := x.part.base, newLatestFinder(x.part)
-	rejections := x.part.context.rejections
+	b, latest := x.subset.base, newLatestFinder(x.subset)
+	rejections := x.subset.context.rejections
 	for i := range x.items.n {
 		item := x.items.at(i)
-		e := x.part.extent(item)
+		e := x.subset.extent(item)
 		if e.absent {
 			continue
 		}
@@ -52,12 +52,12 @@ func (x *builder) addLatest() error {
 
 // latestFinder finds the latest position of items, which it is asked for in ascending order.
 type latestFinder struct {
-	part    *part
+	part    *subset
 	targets []Column
 	skip    []int // per target column: number of missing rows already passed
 }
 
-func newLatestFinder(p *part) *latestFinder {
+func newLatestFinder(p *subset) *latestFinder {
 	f := &latestFinder{part: p}
 	for _, c := range p.base.table.Columns {
 		if c.Target {

@@ -9,8 +9,8 @@ import (
 // after the other, so callers ask for items in ascending order.
 //
 // A missing row r counts in the windows that sample it: those that start at s = r − i·D for a
-// sample i that uses the column. Starts with the same residue modulo D therefore form a line of
-// their own, q = (s − residue)/D. On this line each missing row adds its cells over one or two
+// sample i that uses the column. Starts with the same residue modulo D therefore form a class of
+// their own, with q = (s − residue)/D. In a class each missing row adds its cells over one or two
 // ranges of q. The scan follows the sum from one end of a range to the next.
 type missingScan struct {
 	base    *base

@@ -90,14 +90,14 @@ func (x *Index) Explain() error {
 			lost = append(lost, fmt.Sprintf("%s rejects %d", Reasons[i], n))
 		}
 	}
-	b := x.part.base
+	b := x.subset.base
 	switch {
 	case len(lost) > 0:
 		return fmt.Errorf("%w: of %d positions, %s; %s", ErrNoWindows, x.Positions(),
 			strings.Join(lost, ", "), advice(b, &x.rejected))
 	case b.table.Items() == 0:
 		return fmt.Errorf("%w: the dataset has no items; load rows first", ErrNoWindows)
-	case len(x.part.cuts) > 0:
+	case len(x.subset.cuts) > 0:
 		return fmt.Errorf(
 			"%w: no position of any item lies in this part; the longest item has %d rows",
 			ErrNoWindows, b.table.longest())

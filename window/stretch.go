@@ -15,14 +15,14 @@ type Stretch struct {
 // has one position at most.
 func (x *Index) Stretches(item int64) iter.Seq[Stretch] {
 	return func(yield func(Stretch) bool) {
-		e := x.part.extent(item)
+		e := x.subset.extent(item)
 		if e.absent {
 			return
 		}
-		b := x.part.base
-		if x.part.latest() {
-			start, reason, ok := newLatestFinder(x.part).find(item, e,
-				x.part.context.rejectionsFrom(item))
+		b := x.subset.base
+		if x.subset.latest() {
+			start, reason, ok := newLatestFinder(x.subset).find(item, e,
+				x.subset.context.rejectionsFrom(item))
 			if ok {
 				yield(Stretch{start, 1, nameOf(reason)})
 			}
@@ -30,7 +30,7 @@ func (x *Index) Stretches(item int64) iter.Seq[Stretch] {
 		}
 		p := b.shape.positions(b.table.length(item), e.a, e.b)
 		w := stretchJoiner{positions: p, yield: yield}
-		w.addPositions(item, x.part.limits(&p, e), b.rejectionsFrom(item))
+		w.addPositions(item, x.subset.limits(&p, e), b.rejectionsFrom(item))
 		w.end()
 	}
 }
@@ -74,7 +74,7 @@ func (w *stretchJoiner) addPositions(item int64, l limits, rejections []rejectio
 	if w.b < w.n {
 		end = byBounds
 	}
-	fits, ends := min(max(l.fits, l.from), l.to), min(max(l.ends, l.from), l.to)
+	fits, ends := min(max(l.fitFrom, l.from), l.to), min(max(l.fitTo, l.from), l.to)
 	w.add(l.from, min(fits, ends), start)
 	w.add(ends, fits, min(start, end)) // these reach over both ends
 	k := fits
@@ -101,16 +101,16 @@ func (w *stretchJoiner) addAllowed(from, to int64, l limits) {
 	w.add(hi, to, bySplit)
 }
 
-// Holding returns the number of the window that contains a row of an item between its first and
+// WindowAt returns the number of the window that contains a row of an item between its first and
 // last row. Of several it is the one that starts last. ok is false if there is none.
-func (x *Index) Holding(item, row int64) (n int64, ok bool) {
+func (x *Index) WindowAt(item, row int64) (n int64, ok bool) {
 	i := x.runs.search(item, row+1) - 1
 	if i < 0 || x.runs.list[i].Item != item {
 		return 0, false
 	}
-	b := x.part.base
-	if x.part.latest() {
-		b = x.part.context
+	b := x.subset.base
+	if x.subset.latest() {
+		b = x.subset.context
 	}
 	r, stride := &x.runs.list[i], x.runs.stride
 	k := min((row-r.First)/stride, r.Count-1)

@@ -2,7 +2,7 @@ package window
 
 import "sort"
 
-// addEdges adds the edges that missing rows of a column cause on one line of starts.
+// addEdges adds the edges that missing rows of a column cause in one residue class of starts.
 func (m *missingScan) addEdges(col int, rows []MissingRow, origin int64) {
 	if len(rows) == 0 {
 		return
@@ -21,7 +21,7 @@ func (s *edgeStream) next(dilation int64) int64 {
 	return (s.rows[0].Row-s.origin)/dilation + s.shift
 }
 
-// sweep follows the number of missing cells along one line of starts, and appends the ranges of
+// sweep follows the number of missing cells along one class of starts, and appends the ranges of
 // starts at which it is too large. m.edges becomes a heap by next.
 func (m *missingScan) sweep(p *positions, residue int64) {
 	d := m.base.shape.dilation

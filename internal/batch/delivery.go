@@ -16,9 +16,9 @@ const (
 	Starts = "starts" // the places are all that the client wants
 )
 
-// maxCrossingShare: auto chooses views if at most one in so many of a sequential epoch's batches
-// crosses the end of a run, and so cannot be a view.
-const maxCrossingShare = 4
+// minBatchesPerCrossing is the least number of a sequential epoch's batches for each one that
+// crosses the end of a run, and so cannot be a view. With fewer, auto does not choose views.
+const minBatchesPerCrossing = 4
 
 // ChooseDelivery returns the delivery of a request. The error is a *wire.Problem.
 func ChooseDelivery(w *plan.Windows, r wire.FeedRequest, o sampler.Options) (string, error) {
@@ -43,7 +43,7 @@ func ChooseDelivery(w *plan.Windows, r wire.FeedRequest, o sampler.Options) (str
 func AutoIsView(w *plan.Windows, o sampler.Options) bool {
 	runs := int64(w.Index.RunCount())
 	mostly := o.Traits().Blocks || runs == 1 ||
-		runs <= w.Index.Len()/maxCrossingShare/max(o.BatchSize, 1)
+		runs <= w.Index.Len()/minBatchesPerCrossing/max(o.BatchSize, 1)
 	return mostly && CheckView(w, o) == nil
 }
 

@@ -46,8 +46,8 @@ func (s *Server) feed(conn *net.UnixConn, p peer.Process, r wire.FeedRequest) er
 	return nil
 }
 
-// attach checks a request and makes its stream, ring and reply.
-func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*stream,
+// attach checks a request and makes its feed, ring and reply.
+func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*feed,
 	*wire.FeedReply, error) {
 	if r.Slots != 0 && (r.Slots < minSlots || r.Slots > maxSlots) {
 		return nil, nil,
@@ -94,7 +94,7 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*s
 	if err != nil {
 		return nil, nil, err
 	}
-	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.PID, client: r.Client, windows: w,
+	st := &feed{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.PID, client: r.Client, windows: w,
 		sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots,
 		reconnects: r.Reconnect, turn: s.pool.NewTurn(),
 		prefetcher: prefetch.New(h.Data.Map(), w, sm.Options(), delivery != batch.Starts)}
@@ -163,7 +163,7 @@ func (s *Server) awaitRingMemory(bytes int64) (have, budget int64) {
 	late := time.After(s.ringTimeout)
 	for over := false; ; {
 		have, budget = s.Store.Budget.LeftForRings()
-		if have >= bytes || len(s.streams) == 0 || over {
+		if have >= bytes || len(s.feeds) == 0 || over {
 			return have, budget
 		}
 		change := s.change
@@ -177,14 +177,14 @@ func (s *Server) awaitRingMemory(bytes int64) (have, budget int64) {
 	}
 }
 
-// detach removes a stream and its ring. It closes the ring first, so that its memory is free once
+// detach removes a feed and its ring. It closes the ring first, so that its memory is free once
 // the feed is no longer listed.
-func (s *Server) detach(st *stream) {
+func (s *Server) detach(st *feed) {
 	if err := st.ring.close(); err != nil {
 		s.Log.Error("close ring", "feed", st.id, "error", err)
 	}
 	s.mu.Lock()
-	delete(s.streams, st)
+	delete(s.feeds, st)
 	s.notify()
 	s.mu.Unlock()
 }

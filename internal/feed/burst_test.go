@@ -53,7 +53,7 @@ func TestServingABurstAllocatesNothing(t *testing.T) {
 				continue
 			}
 			t.Run(delivery+" "+order, func(t *testing.T) {
-				s, detach := env.attachStream(t,
+				s, detach := env.attachFeed(t,
 					request("d", withQueue(t), with("slots", 4), with("delivery", delivery),
 						options("order", order, "batch_size", 32), spec("dtype", "float64")))
 				defer detach()

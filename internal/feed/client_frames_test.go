@@ -37,7 +37,7 @@ func (c *floodingSocket) TryRead(b []byte) (int, error) {
 func TestAClientThatSendsForeverDoesNotBlockItsFeed(t *testing.T) {
 	env := newTestEnv(t, largeBudget)
 	env.publishSeries(t, "d", 1000)
-	st, detach := env.attachStream(t, request("d"))
+	st, detach := env.attachFeed(t, request("d"))
 	defer detach()
 	frame := make([]byte, wire.HeaderSize+wire.MeterSize)
 	wire.PutHeader(frame, wire.FrameMeter, wire.MeterSize)

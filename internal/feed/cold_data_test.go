@@ -53,7 +53,7 @@ func (c *recordingSocket) Write(b []byte) (int, error) {
 const coldSlots = 32
 
 // serveCold serves coldSlots batches of a feed whose file is not in memory.
-func serveCold(t *testing.T, st *stream) (*coldFile, *recordingSocket) {
+func serveCold(t *testing.T, st *feed) (*coldFile, *recordingSocket) {
 	t.Helper()
 	file := &coldFile{}
 	c := &recordingSocket{file: file}
@@ -67,7 +67,7 @@ func serveCold(t *testing.T, st *stream) (*coldFile, *recordingSocket) {
 }
 
 // coldBurst returns how many batches of a feed are announced at once if nothing is in memory.
-func coldBurst(t *testing.T, st *stream) int {
+func coldBurst(t *testing.T, st *feed) int {
 	t.Helper()
 	p := prefetch.New(&coldFile{}, st.windows, st.sampler.Options(), true)
 	var b sampler.Batch
@@ -85,7 +85,7 @@ func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 		t.Run(delivery, func(t *testing.T) {
 			env := newTestEnv(t, largeBudget)
 			env.publishSeries(t, "d", 1_000_000)
-			st, detach := env.attachStream(t,
+			st, detach := env.attachFeed(t,
 				request("d", with("slots", coldSlots), with("delivery", delivery),
 					spec("columns", []string{"a"}),
 					options("order", "random_start", "batch_size", 60_000)))
@@ -108,7 +108,7 @@ func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 func TestAFeedOfPlacesReadsNoPages(t *testing.T) {
 	env := newTestEnv(t, largeBudget)
 	env.publishSeries(t, "d", 100_000)
-	st, detach := env.attachStream(t, request("d", with("slots", coldSlots),
+	st, detach := env.attachFeed(t, request("d", with("slots", coldSlots),
 		with("delivery", batch.Starts),
 		options("order", "shuffle", "batch_size", 60)))
 	defer detach()

@@ -135,8 +135,8 @@ func with(key string, value any) func(map[string]any) {
 	return func(r map[string]any) { r[key] = value }
 }
 
-// attachStream attaches a stream without a connection.
-func (env *testEnv) attachStream(t *testing.T, request map[string]any) (st *stream, detach func()) {
+// attachFeed attaches a feed without a connection.
+func (env *testEnv) attachFeed(t *testing.T, request map[string]any) (st *feed, detach func()) {
 	t.Helper()
 	var r wire.FeedRequest
 	if err := json.Unmarshal(asJSON(request), &r); err != nil {

@@ -12,8 +12,8 @@ import (
 // Feeds returns the attached feeds, the oldest first.
 func (s *Server) Feeds() []wire.Feed {
 	s.mu.Lock()
-	streams := make([]*stream, 0, len(s.streams))
-	for f := range s.streams {
+	streams := make([]*feed, 0, len(s.feeds))
+	for f := range s.feeds {
 		streams = append(streams, f)
 	}
 	s.mu.Unlock()
@@ -70,9 +70,9 @@ func (s *Server) CloseFeed(id string) (wire.Feed, error) {
 	return feed, nil
 }
 
-// register adds a stream. If it replaces another one that has ended, the error says why. From now
+// register adds a feed. If it replaces another one that has ended, the error says why. From now
 // on closing either closes both, because the client continues with one of them.
-func (s *Server) register(st *stream, replaces string) error {
+func (s *Server) register(st *feed, replaces string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if replaces != "" {
@@ -85,21 +85,21 @@ func (s *Server) register(st *stream, replaces string) error {
 		}
 		f.successor = st
 	}
-	s.streams[st] = true
+	s.feeds[st] = true
 	s.notify()
 	return nil
 }
 
-// find returns a stream by its id. The error is a *wire.Problem of type feed_not_found.
-func (s *Server) find(id string) (*stream, error) {
+// find returns a feed by its id. The error is a *wire.Problem of type feed_not_found.
+func (s *Server) find(id string) (*feed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.findLocked(id)
 }
 
 // findLocked is find for a caller that holds mu.
-func (s *Server) findLocked(id string) (*stream, error) {
-	for f := range s.streams {
+func (s *Server) findLocked(id string) (*feed, error) {
+	for f := range s.feeds {
 		if f.id == id {
 			return f, nil
 		}
@@ -109,7 +109,7 @@ func (s *Server) findLocked(id string) (*stream, error) {
 }
 
 // close ends the feed for a reason, which it sends to the trainer. Only the first reason counts.
-func (s *stream) close(why *wire.Problem) {
+func (s *feed) close(why *wire.Problem) {
 	s.closed.CompareAndSwap(nil, why)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,9 +118,9 @@ func (s *stream) close(why *wire.Problem) {
 	}
 }
 
-// connect sets the stream's connection. From now on the feed may be closed while it waits or
+// connect sets the feed's connection. From now on the feed may be closed while it waits or
 // writes.
-func (s *stream) connect(c *transport.Conn) {
+func (s *feed) connect(c *transport.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conn = c

@@ -10,7 +10,7 @@ import (
 
 // meter measures how long each side of a feed waited for the other, each with its own clock: the
 // producer for free slots, and the trainer, which reports it in METER frames, for batches. The
-// stream's mu guards it.
+// feed's mu guards it.
 type meter struct {
 	began time.Time
 	// Time that the producer has waited for free slots, and the start of its present wait; zero if
@@ -87,8 +87,8 @@ func (m *meter) inPasses() shares {
 		share(m.latest.forDisk - m.base.forDisk)}
 }
 
-// read sets the waiting times of a feed.
-func (m *meter) read(f *wire.Feed, now time.Time) {
+// fillIn sets the waiting times of a feed.
+func (m *meter) fillIn(f *wire.Feed, now time.Time) {
 	f.Seconds, f.WaitTrainerS = now.Sub(m.began).Seconds(), m.waitedForTrainer(now).Seconds()
 	f.PassS, f.WaitDataS = m.passes.Seconds(), m.forData.Seconds()
 	if f.Seconds > 0 {

@@ -103,7 +103,7 @@ func TestVerdictsNameTheBottleneck(t *testing.T) {
 		if f.PassS > 0 {
 			f.WaitDataShare = f.WaitDataS / f.PassS
 		}
-		if got := env.onlyStream(t).verdict(f, test.in); !strings.Contains(got, test.says) {
+		if got := env.onlyFeed(t).verdict(f, test.in); !strings.Contains(got, test.says) {
 			t.Errorf("%s: %q, want %q", name, got, test.says)
 		}
 		tr.close()
@@ -141,15 +141,15 @@ func TestWaitsBetweenPassesDoNotCount(t *testing.T) {
 	}
 }
 
-// onlyStream returns the only stream.
-func (env *testEnv) onlyStream(t *testing.T) *stream {
+// onlyFeed returns the only feed.
+func (env *testEnv) onlyFeed(t *testing.T) *feed {
 	t.Helper()
 	env.server.mu.Lock()
 	defer env.server.mu.Unlock()
-	for s := range env.server.streams {
+	for s := range env.server.feeds {
 		return s
 	}
-	t.Fatal("there is no stream")
+	t.Fatal("there is no feed")
 	return nil
 }
 

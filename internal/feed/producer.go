@@ -33,7 +33,7 @@ func (b *burst) make(slots int) {
 // message to be sent. Between two bursts it handles what the client has sent, and it waits for the
 // client only if there is nothing to do. A second goroutine would run only when a worker has no
 // work.
-func (s *stream) serve() (err error) {
+func (s *feed) serve() (err error) {
 	var gathering *burst
 	s.pool.Begin()
 	defer s.pool.End()
@@ -80,7 +80,7 @@ func (s *stream) serve() (err error) {
 
 // next returns how many batches to fill. If there is nothing to do, it waits if wait is set, and
 // else returns 0.
-func (s *stream) next(wait bool) (int, error) {
+func (s *feed) next(wait bool) (int, error) {
 	err := s.conn.Credits()
 	for {
 		if why := s.closed.Load(); why != nil {
@@ -120,7 +120,7 @@ func (s *stream) next(wait bool) (int, error) {
 }
 
 // applySeek continues at the cursor of the client's latest seek, if there is one.
-func (s *stream) applySeek() error {
+func (s *feed) applySeek() error {
 	if s.seek == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ const burstBytes = 1 << 18
 // burstSize returns how many of the free slots to fill before the client is told: as few as keep
 // all workers busy, and more if the ring has many slots or batches are small, since each message
 // may wake the client.
-func (s *stream) burstSize(free int) int {
+func (s *feed) burstSize(free int) int {
 	if s.batches == 0 {
 		return 1 // the first batch, at once
 	}
@@ -152,7 +152,7 @@ func (s *stream) burstSize(free int) int {
 
 // begin starts up to n gathers into free slots and writes their descriptors into the burst's
 // message. After the last batch of an epoch the next epoch follows.
-func (s *stream) begin(b *burst, n int) error {
+func (s *feed) begin(b *burst, n int) error {
 	b.message, b.filled = b.message[:wire.HeaderSize], 0
 	epoch, consumed, windows := s.epoch, s.consumed, int64(0)
 	for b.filled < n {
@@ -212,7 +212,7 @@ func (s *stream) begin(b *burst, n int) error {
 }
 
 // awaitPages waits until the pages of a batch are in memory, if the data is cold.
-func (s *stream) awaitPages(b *sampler.Batch) error {
+func (s *feed) awaitPages(b *sampler.Batch) error {
 	if !s.prefetcher.IsCold() {
 		return nil
 	}
@@ -225,7 +225,7 @@ func (s *stream) awaitPages(b *sampler.Batch) error {
 }
 
 // announce waits for a burst's gathers and sends its descriptors.
-func (s *stream) announce(b *burst) error {
+func (s *feed) announce(b *burst) error {
 	if err := s.pool.Await(&b.Group); err != nil {
 		return err
 	}

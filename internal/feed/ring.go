@@ -21,21 +21,21 @@ type ring struct {
 
 // newRing returns a ring. It reserves the first minSlots slots, so that running out of memory is an
 // error and never a SIGBUS. The others are reserved after the first batch, because that takes a
-// millisecond for each 4 MiB, see reserve. The slots are followed by more bytes of memory. On
+// millisecond for each 4 MiB, see reserve. The slots are followed by the queueBytes of the queue. On
 // systems without memory files the file is created in dir and unlinked.
-func newRing(dir string, slots int, slotBytes, more int64) (*ring, error) {
+func newRing(dir string, slots int, slotBytes, queueBytes int64) (*ring, error) {
 	f, seal, err := ringFile(dir)
 	if err != nil {
 		return nil, fmt.Errorf("make a ring: %w", err)
 	}
 	all := int64(slots) * slotBytes
-	memory, err := mmapfile.NewSparse(f, all+more)
+	memory, err := mmapfile.NewSparse(f, all+queueBytes)
 	if err != nil {
 		return nil, err
 	}
 	err = memory.Reserve(0, min(minSlots*slotBytes, all))
-	if err == nil && more > 0 {
-		err = memory.Reserve(all, more)
+	if err == nil && queueBytes > 0 {
+		err = memory.Reserve(all, queueBytes)
 	}
 	if err != nil {
 		return nil, errors.Join(err, memory.Close())

@@ -48,7 +48,7 @@ func TestARingWaitsForMemoryOfAFeedThatEnds(t *testing.T) {
 	env := newTestEnv(t, 4*512)
 	env.publishSeries(t, "d", 1000)
 	env.server.ringTimeout = time.Minute
-	_, detach := env.attachStream(t, request("d"))
+	_, detach := env.attachFeed(t, request("d"))
 	detach = sync.OnceFunc(detach)
 	defer detach()
 	refused := make(chan error, 1)
@@ -58,7 +58,7 @@ func TestARingWaitsForMemoryOfAFeedThatEnds(t *testing.T) {
 			defer h.Release()
 			var r wire.FeedRequest
 			if err = json.Unmarshal(asJSON(request("d")), &r); err == nil {
-				var st *stream
+				var st *feed
 				if st, _, err = env.server.attach(peer.Process{}, h, r); err == nil {
 					env.server.detach(st)
 				}

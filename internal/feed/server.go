@@ -48,17 +48,17 @@ type Server struct {
 	refusing    atomic.Bool
 	ringTimeout time.Duration
 
-	mu      sync.Mutex
-	closed  bool
-	open    map[*net.UnixConn]bool
-	streams map[*stream]bool
-	change  chan struct{} // closed when a feed begins or ends
+	mu     sync.Mutex
+	closed bool
+	open   map[*net.UnixConn]bool
+	feeds  map[*feed]bool
+	change chan struct{} // closed when a feed begins or ends
 }
 
 // NewServer starts the gather workers. Close ends them.
 func NewServer(c Config) *Server {
 	s := &Server{Config: c, pool: workers.NewPool(), open: map[*net.UnixConn]bool{},
-		streams: map[*stream]bool{}, change: make(chan struct{}), ringTimeout: ringTimeout}
+		feeds: map[*feed]bool{}, change: make(chan struct{}), ringTimeout: ringTimeout}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -121,7 +121,7 @@ func (s *Server) Attached() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
-	for f := range s.streams {
+	for f := range s.feeds {
 		if !f.reconnects {
 			n++
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // takeSlot returns a free slot, which belongs to the client from now on.
-func (s *stream) takeSlot() uint32 {
+func (s *feed) takeSlot() uint32 {
 	slot := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	s.clientOwns[slot] = true
@@ -16,7 +16,7 @@ func (s *stream) takeSlot() uint32 {
 
 // Credit frees a slot. A credit for a slot that does not belong to the client ends the feed,
 // because its memory may be in use.
-func (s *stream) Credit(slot uint64) error {
+func (s *feed) Credit(slot uint64) error {
 	if slot >= uint64(s.slots) || !s.clientOwns[slot] {
 		return fmt.Errorf("%w: a credit for slot %d, which the client does not hold",
 			wire.ErrFrame, slot)
@@ -32,7 +32,7 @@ const growBytes = 1 << 20
 // grow reserves more slots of the ring and adds them to the free ones, after the first batch was
 // sent, and reports whether it did. If there is no memory for them, the feed ends: a client that
 // expects more slots could keep those that exist and wait forever.
-func (s *stream) grow() (bool, error) {
+func (s *feed) grow() (bool, error) {
 	if s.batches == 0 || s.reserved == s.slots {
 		return false, nil
 	}

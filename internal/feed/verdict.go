@@ -18,7 +18,7 @@ const (
 )
 
 // verdict returns in one line what limits a feed, and what to try.
-func (s *stream) verdict(f wire.Feed, in shares) string {
+func (s *feed) verdict(f wire.Feed, in shares) string {
 	if f.PassS == 0 {
 		return "not measured yet"
 	}
@@ -29,7 +29,7 @@ func (s *stream) verdict(f wire.Feed, in shares) string {
 }
 
 // bottleneck returns what makes a trainer wait, and what to try.
-func (s *stream) bottleneck(f wire.Feed, in shares) string {
+func (s *feed) bottleneck(f wire.Feed, in shares) string {
 	o := s.sampler.Options()
 	switch {
 	case in.disk > max(littleWaiting, (1-in.idle)/2):

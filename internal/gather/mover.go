@@ -26,9 +26,9 @@ type adjacentMover[S, D numeric] struct {
 	source  layout.Strided[S]
 	feature int64 // the first one in the block
 
-	wholeRows bool // source rows are block rows: one copy a window
-	copyRows  bool // values need no conversion: one copy a row
-	copyLines bool // the samples of a channel are adjacent: one copy a channel
+	wholeRows    bool // source rows are block rows: one copy a window
+	copyRows     bool // values need no conversion: one copy a row
+	copyChannels bool // the samples of a channel are adjacent: one copy a channel
 }
 
 func newAdjacentMover[S, D numeric](b Block, source layout.Strided[S],
@@ -38,12 +38,12 @@ func newAdjacentMover[S, D numeric](b Block, source layout.Strided[S],
 		Block: b, source: source, feature: feature,
 		wholeRows: same && !b.ChannelsFirst && b.Dilation == 1 && source.Contiguous() &&
 			source.Width == b.Features,
-		copyRows:  same && !b.ChannelsFirst,
-		copyLines: same && b.ChannelsFirst && b.Dilation == 1 && source.Step == 1,
+		copyRows:     same && !b.ChannelsFirst,
+		copyChannels: same && b.ChannelsFirst && b.Dilation == 1 && source.Step == 1,
 	}
 }
 
-func (m *adjacentMover[S, D]) isMemcpy() bool { return m.wholeRows || m.copyLines }
+func (m *adjacentMover[S, D]) isMemcpy() bool { return m.wholeRows || m.copyChannels }
 
 func (m *adjacentMover[S, D]) move(block unsafe.Pointer, row, first int64) {
 	dst := unsafe.Slice((*D)(block), m.Length*m.Features)
@@ -54,7 +54,7 @@ func (m *adjacentMover[S, D]) move(block unsafe.Pointer, row, first int64) {
 			at := (first+i)*m.Features + m.feature
 			copy(dst[at:at+m.source.Width], asType[D](m.source.Row(row+i*m.Dilation)))
 		}
-	case m.copyLines:
+	case m.copyChannels:
 		at := m.feature * m.Length
 		copyValues(dst[at+first:at+m.Length], asType[D](m.source.Data[row:row+n]))
 	default:

@@ -62,7 +62,7 @@ func (q *Queue) Close() {
 // work is what a job does. The context is cancelled when the job is.
 type work func(context.Context, *Job) (result, error)
 
-// result is what a job made: a generation, or found: then hit is true.
+// result is the generation that a job made. hit says that the generation existed before.
 type result struct {
 	generation int64
 	manifest   *layout.Manifest

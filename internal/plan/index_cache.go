@@ -13,7 +13,8 @@ import (
 )
 
 // maxCachedBytes bounds the memory of the indexes that are cached with a generation. The newest is
-// cached whatever it takes (32 bytes a run), because what was planned is soon fed, by every rank.
+// cached whatever it takes (32 bytes a run), because every rank
+// usually attaches a feed for it soon after the plan.
 const maxCachedBytes = 128 << 20
 
 // indexCache is the indexes of a generation that were used last.

@@ -89,8 +89,8 @@ func (w *Windows) Features() wire.Features {
 		Static: of(Static)}
 }
 
-// DType returns the dtype of the context.
-func (w *Windows) DType() layout.DType {
+// ContextDType returns the dtype of the context.
+func (w *Windows) ContextDType() layout.DType {
 	context, _ := w.Part(Context)
 	return context.DType
 }

@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// About aheadBytes are asked for ahead of the batches that are made, of at most maxBatchesAhead
-	// batches.
+	// The prefetcher asks for the pages of the coming batches: about aheadBytes, and at most
+	// maxBatchesAhead batches.
 	aheadBytes      = 16 << 20
 	maxBatchesAhead = 256
-	// announceShare is the number of bursts in which the batches ahead are announced. The trainer
-	// gets nothing of a burst before all of it is in memory.
-	announceShare = 16
+	// burstsAhead is the number of bursts that the batches ahead make up. The trainer gets nothing
+	// of a burst before all of it is in memory.
+	burstsAhead = 16
 	// If warmPages pages in a row were in memory, all data is assumed to be. warmChecks of them are
 	// checked in each batch of scattered windows.
 	warmPages  = 1024
@@ -63,12 +63,12 @@ type Prefetcher struct {
 	cold            bool
 	enableReadAhead func() // undoes DisableReadAhead
 	// a second one, because a sampler stores one epoch's order at a time
-	sampler  *sampler.Sampler
-	epoch    uint64 // of the next batch to ask for
-	consumed int64
-	ahead    int64 // batches that were asked for and are not made yet
-	resident int   // number of pages in a row that were in memory
-	batch    sampler.Batch
+	sampler        *sampler.Sampler
+	epoch          uint64 // of the next batch to ask for
+	consumed       int64
+	ahead          int64 // batches that were asked for and are not made yet
+	residentInARow int   // consecutive checks that found a page in memory
+	batch          sampler.Batch
 }
 
 // New returns a prefetcher of windows in an order. If readsRows is false, neither the daemon nor
@@ -112,7 +112,7 @@ func (p *Prefetcher) Check(first *sampler.Batch, epoch uint64, consumed int64) (
 			return err
 		}
 	}
-	p.cold, p.resident, p.ahead, p.epoch, p.consumed = true, 0, 0, epoch, consumed
+	p.cold, p.residentInARow, p.ahead, p.epoch, p.consumed = true, 0, 0, epoch, consumed
 	if p.enableReadAhead = func() {}; !p.sequential {
 		p.enableReadAhead = p.pages.DisableReadAhead()
 	}
@@ -152,7 +152,7 @@ func (p *Prefetcher) Await(b *sampler.Batch) error {
 	}
 	p.ahead--
 	p.eachRange(b, p.pages.Populate)
-	if p.resident >= warmPages {
+	if p.residentInARow >= warmPages {
 		p.Stop()
 	}
 	return nil
@@ -163,7 +163,7 @@ func (p *Prefetcher) BurstSize(n int) int {
 	if !p.cold {
 		return n
 	}
-	return min(n, max(1, int(p.maxAhead/announceShare)))
+	return min(n, max(1, int(p.maxAhead/burstsAhead)))
 }
 
 // Stop ends prefetching, because all data is in memory, or the feed continues at another cursor or
@@ -202,8 +202,8 @@ func (p *Prefetcher) countResident(b *sampler.Batch) {
 		checks = 1
 	}
 	for number := range spread(b.Windows, checks) {
-		if p.resident++; !p.isResident(number) {
-			p.resident = 0
+		if p.residentInARow++; !p.isResident(number) {
+			p.residentInARow = 0
 		}
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// maxSleep is the longest time for a quarter of the slots in which the daemon sleeps and wakes up
-// by itself. If a trainer needs longer, it wakes the daemon. That takes the trainer 10 µs, which is
-// little compared with its batches.
+// maxSleep limits sleeps with a timeout. If a quarter of the slots lasts longer, the daemon blocks
+// until the trainer wakes it. That takes the trainer 10 µs, which is little compared with its
+// batches.
 const maxSleep = time.Millisecond
 
 // sleepMargin is how long before half of the ring is used up a sleep ends, because several credits

@@ -23,12 +23,12 @@ const recoveryBursts = 4
 // as much time again. A feed loses nothing: it gets the batches that it missed in its own turns.
 // Feeds that are not starved are served at any time, so that their rings stay full.
 type turns struct {
-	slots  chan struct{} // of starved feeds that have a turn: enough to keep all workers busy
+	tokens chan struct{} // of starved feeds that have a turn: enough to keep all workers busy
 	queued atomic.Int32  // feeds that wait for a turn
 }
 
 // Each feed has two bursts at a time, so half as many feeds as workers keep the workers busy.
-func newTurns(workers int) turns { return turns{slots: make(chan struct{}, max(1, workers/2))} }
+func newTurns(workers int) turns { return turns{tokens: make(chan struct{}, max(1, workers/2))} }
 
 // Turn is the state of one feed in the fair sharing of the workers. It belongs to the goroutine of
 // the feed.
@@ -63,7 +63,7 @@ func (t *Turn) Acquire(wait bool) bool {
 		return true
 	}
 	select {
-	case turns.slots <- struct{}{}:
+	case turns.tokens <- struct{}{}:
 	default:
 		if !wait {
 			return false
@@ -71,7 +71,7 @@ func (t *Turn) Acquire(wait bool) bool {
 		t.pool.End()
 		turns.queued.Add(1)
 		// cannot deadlock: a feed that has a turn never waits for its client
-		turns.slots <- struct{}{}
+		turns.tokens <- struct{}{}
 		turns.queued.Add(-1)
 		t.pool.Begin()
 	}
@@ -83,7 +83,7 @@ func (t *Turn) Acquire(wait bool) bool {
 // Release ends the feed's turn, if it has one.
 func (t *Turn) Release() {
 	if t.has {
-		<-t.pool.turns.slots
+		<-t.pool.turns.tokens
 		t.has = false
 	}
 }

@@ -58,8 +58,8 @@ func TestAStarvedFeedKeepsItsTurnUntilItEndsOrItIsNotStarved(t *testing.T) {
 					second.has)
 			}
 			second.Release()
-			if len(pool.turns.slots) != 0 || pool.Waiting() != 0 || pool.working.Load() != 0 {
-				t.Errorf("%d turns taken, %d queued, %d working; want none", len(pool.turns.slots),
+			if len(pool.turns.tokens) != 0 || pool.Waiting() != 0 || pool.working.Load() != 0 {
+				t.Errorf("%d turns taken, %d queued, %d working; want none", len(pool.turns.tokens),
 					pool.Waiting(), pool.working.Load())
 			}
 		})

@@ -25,13 +25,13 @@ import (
 type Pool struct {
 	Busy
 	turns   turns
-	jobs    chan job
+	tasks   chan task
 	size    int
 	running sync.WaitGroup
 }
 
-// job is one batch to be written into a slot.
-type job struct {
+// task is one batch to be written into a slot.
+type task struct {
 	filler *batch.Filler
 	slot   []byte
 	batch  *sampler.Batch
@@ -47,12 +47,12 @@ type Group struct {
 // NewPool starts the workers. Close ends them.
 func NewPool() *Pool {
 	n := runtime.GOMAXPROCS(0)
-	p := &Pool{jobs: make(chan job, 2*n), size: n, Busy: Busy{processors: int32(n)},
+	p := &Pool{tasks: make(chan task, 2*n), size: n, Busy: Busy{processors: int32(n)},
 		turns: newTurns(n)}
 	for range n {
 		p.running.Go(func() {
 			debug.SetPanicOnFault(true)
-			for j := range p.jobs {
+			for j := range p.tasks {
 				p.Begin()
 				j.run()
 				p.End()
@@ -69,10 +69,10 @@ func (p *Pool) Size() int { return p.size }
 // to do. The arguments must stay unchanged until Await returns for the group.
 func (p *Pool) Gather(g *Group, f *batch.Filler, slot []byte, b *sampler.Batch) {
 	g.pending.Add(1)
-	p.jobs <- job{f, slot, b, g}
+	p.tasks <- task{f, slot, b, g}
 }
 
-func (j job) run() {
+func (j task) run() {
 	defer j.group.pending.Done()
 	defer func() {
 		if p := recover(); p != nil {
@@ -100,6 +100,6 @@ func (g *Group) Wait() { g.pending.Wait() }
 
 // Close ends the workers. No feed may gather any more.
 func (p *Pool) Close() {
-	close(p.jobs)
+	close(p.tasks)
 	p.running.Wait()
 }

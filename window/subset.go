@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// part is a base and the cuts that narrow it: it says which positions of each item belong to an
+// subset is a base and the cuts that narrow it: it says which positions of each item belong to an
 // index. It is immutable.
-type part struct {
+type subset struct {
 	base    *base
 	cuts    []Cut
 	filters []filter // the cuts, in their order, without Latest
@@ -16,18 +16,18 @@ type part struct {
 	context *base
 }
 
-// extent is the range of an item's rows that a part contains.
+// extent is the range of an item's rows that a subset contains.
 type extent struct {
 	a, b    int64 // rows that the spec admits
 	lo, hi  int64 // rows that may be prediction rows
 	context int64 // first row that may be a context row
-	bounded bool  // cut by rows or time: the part has positions with partRow in [lo, hi) only
-	absent  bool  // the part does not contain the item
+	bounded bool  // cut by rows or time: the subset has positions with partRow in [lo, hi) only
+	absent  bool  // the subset does not contain the item
 }
 
-// newPart applies valid cuts in their order.
-func newPart(b *base, cuts []Cut) (*part, error) {
-	p := &part{base: b}
+// newSubset applies valid cuts in their order.
+func newSubset(b *base, cuts []Cut) (*subset, error) {
+	p := &subset{base: b}
 	for i, c := range cuts {
 		if c.Latest {
 			if i+1 < len(cuts) {
@@ -50,8 +50,8 @@ func newPart(b *base, cuts []Cut) (*part, error) {
 	return p, nil
 }
 
-// index finds the windows of the part.
-func (p *part) index() (*Index, error) {
+// index finds the windows of the subset.
+func (p *subset) index() (*Index, error) {
 	b := newBuilder(p)
 	add := b.addAll
 	if p.latest() {
@@ -60,14 +60,14 @@ func (p *part) index() (*Index, error) {
 	if err := add(); err != nil {
 		return nil, err
 	}
-	return &Index{part: p, runs: newRunList(b.runs, p.base.shape.stride), rejected: b.rejected}, nil
+	return &Index{subset: p, runs: newRunList(b.runs, p.base.shape.stride), rejected: b.rejected}, nil
 }
 
 // latest reports whether the part has one window of each item, without a target.
-func (p *part) latest() bool { return p.context != nil }
+func (p *subset) latest() bool { return p.context != nil }
 
 // contains reports whether the part contains an item.
-func (p *part) contains(item int64) bool {
+func (p *subset) contains(item int64) bool {
 	for _, f := range p.filters {
 		if !f.contains(item) {
 			return false
@@ -77,10 +77,10 @@ func (p *part) contains(item int64) bool {
 }
 
 // narrowsRows reports whether a cut narrows the rows of items.
-func (p *part) narrowsRows() bool { return slices.ContainsFunc(p.filters, filter.narrowsRows) }
+func (p *subset) narrowsRows() bool { return slices.ContainsFunc(p.filters, filter.narrowsRows) }
 
 // extent returns the range of an item after all cuts.
-func (p *part) extent(item int64) extent {
+func (p *subset) extent(item int64) extent {
 	if !p.contains(item) {
 		return extent{absent: true}
 	}
@@ -107,7 +107,7 @@ func (l *itemList) at(i int64) int64 {
 
 // items returns the items that the part may contain: the shortest list of items in a cut, else all
 // items.
-func (p *part) items() itemList {
+func (p *subset) items() itemList {
 	l := itemList{n: p.base.table.Items()}
 	for _, f := range p.filters {
 		var listed []int64
@@ -125,7 +125,7 @@ func (p *part) items() itemList {
 }
 
 // expectedRuns estimates how many of n items have a run. It returns 0 if there is no estimate.
-func (p *part) expectedRuns(n int64) int64 {
+func (p *subset) expectedRuns(n int64) int64 {
 	expected := float64(n)
 	for _, f := range p.filters {
 		if f.narrowsRows() {
@@ -140,13 +140,13 @@ func (p *part) expectedRuns(n int64) int64 {
 
 // limits are ranges of position numbers of an item, half-open.
 type limits struct {
-	from, to    int64 // positions that belong to the part
-	fits, ends  int64 // positions whose windows use admitted rows only
-	first, last int64 // positions whose windows stay inside the part
+	from, to       int64 // positions that belong to the part
+	fitFrom, fitTo int64 // positions whose windows use admitted rows only
+	first, last    int64 // positions whose windows stay inside the part
 }
 
 // limits returns the limits of an item's positions.
-func (p *part) limits(s *positions, e extent) limits {
+func (p *subset) limits(s *positions, e extent) limits {
 	sh := &p.base.shape
 	l := limits{to: s.count, last: s.count}
 	if e.bounded {
@@ -157,12 +157,12 @@ func (p *part) limits(s *positions, e extent) limits {
 	if e.context > e.a {
 		l.first = max(l.first, s.before(e.context))
 	}
-	l.fits, l.ends = s.before(e.a-s.pad), s.before(e.b-sh.last)
+	l.fitFrom, l.fitTo = s.before(e.a-s.pad), s.before(e.b-sh.last)
 	return l
 }
 
 // bytes returns the memory of the part beside its table.
-func (p *part) bytes() int64 {
+func (p *subset) bytes() int64 {
 	n := 32 * int64(cap(p.base.rejections))
 	if p.context != nil {
 		n += 32 * int64(cap(p.context.rejections))

@@ -14,9 +14,9 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// stream is one attached trainer. One goroutine, the producer (see serve), fills slots, announces
+// feed is one attached trainer. One goroutine, the producer (see serve), fills slots, announces
 // them and handles what the client sends. mu guards the fields that other goroutines read.
-type stream struct {
+type feed struct {
 	id         string
 	pid        int
 	client     string
@@ -31,7 +31,7 @@ type stream struct {
 	reconnects bool   // the client can continue with another daemon
 
 	closed    atomic.Pointer[wire.Problem] // why it was closed from outside; nil if it was not
-	successor *stream                      // replaces it; the server's mu guards it
+	successor *feed                        // replaces it; the server's mu guards it
 
 	mu       sync.Mutex
 	conn     *transport.Conn
@@ -53,8 +53,8 @@ type stream struct {
 	empty        int // epochs in a row in which this rank has no batch
 }
 
-// start prepares the stream to begin at a cursor.
-func (s *stream) start(epoch uint64, consumed int64) {
+// start prepares the feed to begin at a cursor.
+func (s *feed) start(epoch uint64, consumed int64) {
 	s.epoch, s.consumed = epoch, consumed
 	s.began = time.Now()
 	s.clientOwns = make([]bool, s.slots)
@@ -69,17 +69,17 @@ func (s *stream) start(epoch uint64, consumed int64) {
 }
 
 // Seek makes the producer continue at another cursor before its next burst.
-func (s *stream) Seek(seek wire.Seek) { s.seek = &seek }
+func (s *feed) Seek(seek wire.Seek) { s.seek = &seek }
 
 // Meter records the waiting times that the client reports.
-func (s *stream) Meter(payload []byte) error {
+func (s *feed) Meter(payload []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.report(payload, time.Now())
 }
 
 // describe returns the feed as clients see it.
-func (s *stream) describe() wire.Feed {
+func (s *feed) describe() wire.Feed {
 	s.mu.Lock()
 	f := wire.Feed{
 		Feed: s.id, Dataset: s.windows.Handle.Dataset, Generation: s.windows.Handle.Generation,
@@ -87,7 +87,7 @@ func (s *stream) describe() wire.Feed {
 		Batches: s.batches, ServedWindows: s.served, Slots: s.slots, SlotBytes: s.ring.slotBytes,
 		Epoch: s.epoch, Consumed: s.consumed,
 	}
-	s.meter.read(&f, time.Now())
+	s.meter.fillIn(&f, time.Now())
 	in := s.inPasses()
 	s.mu.Unlock()
 	f.Verdict = s.verdict(f, in)
