@@ -9,7 +9,7 @@ import pytest
 
 from daemon import wait_until
 from tensorcache._feed import auto_delivery, idle_cores
-from tensorcache._feed.auto_delivery import LEAD, LEGS, MOST_STEPS, STEPS, WARM, Chooser
+from tensorcache._feed.auto_delivery import LEAD, MOST_STEPS, STEPS, TRIALS, WARM, Chooser
 
 CORES = 2
 
@@ -89,7 +89,7 @@ def test_the_faster_one_is_kept_and_cores_decide_a_tie(
     machine = Machine(slot, local, idle)
     found, changes, steps = settle(monkeypatch, machine)
     assert found == chosen
-    assert changes == LEAD + (chosen == "local")  # the last leg is a "slot" one
+    assert changes == LEAD + (chosen == "local")  # the last trial is a "slot" one
     assert steps == 2 * LEAD * (STEPS + 1) + (LEAD + 1) * WARM
     assert machine.chooser.seconds == {"slot": pytest.approx(slot), "local": pytest.approx(local)}
     assert not any(machine.step() for _ in range(3 * STEPS))
@@ -121,12 +121,12 @@ def test_pairs_that_disagree_to_the_end_have_their_median_decide(
     machine = Machine(1.0, 1.0)
     monkeypatch.setattr(auto_delivery, "clock", machine.clock)
     monkeypatch.setattr(auto_delivery, "ticks", machine.ticks)
-    ratios = iter([0.8, 1.2] * (len(LEGS) // 4 - 1) + [0.8, 0.9])
-    steps, legs = 0, 0
+    ratios = iter([0.8, 1.2] * (len(TRIALS) // 4 - 1) + [0.8, 0.9])
+    steps, measured = 0, 0
     while not machine.chooser.settled:
         at = len(machine.chooser._means["slot"]) + len(machine.chooser._means["local"])
-        if at == legs and at % 2 == 0:
-            machine.takes["local"], legs = next(ratios), at + 2
+        if at == measured and at % 2 == 0:
+            machine.takes["local"], measured = next(ratios), at + 2
         machine.step()
         steps += 1
     assert (machine.chooser.delivery, next(ratios, None)) == ("local", None)

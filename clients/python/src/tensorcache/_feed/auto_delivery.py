@@ -10,14 +10,14 @@ from . import idle_cores
 clock = time.perf_counter
 ticks = idle_cores.ticks
 
-LEGS = ("slot", "local", "local", "slot") * 4
-"""The deliveries in turn. Two legs are a pair, and every other pair begins with the other delivery:
+TRIALS = ("slot", "local", "local", "slot") * 4
+"""The deliveries in turn. Two trials are a pair, and every other pair begins with the other one:
 a machine whose speed drifts then favours neither, and half of the changes are saved."""
 WARM = 32
 """Steps after a change that do not count, because the ring is being filled and memory is cold."""
 STEPS = 96
-"""Steps of a leg that count: several of the bursts in which the daemon gathers."""
-MOST_STEPS = len(LEGS) * (STEPS + WARM + 1)
+"""Steps of a trial that count: several of the bursts in which the daemon gathers."""
+MOST_STEPS = len(TRIALS) * (STEPS + WARM + 1)
 """The choice is made after so many steps at the latest."""
 OUTLIERS, FAR = STEPS // 8, 50.0
 """How many of the slowest steps do not count if they took so many times the median: a checkpoint,
@@ -40,21 +40,21 @@ class Chooser:
     The daemon's gather costs the trainer nothing if a core is idle. If training keeps every core
     busy, each wake of the daemon takes one away (measured: a small step became 1.1 to 1.2 times as
     long), and gathering in the trainer is cheaper. Neither side can know which holds, so the
-    chooser measures steps, the time from one batch to the next. It compares each leg with its
+    chooser measures steps, the time from one batch to the next. It compares each trial with its
     neighbour, because both had the machine in the same state. Most of these ratios decide, or their
     median if they disagree. If the ratios are nearly 1, idle cores decide.
 
     Attributes:
         delivery: the delivery to use now.
         settled: whether the choice is final.
-        seconds: for each delivery tried, the seconds of a step: the median of its legs' means.
+        seconds: for each delivery tried, the seconds of a step: the median of its trials' means.
     """
 
     def __init__(self) -> None:
-        self.delivery = LEGS[0]
+        self.delivery = TRIALS[0]
         self.settled = False
         self.seconds: dict[str, float] = {}
-        self._means: dict[str, list[float]] = {name: [] for name in LEGS}
+        self._means: dict[str, list[float]] = {name: [] for name in TRIALS}
         self._steps: list[float] = []
         self._warm = WARM
         self._before: float | None = None
@@ -93,7 +93,7 @@ class Chooser:
         if len(slot) == len(local):
             self._decide([b / a for a, b in zip(slot, local, strict=True)])
         if not self.settled:
-            self.delivery = LEGS[len(slot) + len(local)]
+            self.delivery = TRIALS[len(slot) + len(local)]
         changed = self.delivery != was
         self._steps, self._warm, self._before = [], WARM if changed else 0, None
         return changed
@@ -103,12 +103,12 @@ class Chooser:
         bound = GAIN if self._core_is_free() else TIE
         fewer = sum(ratio < bound for ratio in ratios)
         lead = abs(len(ratios) - 2 * fewer)
-        if lead >= LEAD or 2 * len(ratios) == len(LEGS):
+        if lead >= LEAD or 2 * len(ratios) == len(TRIALS):
             self.settled = True
             self.delivery = "local" if statistics.median(ratios) < bound else "slot"
 
     def _count_ticks(self) -> None:
-        """Add the ticks of the cores in this leg, if the daemon gathered in it."""
+        """Add the ticks of the cores in this trial, if the daemon gathered in it."""
         now = ticks() if self.delivery == "slot" and self._since is not None else None
         if now is not None and self._since is not None:
             self._idle += now[0] - self._since[0]
