@@ -124,6 +124,9 @@ func stepText(m *layout.Manifest, s layout.TimeStep) string {
 
 // dtypeErrorText says how large the error of storing a column in a narrower type is.
 func dtypeErrorText(name string, e layout.DTypeError) string {
+	if e.Abs == 0 {
+		return name + ": stored without an error"
+	}
 	return fmt.Sprintf("%s: stored with an error of at most %.2g, %.2g of a value", name,
 		e.Abs, e.Rel)
 }
