@@ -95,7 +95,7 @@ func windowNumbers(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
 		if err := checkCode(code, x.Items()); err != nil {
 			return nil, err
 		}
-		n, ok := x.WindowAt(code, *r.Row)
+		n, ok := x.Holding(code, *r.Row)
 		if !ok {
 			return nil, nil
 		}

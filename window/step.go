@@ -141,9 +141,9 @@ func (s Step) In(unit string) (v int64, ok bool) {
 	return s.length / max(1, nanos), nanos > 0 && s.length%nanos == 0
 }
 
-// StepOf returns a step of n units of a time column. The step is a duration if the unit is one. ok
+// Units returns a step of n units of a time column. The step is a duration if the unit is one. ok
 // is false if a duration cannot be that long.
-func StepOf(n int64, unit string) (s Step, ok bool) {
+func Units(n int64, unit string) (s Step, ok bool) {
 	nanos, known := unitNanos[unit]
 	if !known {
 		return Step{length: n}, unit == ""

@@ -101,9 +101,9 @@ func (w *stretchJoiner) addAllowed(from, to int64, l limits) {
 	w.add(hi, to, bySplit)
 }
 
-// WindowAt returns the number of the window that contains a row of an item between its first and
+// Holding returns the number of the window that contains a row of an item between its first and
 // last row. Of several it is the one that starts last. ok is false if there is none.
-func (x *Index) WindowAt(item, row int64) (n int64, ok bool) {
+func (x *Index) Holding(item, row int64) (n int64, ok bool) {
 	i := x.runs.search(item, row+1) - 1
 	if i < 0 || x.runs.list[i].Item != item {
 		return 0, false

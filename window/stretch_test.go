@@ -90,7 +90,7 @@ func TestHoldingReturnsTheLastWindowThatContainsTheRow(t *testing.T) {
 						want, held = n, true
 					}
 				}
-				if got, ok := x.WindowAt(item, row); ok != held || ok && got != want {
+				if got, ok := x.Holding(item, row); ok != held || ok && got != want {
 					t.Fatalf("row %d of item %d is held by window %d %t, want %d %t", row, item,
 						got, ok, want, held)
 				}

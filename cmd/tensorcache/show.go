@@ -110,7 +110,7 @@ func stepText(m *layout.Manifest, s layout.TimeStep) string {
 		unit = c.Unit
 	}
 	length := func(n int64) string {
-		if s, ok := window.StepOf(n, unit); ok {
+		if s, ok := window.Units(n, unit); ok {
 			return s.String()
 		}
 		return fmt.Sprint(n, unit)
