@@ -91,7 +91,7 @@ func resident(t *testing.T, s *Store, name string) int64 {
 }
 
 // agree reports whether two numbers of bytes differ by at most 1 % and two pages, because files end
-// within a page.
+// within a page, and a system that is short of memory evicts single pages by itself.
 func agree(a, b int64) bool { return max(a, b)-min(a, b) <= max(a, b)/100+8192 }
 
 func bytesIn(t *testing.T, s *Store, name string) int64 {
@@ -138,7 +138,7 @@ func touch(t *testing.T, s *Store, name string) {
 func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
 	s := bigStore(t)
 	big(t, s, "x")
-	if n := resident(t, s, "x"); n != bytesIn(t, s, "x") {
+	if n := resident(t, s, "x"); !agree(n, bytesIn(t, s, "x")) {
 		t.Errorf("%d bytes are in memory just after the load", n)
 	}
 	for range 2 { // unmapped, then mapped
@@ -153,11 +153,12 @@ func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
 			t.Fatal(i, err)
 		}
 		all := bytesIn(t, s, "x")
-		if shown, err := s.Dataset("x"); err != nil || shown.Memory.Resident != all {
+		if shown, err := s.Dataset("x"); err != nil || !agree(shown.Memory.Resident, all) {
 			t.Errorf("%d of %d bytes are shown to be in memory just after a preload, %v",
 				shown.Memory.Resident, all, err)
 		}
-		if n := resident(t, s, "x"); n != all || calls[len(calls)-2] != all || calls[1] != all {
+		if n := resident(t, s, "x"); !agree(n, all) || calls[len(calls)-2] != all ||
+			calls[1] != all {
 			t.Errorf("%d of %d bytes are in memory after a preload with progress %d", n, all, calls)
 		}
 	}
@@ -194,24 +195,24 @@ func TestALoadEvictsUnreadGenerationsLeastRecentlyUsedFirst(t *testing.T) {
 	holds := func(want map[string]int64) {
 		t.Helper()
 		for name, n := range want {
-			if got := resident(t, s, name); got != n {
+			if got := resident(t, s, name); !agree(got, n) {
 				t.Errorf("%d bytes of %s are in memory, want %d", got, name, n)
 			}
 		}
 	}
 	holds(map[string]int64{"a": all, "b": all, "c": all, "d": all})
-	second, err := s.Budget.ReserveLoad("new", all+1) // more than c has
+	second, err := s.Budget.ReserveLoad("new", all+all/2) // more than c has
 	if err != nil {
 		t.Fatal(err)
 	}
 	holds(map[string]int64{"a": all, "b": 0, "c": 0, "d": all})
 	var refused *MemoryError
 	if _, err := s.Budget.ReserveLoad("new", 2*all); !errors.As(err, &refused) ||
-		!errors.Is(err, ErrMemory) || refused.Need != 2*all || refused.Have != 4*all+
-		2*mib-mib-mib-(all+1)-all {
+		!errors.Is(err, ErrMemory) || refused.Need != 2*all ||
+		!agree(refused.Have, 4*all-(all+all/2)-all) {
 		t.Fatalf("got %v: %+v", err, refused)
 	}
-	if text := refused.Error(); text != "loading new needs 8.0 MiB, the memory budget has 8.0 MiB left of 18 MiB" {
+	if text := refused.Error(); text != "loading new needs 8.0 MiB, the memory budget has 6.0 MiB left of 18 MiB" {
 		t.Error(text)
 	}
 	holds(map[string]int64{"a": all, "d": all}) // a refused load evicts nothing
