@@ -4,7 +4,7 @@
 
 Each group of cases runs in a fresh process with its own daemon. In a group, cases take turns, and a
 ratio is the median of the rounds' ratios. The bench compares contents by hash before it starts the
-clock. It prints a table, writes the table into bench/README.md and README.md, and draws the picture
+clock. It prints a table, writes tables into the pages of delivery_pages.py, and draws the picture
 bench/delivery.svg. With --only, the other groups' lines come from bench/delivery.json.
 """
 
@@ -23,14 +23,13 @@ from pathlib import Path
 from typing import Any
 
 import delivery_cold
+import delivery_pages
 import delivery_picture
 from delivery_case import NotMeasuredError, Options
 from delivery_machine import Others, machine
 from delivery_once import GROUPS, skipped
 
 HERE = Path(__file__).parent
-BEGIN, END = "<!-- make bench writes from here -->\n", "<!-- to here -->\n"
-WORDS = {True: "held", False: "**missed**", None: ""}
 
 
 def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
@@ -67,30 +66,8 @@ def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
             child.rmdir()
 
 
-def rows_of(results: dict[str, Any], bars_alone: bool = False) -> str:
-    """Return the table in Markdown, or only its measured lines that have a target."""
-    out = [
-        "| what | measured | ratio | to | bar | | note |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for name in GROUPS:
-        for line in results.get(name, {}).get("lines", ()):
-            if bars_alone and line.get("held") is None:
-                continue
-            ratio = line.get("ratio")
-            cells = (
-                line["what"], line.get("value", ""), "" if ratio is None else f"{ratio:.3g} ×",
-                line.get("to", ""),
-                line.get("bar", ""), WORDS[line.get("held")], line.get("note", ""),
-            )  # fmt: skip
-            out.append(f"| {' | '.join(cells)} |")
-    return "\n".join(out)
-
-
-def heading(results: dict[str, Any], options: Options) -> str:
-    """Return the text above the table's rows."""
-    lines = [line for result in results.values() for line in result["lines"]]
-    bars = [line for line in lines if line.get("held") is not None]
+def conditions(results: dict[str, Any], options: Options) -> str:
+    """Return how often was measured, and what else ran."""
     groups = [(r["lines"], r.get("others")) for r in results.values()]
     measured = {
         lines[0]["what"]: others
@@ -110,17 +87,7 @@ def heading(results: dict[str, Any], options: Options) -> str:
         if runs > 1
         else ""
     )
-    return (
-        f"{sum(line['held'] for line in bars)} of {len(bars)} bars held. "
-        f"Medians of {options.runs} rounds, ratios within a round.{known}{pieces}"
-    )
-
-
-def publish(page: Path, text: str) -> None:
-    """Replace the text between a page's marks with a table."""
-    before, _, rest = page.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n{text}\n\n{END}{after}")
+    return f"Medians of {options.runs} rounds, ratios within a round.{known}{pieces}"
 
 
 def main() -> None:
@@ -159,12 +126,12 @@ def main() -> None:
         groups = {name: results[name] for name in GROUPS if name in results}
         if writes:
             kept.write_text(json.dumps(groups, indent=1, ensure_ascii=False) + "\n")
-    reply = f"{machine()}; {datetime.date.today():%B %Y}. {heading(groups, options)}"
-    print(f"{reply}\n\n{rows_of(groups)}")
+    where, how = f"{machine()}; {datetime.date.today():%B %Y}.", conditions(groups, options)
+    print(where, how, delivery_pages.targets_met(groups))
+    print(f"\n{delivery_pages.all_rows(groups)}\n\n{delivery_pages.target_rows(groups)}")
     if writes:
         (HERE / "delivery.svg").write_text(delivery_picture.draw(groups))
-        publish(HERE / "README.md", f"{reply}\n\n{rows_of(groups)}")
-        publish(HERE.parent / "README.md", f"{reply}\n\n{rows_of(groups, bars_alone=True)}")
+        delivery_pages.publish(where, how, groups)
 
 
 if __name__ == "__main__":

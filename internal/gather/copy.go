@@ -19,7 +19,7 @@ func copyValues[T numeric](dst, src []T) {
 
 // copyBytes copies n bytes. Another process reads what it writes, and the destination is mostly in
 // neither the first- nor the second-level cache: REP MOVSB does not read it first, and so takes a sixth less time
-// (bench/README.md). If the destination is up to a cache line further into its page than the
+// (docs/performance.md). If the destination is up to a cache line further into its page than the
 // source, REP MOVSB is many times slower, on the very processors on which it is fast otherwise.
 func copyBytes(to, from unsafe.Pointer, n int64) {
 	if !hasFastRep || n < minRepBytes || (uintptr(to)-uintptr(from)-1)%4096 < lineBytes {

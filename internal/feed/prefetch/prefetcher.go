@@ -124,7 +124,7 @@ func (p *Prefetcher) Check(first *sampler.Batch, epoch uint64, consumed int64) (
 //
 // If all batches are sequential, it only waits: the system notices the order and reads ahead in
 // large blocks, while prefetched pages come one by one, at half the speed of a fast disk
-// (bench/README.md). But another feed may have turned this off for the file.
+// (docs/performance.md). But another feed may have turned this off for the file.
 func (p *Prefetcher) Await(b *sampler.Batch) error {
 	if !p.cold {
 		return nil

@@ -8,7 +8,7 @@ import (
 // All starved feeds together have about one turn each in turnCycle, and a turn lasts at most
 // maxTurn. A turn must be long enough for a ring to be worth its place in the CPU cache: with 10 ms
 // each of four trainers got 0.89 to 1.1 times what one got alone, with 5 ms 0.83, with 2 ms 0.64,
-// and batch by batch 0.67 (bench/README.md).
+// and batch by batch 0.67 (docs/performance.md).
 const (
 	turnCycle = 40 * time.Millisecond
 	maxTurn   = 10 * time.Millisecond
