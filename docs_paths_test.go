@@ -12,8 +12,8 @@ var (
 	link      = regexp.MustCompile(`\]\(([^)#:]+)\)`)
 )
 
-// TestFilesThatThePagesNameExist checks the files that ARCHITECTURE.md and the decisions name, and
-// their links. A path may be relative to one of the folders below.
+// TestFilesThatThePagesNameExist checks the files that the pages for maintainers name, and their
+// links. A path may be relative to one of the folders below.
 func TestFilesThatThePagesNameExist(t *testing.T) {
 	pages, err := filepath.Glob("docs/decisions/*.md")
 	if err != nil || len(pages) == 0 {
@@ -21,7 +21,7 @@ func TestFilesThatThePagesNameExist(t *testing.T) {
 	}
 	folders := []string{"", "internal/feed", "internal/ingest/load",
 		"internal/ingest/source/parquet", "clients/python/src/tensorcache"}
-	for _, page := range append(pages, "docs/ARCHITECTURE.md") {
+	for _, page := range append(pages, "docs/ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
