@@ -133,7 +133,7 @@ def packed(options: Options) -> Result:
     result = Result()
     measured, skips, note = against("packed", "packed", options.shape(), options, peers=True)
     value = millions(middle(measured, OURS))
-    what = "windows/s, packed, nothing read"
+    what = "windows per second, packed layout, trainer does not read them"
     result.at_least(what, value, ratio(measured, OURS, EXPERT), EXPERT, 1.6, note)
     result.at_least(
         what, value, ratio(measured, OURS, MEMCPY), MEMCPY, 0.9, "into as many blocks in turn"
@@ -161,11 +161,12 @@ def columns(options: Options) -> Result:
         shape = options.shape(rows, features)
         measured, _, note = against(f"columns{features}", "columns", shape, options, peers=False)
         value, found = millions(middle(measured, OURS)), ratio(measured, OURS, EXPERT)
+        what = f"windows per second, {features} columns, trainer does not read them"
         if features == 8:
-            result.at_least("windows/s, 8 columns, nothing read", value, found, EXPERT, 1.2, note)
+            result.at_least(what, value, found, EXPERT, 1.2, note)
             result.numbers["windows/tensorcache, columns"] = middle(measured, OURS)
         else:
-            result.told(f"windows/s, {features} columns, nothing read", value, found, EXPERT, note)
+            result.told(what, value, found, EXPERT, note)
         connect().remove(f"columns{features}")
     return result
 
