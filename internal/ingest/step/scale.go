@@ -9,6 +9,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
+// quartileShares are the quantiles that [option.ScaleRobust] is fitted to.
+var quartileShares = []float64{0.25, 0.5, 0.75}
+
 // scale subtracts a shift and divides by a scale, as scikit-learn's StandardScaler, MinMaxScaler,
 // MaxAbsScaler and RobustScaler.
 type scale struct {
@@ -53,16 +56,18 @@ func (s *scale) fitScale(ctx context.Context, before []Step) (shifts, scales []f
 		return nil, nil, err
 	}
 	shifts, scales = make([]float64, len(fits)), make([]float64, len(fits))
-	var middles [][3]float64
+	var quartiles [][]quantile
 	if s.kind == option.ScaleRobust {
-		if middles, err = s.run.quartiles(ctx, before, fits); err != nil {
+		quartiles, err = s.run.quantiles(ctx, before, fits, quartileShares...)
+		if err != nil {
 			return nil, nil, err
 		}
 	}
 	for slot, m := range fits {
 		shift, scale := shiftAndScale(m, s.kind)
-		if middles != nil && m.N > 0 {
-			shift, scale = middles[slot][1], middles[slot][2]-middles[slot][0]
+		if quartiles != nil && m.N > 0 {
+			q := quartiles[slot]
+			shift, scale = q[1].linear(), q[2].linear()-q[0].linear()
 			if scale == 0 {
 				scale = 1
 			}

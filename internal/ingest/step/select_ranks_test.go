@@ -59,9 +59,11 @@ func TestRanksEqualThoseOfASort(t *testing.T) {
 		}
 		want := slices.Clone(values)
 		slices.Sort(want)
-		r := newRanks(int64(n), quartileRanks(int64(n)), 1)
+		wanted := quantileRanks(int64(n), rapid.OneOf(rapid.Just(quartileShares),
+			rapid.SliceOfN(rapid.Float64Range(0, 1), 1, 3)).Draw(t, "shares"))
+		r := newRanks(int64(n), wanted, 1)
 		if r.capacity = 2 * rapid.IntRange(32, 700).Draw(t, "capacity"); n > r.capacity {
-			r.brackets = []*bracket{r.bracket(quartileRanks(int64(n)), math.Inf(-1), math.Inf(1))}
+			r.brackets = []*bracket{r.bracket(wanted, math.Inf(-1), math.Inf(1))}
 		}
 		if rapid.Bool().Draw(t, "wrong guess") {
 			b := r.brackets[0]
@@ -69,7 +71,7 @@ func TestRanksEqualThoseOfASort(t *testing.T) {
 			b.high = b.low + float64(shuffle.IntN(3))
 		}
 		search(t, r, append(values, math.NaN(), math.NaN()), shuffle)
-		for _, rank := range quartileRanks(int64(n)) {
+		for _, rank := range wanted {
 			if got, ok := r.found[rank]; !ok || got != want[rank] {
 				t.Fatalf("rank %d is %v, want %v", rank, got, want[rank])
 			}
@@ -79,6 +81,7 @@ func TestRanksEqualThoseOfASort(t *testing.T) {
 
 func TestQuartilesOfManyValuesTakeAtMostThreePasses(t *testing.T) {
 	const n = 150_000
+	wanted := quantileRanks(n, quartileShares)
 	shuffle := rand.New(rand.NewPCG(7, 7))
 	for name, value := range map[string]func(i int) float64{
 		"normal":   func(int) float64 { return shuffle.NormFloat64() },
@@ -95,11 +98,11 @@ func TestQuartilesOfManyValuesTakeAtMostThreePasses(t *testing.T) {
 		want := slices.Clone(values)
 		slices.Sort(want)
 		for _, together := range []int{8, 64} {
-			r := newRanks(n, quartileRanks(n), together)
+			r := newRanks(n, wanted, together)
 			if passes := search(t, r, values, shuffle); passes > 3 {
 				t.Errorf("%s: %d passes", name, passes)
 			}
-			for _, rank := range quartileRanks(n) {
+			for _, rank := range wanted {
 				if r.found[rank] != want[rank] {
 					t.Errorf("%s: rank %d is %v, want %v", name, rank, r.found[rank], want[rank])
 				}
