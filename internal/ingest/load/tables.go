@@ -13,7 +13,7 @@ func (l *load) tables() (t, scratch layout.Table) {
 	l.scratchIndex = map[int]int{}
 	for i, c := range l.columns {
 		if s := l.plans[i].steps; c.Inferred && c.Kind == column.KindInt64 && len(s) > 0 &&
-			!s.KeepsIntegers() {
+			len(s.Exact()) == 0 {
 			c.Kind = column.KindFloat64 // a decimal in a later row then needs no widening
 			l.setColumn(i, c)
 		}

@@ -42,6 +42,9 @@ type Traits struct {
 	Searches bool
 	// KeepsIntegers is true if the results of integers are integers.
 	KeepsIntegers bool
+	// ExactIntegers is true if the step refuses integers that float64 may have rounded, although
+	// its results are floats.
+	ExactIntegers bool
 	// NewQuantity is true if the results are another quantity than the values, which is stored as
 	// float32 unless the options ask for another dtype.
 	NewQuantity bool
@@ -82,6 +85,16 @@ func (s Steps) Names() string {
 // KeepsIntegers reports whether the results of integers are integers.
 func (s Steps) KeepsIntegers() bool {
 	return !slices.ContainsFunc(s, func(s Setting) bool { return !s.Traits().KeepsIntegers })
+}
+
+// Exact returns the steps that refuse integers which float64 may have rounded: all if the results
+// of integers are integers, else those with [Traits.ExactIntegers].
+func (s Steps) Exact() Steps {
+	if s.KeepsIntegers() {
+		return s
+	}
+	return slices.DeleteFunc(slices.Clone(s),
+		func(s Setting) bool { return !s.Traits().ExactIntegers })
 }
 
 // UseMoments reports whether a step uses the moments of the column, or whether values are missing.

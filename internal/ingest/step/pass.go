@@ -79,7 +79,7 @@ func (r *columnRun) tile(p pass, steps []Step, s series, row int64) ([]float64, 
 	n := int(min(TileRows, s.end-row))
 	to := r.buffer[:n]
 	values := r.source.tile(int64(s.feature), row, to)
-	if r.Integers {
+	if len(r.exact) > 0 {
 		if i := column.FirstInexact(values); i >= 0 {
 			return nil, r.tooLarge(row+int64(i), values[i])
 		}
@@ -123,7 +123,7 @@ func (r *columnRun) refuse(row int64, reason, hint string) error {
 
 // tooLarge refuses an integer that its steps may have rounded.
 func (r *columnRun) tooLarge(row int64, v float64) error {
-	names := r.Steps.Names()
+	names := r.exact.Names()
 	reason := fmt.Sprintf("the integer near %.0f is not between -2^53 and 2^53, the range of %s",
 		v, names)
 	return r.refuse(row, reason, fmt.Sprintf(

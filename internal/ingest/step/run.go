@@ -37,6 +37,7 @@ type Input struct {
 type columnRun struct {
 	Input
 	steps  []Step
+	exact  option.Steps // those that refuse integers of the column that float64 may have rounded
 	source source
 	width  int                    // values of a row
 	old    *layout.ManifestColumn // of the generation that rows are appended to; nil without
@@ -49,6 +50,9 @@ type columnRun struct {
 func Run(ctx context.Context, in Input) (Result, error) {
 	r := &columnRun{Input: in, buffer: make([]float64, TileRows),
 		old: in.Base.column(in.Column.Name)}
+	if in.Column.Kind.IsInteger() {
+		r.exact = in.Steps.Exact()
+	}
 	from := in.Result(layout.Random)
 	mode := layout.ReadRewrite
 	switch {
