@@ -195,8 +195,8 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 			"minmax"), FitBefore: []byte("5")},
 		`scale_per: "window": want column or item`: {Scale: option.All(
 			"minmax"), ScalePer: "window"},
-		`scale_per: "item": want it only together with scale or fill mean`: {ScalePer: "item"},
-		`fit_rows: "[0,1]": want it only together with scale or fill mean`: {FitRows: fitRows(0,
+		`scale_per: "item": want it only together with fill mean or scale`: {ScalePer: "item"},
+		`fit_rows: "[0,1]": want it only together with fill mean or scale`: {FitRows: fitRows(0,
 			1)},
 		`fit_rows: "[5,5]": want a first row before the second`: {Scale: option.All(
 			"minmax"), FitRows: fitRows(5, 5)},

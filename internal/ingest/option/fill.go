@@ -27,11 +27,12 @@ type Fill struct {
 }
 
 var fillOption = perColumnStep[Fill]{
-	usage: "fill missing cells: a number, mean, forward, backward or linear; or `a=linear,b=0`",
-	bools: "0, 1, forward or backward",
-	field: func(o *Options) *PerColumn[Fill] { return &o.Fill },
-	step:  func(f Fill) Setting { return f },
-	parse: parseFill,
+	usage:  "fill missing cells: a number, mean, forward, backward or linear; or `a=linear,b=0`",
+	bools:  "0, 1, forward or backward",
+	fitted: "fill mean",
+	field:  func(o *Options) *PerColumn[Fill] { return &o.Fill },
+	step:   func(f Fill) Setting { return f },
+	parse:  parseFill,
 }
 
 // FillWith returns the fill with a number.

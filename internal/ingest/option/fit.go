@@ -20,7 +20,7 @@ func (o Options) validateFit() error {
 	for _, g := range given {
 		if g.value != "" && !o.IsFitted() {
 			return &loaderr.OptionError{
-				Field: g.field, Value: g.value, Allowed: "it only together with scale or fill mean",
+				Field: g.field, Value: g.value, Allowed: "it only together with " + fittedSteps(),
 			}
 		}
 	}
@@ -51,6 +51,17 @@ func (o Options) validateFit() error {
 			Allowed: "it only together with time"}
 	}
 	return err
+}
+
+// fittedSteps returns the settings of steps that are fitted, for messages.
+func fittedSteps() string {
+	var all []string
+	for _, option := range stepOptions {
+		if what := option.whatIsFitted(); what != "" {
+			all = append(all, what)
+		}
+	}
+	return strings.Join(all, " or ")
 }
 
 // textIf returns the text of an option that is given, else "".

@@ -20,10 +20,11 @@ const (
 type Scale string
 
 var scaleOption = perColumnStep[string]{
-	usage: "scale values: standard, minmax, robust, maxabs; or `a=robust,*=standard`",
-	field: func(o *Options) *PerColumn[string] { return &o.Scale },
-	step:  func(kind string) Setting { return Scale(kind) },
-	parse: func(text string) (string, error) { return text, nil },
+	usage:  "scale values: standard, minmax, robust, maxabs; or `a=robust,*=standard`",
+	fitted: "scale",
+	field:  func(o *Options) *PerColumn[string] { return &o.Scale },
+	step:   func(kind string) Setting { return Scale(kind) },
+	parse:  func(text string) (string, error) { return text, nil },
 }
 
 // Name implements [Setting].

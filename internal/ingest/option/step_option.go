@@ -20,21 +20,26 @@ type stepOption interface {
 	isZero(o *Options) bool
 	// onBools returns which settings a column of booleans may have, for messages; "" for none.
 	onBools() string
+	// whatIsFitted returns which settings are fitted to the fit rows, for messages; "" for none.
+	whatIsFitted() string
 	// flag returns the flag that sets the option.
 	flag(o *Options) StepFlag
 }
 
 // perColumnStep is the option of a step whose settings are of type T in [Options].
 type perColumnStep[T comparable] struct {
-	usage string // of the flag
-	bools string // see stepOption.onBools
-	field func(o *Options) *PerColumn[T]
-	step  func(v T) Setting
-	parse func(text string) (T, error) // of a flag; nil if T is bool and the flag names columns
+	usage  string // of the flag
+	bools  string // see stepOption.onBools
+	fitted string // see stepOption.whatIsFitted
+	commas bool   // settings of the flag may contain commas
+	field  func(o *Options) *PerColumn[T]
+	step   func(v T) Setting
+	parse  func(text string) (T, error) // of a flag; nil if T is bool and the flag names columns
 }
 
 func (p perColumnStep[T]) name() string                { return p.step(*new(T)).Name() }
 func (p perColumnStep[T]) onBools() string             { return p.bools }
+func (p perColumnStep[T]) whatIsFitted() string        { return p.fitted }
 func (p perColumnStep[T]) isZero(o *Options) bool      { return p.field(o).IsZero() }
 func (p perColumnStep[T]) columns(o *Options) []string { return p.field(o).names() }
 
@@ -54,8 +59,26 @@ func (p perColumnStep[T]) all(o *Options) []Setting {
 func (p perColumnStep[T]) flag(o *Options) StepFlag {
 	return StepFlag{Name: p.name(), Usage: p.usage, NamesColumns: p.parse == nil,
 		set: func(text string) error {
-			return parsePerColumn(text, p.parse, p.field(o))
+			return parsePerColumn(p.split(text), p.parse, p.field(o))
 		}}
+}
+
+// split splits the text of the flag at its commas. A part without a name belongs to the setting
+// before it if settings may contain commas.
+func (p perColumnStep[T]) split(text string) []string {
+	parts := strings.Split(text, ",")
+	if !p.commas {
+		return parts
+	}
+	joined := []string{parts[0]}
+	for _, part := range parts[1:] {
+		if strings.Contains(part, "=") {
+			joined = append(joined, part)
+		} else {
+			joined[len(joined)-1] += "," + part
+		}
+	}
+	return joined
 }
 
 // StepFlag is the command line flag of a step. It implements the Value of package pflag.
@@ -86,15 +109,15 @@ func (f StepFlag) Type() string { return "setting" }
 // Set parses the flag's text. It refuses a flag that is given twice.
 func (f StepFlag) Set(text string) error { return f.set(text) }
 
-// parsePerColumn parses the text of a flag: a value for all columns, or name=value pairs with "*"
-// for all others. If parse is nil, it is a list of names.
-func parsePerColumn[T comparable](text string, parse func(string) (T, error),
+// parsePerColumn parses the parts of a flag: a value for all columns, or name=value pairs with "*"
+// for all others. If parse is nil, they are names.
+func parsePerColumn[T comparable](parts []string, parse func(string) (T, error),
 	to *PerColumn[T]) error {
 	if !to.IsZero() { // the second flag would replace the columns of the first
 		return errors.New("the flag is given twice, want all columns in one")
 	}
 	by := map[string]T{}
-	for _, part := range strings.Split(text, ",") {
+	for _, part := range parts {
 		name, value := everyOther, part
 		switch at := strings.LastIndexByte(part, '='); {
 		case parse == nil:
