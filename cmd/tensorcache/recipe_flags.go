@@ -26,7 +26,7 @@ func (f *loadFlags) addRecipe(cmd *cobra.Command) {
 		flags.Var(step, step.Name, step.Usage)
 	}
 	flags.StringVar(&f.ScalePer, "scale-per", "",
-		"fit scaling and means per column (default) or per item")
+		"fit steps per column (default) or per item")
 	flags.StringVar(&f.fitRows, "fit-rows", "", "fit them on these `rows` of each item, as 0:8640")
 	flags.StringVar(&f.fitBefore, "fit-before", "", "fit them on rows before this `time`")
 	flags.StringVar(&f.fitFraction, "fit-fraction", "",

@@ -10,7 +10,7 @@
 //
 //	ingest             job, child process, limits
 //	 └ load            one load: describe, lay out, read, arrange, run the steps, finish; append
-//	    ├ step         fill, clip, log1p, diff, scale, and their fitted parameters
+//	    ├ step         the steps of a column, such as fill and scale, and their fitted parameters
 //	    ├ rows         selection and order of rows: filter, sort, duplicates, regular grid
 //	    ├ option       load options as users write them, and the recipe
 //	    └ source       shared code of the readers; its subpackages text, parquet, arrow, numpy,

@@ -1,5 +1,5 @@
-// Package step applies the steps of a column: fill, clip, log1p, diff and scale, in the order of
-// package option.
+// Package step applies the steps of a column, such as fill, clip and scale, in the order of package
+// option.
 //
 // [Run] fits the steps of one column, one after the other, and writes the results. Each step is a
 // type in a file of its name; steps.go lists them all. Values pass through the steps a tile of

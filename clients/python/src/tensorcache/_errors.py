@@ -9,7 +9,7 @@ TensorcacheError       what the daemon or the client refused; catches all of the
 ├── SourceError        a file or array that cannot be loaded            (also ValueError)
 │   └── CancelledError a load that was cancelled
 ├── ResourceError      not enough disk or memory; says need and have    (also OSError)
-├── LeakageError       a scaling saw rows that a model is judged by     (also ValueError)
+├── LeakageError       a fitted step saw rows that a model is judged by (also ValueError)
 ├── CursorError        a state made for another dataset, spec or order  (also ValueError)
 └── FeedError          a feed that is closed, or was crossed by a fork  (also RuntimeError)
 
@@ -107,7 +107,7 @@ class ResourceError(TensorcacheError, OSError):
 
 
 class LeakageError(TensorcacheError, ValueError):
-    """A scaling was fitted on prediction rows of windows that evaluate a model.
+    """A step of the load was fitted on prediction rows of windows that evaluate a model.
 
     The message names columns, items and rows.
     """

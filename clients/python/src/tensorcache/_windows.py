@@ -186,12 +186,12 @@ class Windows(WindowIndex):
         return made
 
     def check_leakage(self) -> None:
-        """Check that the scaling was not fitted on prediction rows of these windows.
+        """Check that no step of the load was fitted on prediction rows of these windows.
 
         Use it on test windows.
 
         Raises:
-            LeakageError: it was; the message names the columns, items and rows.
+            LeakageError: one was; the message names the columns, items and rows.
         """
         leakage.check(self, [("these windows", self)])
 
@@ -312,12 +312,12 @@ class Split:
         return self._parts.items()
 
     def check_leakage(self) -> None:
-        """Check that the scaling was not fitted on prediction rows of any part but the first.
+        """Check that no step of the load was fitted on prediction rows of any part but the first.
 
         ``split`` and ``backtest`` warn about the same.
 
         Raises:
-            LeakageError: it was; the message names the columns, the parts and their rows.
+            LeakageError: one was; the message names the columns, the parts and their rows.
         """
         leakage.check(self[0], self._later())
 

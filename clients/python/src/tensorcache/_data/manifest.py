@@ -34,6 +34,9 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 """The numpy dtypes that values are mapped as."""
 
+FITTED = ("scaling", "mean fill")
+"""The steps that a load may fit on rows, by the names of leaks."""
+
 TIMES = {"timestamp": "<M8", "duration": "<m8"}
 """The numpy type codes of dtypes with a unit."""
 
@@ -87,6 +90,15 @@ class Column:
     def width(self) -> int:
         """Features in a row: 1 for shape ``[rows]``."""
         return self.shape[1] if len(self.shape) > 1 else 1
+
+    @property
+    def fitted(self) -> set[str]:
+        """The steps of ``FITTED`` that changed values of the column."""
+        fits = {
+            "scaling": self.scale is not None,
+            "mean fill": self.prepared.fill == "mean" and bool(self.prepared.before),
+        }
+        return {how for how, changed in fits.items() if changed}
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:

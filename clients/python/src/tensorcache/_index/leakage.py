@@ -1,4 +1,4 @@
-"""Whether a scaling or a fill used prediction rows of windows that evaluate a model."""
+"""Whether a fitted step or a fill used prediction rows of windows that evaluate a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .._data.columns import Columns
 from .._data.cutter import columns_of
 from .._data.items import ItemValue
-from .._data.manifest import Column
+from .._data.manifest import FITTED, Column
 from .._data.padding import moment
 from .._errors import LeakageError, LeakageWarning, show
 from .index import WindowIndex
@@ -23,17 +23,14 @@ Int64s = npt.NDArray[np.int64]
 NAMED = 8
 """How many columns and parts a message lists."""
 
-FITTED = ("scaling", "mean fill")
-"""The steps that are fitted on rows; other fills look ahead."""
-
 
 @dataclass(frozen=True)
 class Leak:
     """The rows of one part that a fit or a fill used.
 
     Attributes:
-        how: the step: ``"scaling"``, ``"mean fill"``, or ``"backward fill"`` or ``"linear fill"``,
-            which look ahead.
+        how: the step: one of ``FITTED``, or ``"backward fill"`` or ``"linear fill"``, which look
+            ahead.
         part: the part's name.
         columns: the columns with that step which the part's windows use.
         item: the first item of which prediction rows were used.
@@ -69,18 +66,12 @@ def leaks_of_part(name: str, windows: WindowIndex) -> list[Leak]:
     For ``prediction_length`` 0, a window's last context row counts as its prediction row.
     """
     used = columns_used(windows)
-    steps = {
-        "scaling": [column for column in used if column.scale is not None],
-        "mean fill": [
-            column for column in used if column.prepared.fill == "mean" and column.prepared.before
-        ],
-    }
     if not len(windows):
         return []
     predicted = None
     leaks = []
-    for how, columns in steps.items():
-        if columns:
+    for how in FITTED:
+        if columns := [column for column in used if how in column.fitted]:
             predicted = predicted or Predicted(windows)
             low, high = fitted_rows(windows.dataset)
             leaks.append(predicted.seen(how, name, columns, low, high))
@@ -252,7 +243,8 @@ def described(windows: WindowIndex, leaks: list[Leak]) -> tuple[str, str, str]:
     elif first := min(leak.rows[0] for leak in fits):
         hint, field = f"load with fit_rows=(0, {first})", "fit_rows"
     else:
-        hint, field = "fit on the items to train on alone, or load without scale=", "fit_rows"
+        hows = " and the ".join(dict.fromkeys(leak.how for leak in fits))
+        hint, field = f"fit on the items to train on alone, or load without the {hows}", "fit_rows"
     return "; ".join(details), hint, field
 
 
