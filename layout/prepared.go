@@ -8,7 +8,7 @@ import (
 )
 
 // Prepared lists the steps that a load applied to a column's values before it scaled them, in this
-// order: fill, clip, log1p, diff.
+// order: fill, clip, log1p, diff, winsorize.
 type Prepared struct {
 	// Fill is value, mean, forward, backward, linear or "".
 	Fill string `json:"fill,omitempty"`
@@ -28,6 +28,8 @@ type Prepared struct {
 	// Last is, stored like First, the value of the last row (after log1p). The first difference of
 	// appended rows starts from it.
 	Last Floats `json:"last,omitempty"`
+	// Winsorize are the bounds that the values were clipped at; nil if they were not.
+	Winsorize *Winsorize `json:"winsorize,omitempty"`
 	// Before lists the cells that were missing before the fill; nil if none was.
 	Before *BeforeFill `json:"before,omitempty"`
 }

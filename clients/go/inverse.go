@@ -21,10 +21,11 @@ type InverseOptions struct {
 }
 
 // Inverse undoes the steps of one column: stored · scale + shift, then cumulative sums along the
-// rows for diff, then expm1 for log1p. It returns new memory. It does not undo fill and clip, which
-// lose the original values. values are rows of the column, one after the other. item is the item's
-// name, or nil if no step was fitted per item. The error is of type ColumnNotFound, ItemNotFound or
-// InvalidSpec.
+// rows for diff, then expm1 for log1p. It returns new memory. It does not undo fill, clip and
+// winsorize, which lose the original values: sums of winsorized differences drift from them.
+//
+// values are rows of the column, one after the other. item is the item's name, or nil if no step
+// was fitted per item. The error is of type ColumnNotFound, ItemNotFound or InvalidSpec.
 func (d *Dataset) Inverse(column string, values []float64, item any) ([]float64, error) {
 	c, err := d.column(column)
 	if err != nil {

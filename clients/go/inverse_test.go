@@ -87,6 +87,29 @@ func TestInverseOfTargetsIsTheLoadedValues(t *testing.T) {
 	}
 }
 
+// TestInverseDoesNotUndoWinsorize inverts a column whose values were clipped at quantiles per item.
+func TestInverseDoesNotUndoWinsorize(t *testing.T) {
+	c, ctx := sharedDaemon(t), t.Context()
+	d := must(c.Put(ctx, "winsorized", []PutColumn{
+		Texts("id", []string{"a", "a", "a", "a", "b", "b", "b"}),
+		Values("v", []float64{-90, 1, 2, 30, 0, 4, 8})}, LoadOptions{
+		ItemID: []string{"id"}, DType: "float64", ScalePer: "item",
+		Winsorize: map[string][2]float64{"v": {0.5, 0.75}}, Scale: "minmax",
+	}))(t)
+	defer d.Close()
+	want := map[string][]float64{"a": {1.5, 1.5, 2, 9}, "b": {4, 4, 6}}
+	stored := must(Column[float64](d, "v"))(t)
+	for item, rows := range map[string][]float64{"a": stored[:4], "b": stored[4:]} {
+		got := must(d.Inverse("v", rows, item))(t)
+		for i := range got {
+			if math.Abs(got[i]-want[item][i]) > 1e-12 {
+				t.Errorf("item %s: %v, want %v", item, got, want[item])
+				break
+			}
+		}
+	}
+}
+
 // TestKeptLiteralsInvert undoes the steps of testdata/literals, whose fill value and clip bounds
 // are integers beyond 2^53.
 func TestKeptLiteralsInvert(t *testing.T) {

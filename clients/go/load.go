@@ -30,18 +30,21 @@ type LoadOptions struct {
 	// Steps of value columns, in the order in which a load applies them. Each is one setting for
 	// all columns, or a map of settings by column, with "*" for all others. Fill is a number or
 	// mean, forward, backward or linear. Clip is a [2]*float64, where nil is no bound. Log1p and
-	// Diff are true or a []string of columns. Scale is standard, minmax, robust or maxabs.
-	Fill  any `json:"fill,omitempty"`
-	Clip  any `json:"clip,omitempty"`
-	Log1p any `json:"log1p,omitempty"`
-	Diff  any `json:"diff,omitempty"`
-	Scale any `json:"scale,omitempty"`
+	// Diff are true or a []string of columns. Winsorize is a [2]float64: quantiles of the values in
+	// the fit rows, at which all values are clipped. Scale is standard, minmax, robust or maxabs.
+	Fill      any `json:"fill,omitempty"`
+	Clip      any `json:"clip,omitempty"`
+	Log1p     any `json:"log1p,omitempty"`
+	Diff      any `json:"diff,omitempty"`
+	Winsorize any `json:"winsorize,omitempty"`
+	Scale     any `json:"scale,omitempty"`
 
 	ScalePer string `json:"scale_per,omitempty"` // column or item; "" is column
 
-	// FitRows are the rows of each item to which Fill mean and Scale are fitted, half-open; a nil
-	// bound is open. FitBefore (RFC 3339, a date or an integer) ends these rows at a time, and
-	// FitFraction at a fraction of each item's rows. The fit uses the rows that all of them allow.
+	// FitRows are the rows of each item to which Fill mean, Winsorize and Scale are fitted,
+	// half-open; a nil bound is open. FitBefore (RFC 3339, a date or an integer) ends these rows at
+	// a time, and FitFraction at a fraction of each item's rows. The fit uses the rows that all of
+	// them allow.
 	FitRows     *[2]*int64 `json:"fit_rows,omitempty"`
 	FitBefore   any        `json:"fit_before,omitempty"`
 	FitFraction *float64   `json:"fit_fraction,omitempty"`

@@ -55,6 +55,7 @@ def seen(values: pd.Series, fit: tuple[int | None, int | None]) -> pd.Series:
     clip=st.sampled_from([None, (-5, 20), (None, 10), (-0.5, None)]),
     log1p=st.booleans(),
     diff=st.booleans(),
+    winsorize=st.sampled_from([None, None, (0.05, 0.8), (0, 1)]),
     scale=st.sampled_from([None, "standard", "minmax", "robust", "maxabs"]),
     per=st.sampled_from(["column", "item"]),
     fit=st.tuples(st.none() | st.integers(-12, 5), st.none() | st.integers(6, 20)),
@@ -68,6 +69,7 @@ def test_steps_are_those_of_pandas_and_scikit_learn(
     clip: Any,
     log1p: bool,
     diff: bool,
+    winsorize: tuple[float, float] | None,
     scale: str | None,
     per: str,
     fit: tuple[int | None, int | None],
@@ -81,9 +83,10 @@ def test_steps_are_those_of_pandas_and_scikit_learn(
         "clip": clip,
         "log1p": log1p,
         "diff": diff,
+        "winsorize": winsorize,
         "scale": scale,
     }
-    if scale or how == "mean":
+    if winsorize or scale or how == "mean":
         options |= {"scale_per": per, "fit_rows": fit}
     # Both columns have the same values: other values could fail for other reasons.
     columns = {
@@ -113,32 +116,39 @@ def test_steps_are_those_of_pandas_and_scikit_learn(
         steps = [np.log1p(group) for group in steps]
     if diff:
         steps = [group.diff() for group in steps]
-    if scale:
-        fits = [seen(group, fit) for group in steps]
-        if per == "column":
-            fits = [pd.concat(fits)] * len(steps)
-            unseen = fits[0].isna().all() and any(group.notna().any() for group in steps)
-        else:
-            unseen = any(
-                f.isna().all() and group.notna().any() for f, group in zip(fits, steps, strict=True)
-            )
-        if unseen:
+    if winsorize or scale:
+        fits = fits_of(steps, fit, per)
+        if any(f.isna().all() and g.notna().any() for f, g in zip(fits, steps, strict=True)):
             with pytest.raises(tensorcache.SourceError, match="hold no value to fit on"):
                 cache.put("steps", columns, item_id="id", dtype="float64", layout=layout, **options)
             return
+    if winsorize:
+        steps = [group.clip(*f.quantile(winsorize)) for f, group in zip(fits, steps, strict=True)]
+        if not diff:  # the sums of winsorized differences are other values
+            undone = np.concatenate([np.expm1(group) if log1p else group for group in steps])
+    if scale:
         steps = [
             group if group.isna().all() else pd.Series(scaled(SCALERS[scale](), f, group))
-            for f, group in zip(fits, steps, strict=True)
+            for f, group in zip(fits_of(steps, fit, per), steps, strict=True)
         ]
     with cache.put(
         "steps", columns, item_id="id", dtype="float64", layout=layout, **options
     ) as data:
         np.testing.assert_allclose(data["a"], np.concatenate(steps), rtol=1e-6, atol=1e-6)
-        if not diff or how in (0, 2.5):  # a missing value breaks the cumulative sum
+        # Missing and winsorized differences break the cumulative sum.
+        if not diff or (how in (0, 2.5) and not winsorize):
             np.testing.assert_allclose(
                 data.inverse("a", data["a"], item=ids), undone, rtol=1e-6, atol=1e-6
             )
     cache.remove("steps")
+
+
+def fits_of(
+    groups: list[pd.Series], fit: tuple[int | None, int | None], per: str
+) -> list[pd.Series]:
+    """Return the values that the steps of each item are fitted to."""
+    fits = [seen(group, fit) for group in groups]
+    return [pd.concat(fits)] * len(fits) if per == "column" else fits
 
 
 def scaled(scaler: Any, fit: pd.Series, values: pd.Series) -> Any:

@@ -186,6 +186,11 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 			option.Fill{How: "median"})},
 		`clip: "[2, 1]": want the lower bound first`: {Clip: option.All(
 			option.Clip{Low: 2, High: 1, HasLow: true, HasHigh: true})},
+		`winsorize: "[0.9, 0.1]": want two quantiles from 0 to 1, the lower one first`: {
+			Winsorize: winsorizeAt(0.9, 0.1)},
+		`winsorize: "[0, 0]": want two quantiles`:    {Winsorize: winsorizeAt(0, 0)},
+		`winsorize: "[-0.1, 0.5]": want`:             {Winsorize: winsorizeAt(-0.1, 0.5)},
+		`winsorize: "[0.5, 99]": want two quantiles`: {Winsorize: winsorizeAt(0.5, 99)},
 		`fit_fraction: "1.5": want a share above 0`: {Scale: option.All(
 			"minmax"), FitFraction: new(1.5)},
 		`fit_sample: "-1": want a number of rows from 1`: {Scale: option.All(
@@ -195,9 +200,10 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 			"minmax"), FitBefore: []byte("5")},
 		`scale_per: "window": want column or item`: {Scale: option.All(
 			"minmax"), ScalePer: "window"},
-		`scale_per: "item": want it only together with fill mean or scale`: {ScalePer: "item"},
-		`fit_rows: "[0,1]": want it only together with fill mean or scale`: {FitRows: fitRows(0,
-			1)},
+		`scale_per: "item": want it only together with fill mean or winsorize or scale`: {
+			ScalePer: "item"},
+		`fit_rows: "[0,1]": want it only together with fill mean or winsorize or scale`: {
+			FitRows: fitRows(0, 1)},
 		`fit_rows: "[5,5]": want a first row before the second`: {Scale: option.All(
 			"minmax"), FitRows: fitRows(5, 5)},
 		`columns: "a": want each column once`: {Columns: []string{"a",
@@ -222,6 +228,8 @@ func TestEqualOptionsHaveOneRecipe(t *testing.T) {
 		{{Scale: option.All("minmax")}, {Scale: option.All("minmax"), ScalePer: "column",
 			FitRows: &[2]*int64{&zero, nil}}},
 		{{Scale: option.All("none")}, {}},
+		{{Winsorize: winsorizeAt(0.1, 0.9)}, {ScalePer: "column", Winsorize: option.ByColumn(
+			map[string]option.Winsorize{"*": {Low: 0.1, High: 0.9, On: true}})}},
 		{{Scale: option.All("minmax"), FitFraction: new(1.0)}, {Scale: option.All("minmax")}},
 		{{Scale: option.ByColumn(map[string]string{"a": "none", "b": "robust"})},
 			{Scale: option.ByColumn(map[string]string{"b": "robust", "*": "none"})}},

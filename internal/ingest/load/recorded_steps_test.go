@@ -12,11 +12,12 @@ import (
 // manifest.
 func TestEachStepIsAppliedAndRecorded(t *testing.T) {
 	samples := map[string]struct{ flag, record string }{
-		"fill":  {"0", "fill value"},
-		"clip":  {"1.5:", "clip 1.5:"},
-		"log1p": {"*", "log1p"},
-		"diff":  {"*", "diff"},
-		"scale": {"minmax", "minmax per column"},
+		"fill":      {"0", "fill value"},
+		"clip":      {"1.5:", "clip 1.5:"},
+		"log1p":     {"*", "log1p"},
+		"diff":      {"*", "diff"},
+		"winsorize": {"0,0.5", "winsorize 0:0.5 per column"},
+		"scale":     {"minmax", "minmax per column"},
 	}
 	var o option.Options
 	for i, f := range option.StepFlags(&o) {

@@ -31,14 +31,16 @@ type Options struct {
 	DType DTypes `json:"dtype,omitzero"`
 	// Layout is columns or packed; "" is columns.
 	Layout string `json:"layout,omitempty"`
-	// Fill, Clip, Log1p, Diff and Scale are the steps of value columns, applied in this order.
-	Fill  PerColumn[Fill]   `json:"fill,omitzero"`
-	Clip  PerColumn[Clip]   `json:"clip,omitzero"`
-	Log1p PerColumn[bool]   `json:"log1p,omitzero"`
-	Diff  PerColumn[bool]   `json:"diff,omitzero"`
-	Scale PerColumn[string] `json:"scale,omitzero"` // standard, minmax, robust, maxabs, none
+	// Fill, Clip, Log1p, Diff, Winsorize and Scale are the steps of value columns, applied in this
+	// order.
+	Fill      PerColumn[Fill]      `json:"fill,omitzero"`
+	Clip      PerColumn[Clip]      `json:"clip,omitzero"`
+	Log1p     PerColumn[bool]      `json:"log1p,omitzero"`
+	Diff      PerColumn[bool]      `json:"diff,omitzero"`
+	Winsorize PerColumn[Winsorize] `json:"winsorize,omitzero"`
+	Scale     PerColumn[string]    `json:"scale,omitzero"` // standard, minmax, robust, maxabs, none
 	// ScalePer is column, for one fit of all items, or item, for one fit of each; "" is column. It
-	// also applies to the means of fill.
+	// also applies to the means of fill and to the bounds of winsorize.
 	ScalePer string `json:"scale_per,omitempty"`
 	// FitRows are the rows of each item that steps are fitted to: half-open, negative from the
 	// item's end, nil for an open end.

@@ -15,9 +15,12 @@ func TestPerColumnSettingsRoundTripThroughJSON(t *testing.T) {
 	})
 	clip := rapid.SampledFrom([]Clip{{}, {High: 1, HasLow: true, HasHigh: true},
 		{Low: -3, HasLow: true}, {High: 7, HasHigh: true}})
+	winsorize := rapid.SampledFrom([]Winsorize{{}, {Low: 0.01, High: 0.99, On: true},
+		{High: 1, On: true}})
 	rapid.Check(t, func(r *rapid.T) {
 		comesBack(r, drawSetting(r, fill))
 		comesBack(r, drawSetting(r, clip))
+		comesBack(r, drawSetting(r, winsorize))
 		comesBack(r, drawSetting(r, rapid.Bool()))
 		comesBack(r, drawSetting(r, rapid.SampledFrom([]string{"", "standard", "robust"})))
 	})

@@ -13,7 +13,9 @@ import (
 
 // stepOptions are the options of all steps, in the order in which the steps are applied. A new step
 // is a file with its [Setting], a field of [Options], and an entry here; package step applies it.
-var stepOptions = []stepOption{fillOption, clipOption, log1pOption, diffOption, scaleOption}
+var stepOptions = []stepOption{
+	fillOption, clipOption, log1pOption, diffOption, winsorizeOption, scaleOption,
+}
 
 // none is the word for a setting that does nothing.
 const none = "none"

@@ -59,6 +59,7 @@ var kinds = []kind{
 	{name: "log1p", open: newLog1p, describe: describeLog1p},
 	{name: "diff", open: newDiff, describe: describeDiff, checkAppend: checkAppendDiff,
 		join: joinDiff},
+	{name: "winsorize", open: newWinsorize, describe: describeWinsorize, join: joinWinsorize},
 	{name: "scale", open: newScale, describe: describeScale, join: joinScale},
 }
 

@@ -146,7 +146,8 @@ class Columns:
         """Undo the steps of a column, in float64, as a new array of the same shape.
 
         The order is ``stored * scale + shift``, then for ``diff`` sums along the rows, then for
-        ``log1p`` ``expm1``. Filled and clipped values stay as they are.
+        ``log1p`` ``expm1``. Filled, clipped and winsorized values stay as they are: sums of
+        winsorized differences drift from the original values.
 
         Args:
             columns: a column's name, or several names: then the last axis of ``values`` has their

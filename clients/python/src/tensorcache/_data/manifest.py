@@ -34,7 +34,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 """The numpy dtypes that values are mapped as."""
 
-FITTED = ("scaling", "mean fill")
+FITTED = ("scaling", "winsorizing", "mean fill")
 """The steps that a load may fit on rows, by the names of leaks."""
 
 TIMES = {"timestamp": "<M8", "duration": "<m8"}
@@ -56,7 +56,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Prepared:
-    """The steps of a load before the scaling, in this order: fill, clip, log1p, diff.
+    """The steps of a load before the scaling, in this order: fill, clip, log1p, diff, winsorize.
 
     ``first`` is float64 of shape ``[items, width]``: the value that an item's first difference is
     added to, after log1p. It is None without differences, or if there are too many items.
@@ -68,6 +68,7 @@ class Prepared:
     log1p: bool = False
     diff: bool = False
     first: npt.NDArray[np.float64] | None = None
+    winsorize: bool = False
     before: str = ""
 
 
@@ -96,6 +97,7 @@ class Column:
         """The steps of ``FITTED`` that changed values of the column."""
         fits = {
             "scaling": self.scale is not None,
+            "winsorizing": self.prepared.winsorize,
             "mean fill": self.prepared.fill == "mean" and bool(self.prepared.before),
         }
         return {how for how, changed in fits.items() if changed}
@@ -196,5 +198,6 @@ def prepared_of(entry: dict[str, Any], width: int) -> Prepared:
         log1p=bool(entry.get("log1p")),
         diff=bool(entry.get("diff")),
         first=None if first is None else np.array(first, np.float64).reshape(-1, width),
+        winsorize="winsorize" in entry,
         before=str((entry.get("before") or {}).get("file") or ""),
     )

@@ -9,7 +9,7 @@ from .. import _checks
 from .._checks import RowBounds, Step, Time, TimeBounds
 from .._daemon.jobs import Progress
 from .._errors import SpecError
-from .recipe import Clip, Fill, Flags, Recipe
+from .recipe import Clip, Fill, Flags, Quantiles, Recipe
 
 
 class ArrayOptions(TypedDict, total=False):
@@ -26,15 +26,18 @@ class ArrayOptions(TypedDict, total=False):
         melt: whether every column but the time (or those in ``columns``) is a series: its name
             becomes its ``item``, and its values those of the one column ``value``.
         fill: the value of missing cells: a number, ``"mean"``, ``"forward"``, ``"backward"`` or
-            ``"linear"``. This step and the next four run in this order, on every value column of
+            ``"linear"``. This step and the next five run in this order, on every value column of
             numbers, or by column, as in ``{"OT": "linear", "*": 0}``.
         clip: ``(low, high)`` that values are limited to; None is open.
         log1p: columns that are replaced by log(1 + value); True is all.
         diff: columns that are replaced by differences from row to row, the first of an item
             missing; True is all.
+        winsorize: ``(low, high)``, as ``(0.01, 0.99)``: quantiles of the values in the fit rows
+            that all values are clipped at.
         scale: ``"standard"``, ``"minmax"``, ``"robust"`` or ``"maxabs"``; :meth:`Dataset.inverse`
             undoes it.
-        scale_per: fit scalings and means for each ``"column"``, or for each ``"item"`` of it.
+        scale_per: fit scalings, quantiles and means for each ``"column"``, or for each ``"item"``
+            of it.
         fit_rows: rows of each item that the fit may use, half-open; None is all.
         fit_before: the fit may use only rows before this time.
         fit_fraction: the fit may use only this share of each item's rows, from its start.
@@ -64,6 +67,7 @@ class ArrayOptions(TypedDict, total=False):
     clip: Clip | Mapping[str, Clip] | None
     log1p: Flags
     diff: Flags
+    winsorize: Quantiles | Mapping[str, Quantiles] | None
     scale: str | Mapping[str, str] | None
     scale_per: str
     fit_rows: RowBounds | None
@@ -122,6 +126,7 @@ ARRAY_DEFAULTS: ArrayOptions = {
     "clip": None,
     "log1p": False,
     "diff": False,
+    "winsorize": None,
     "scale": None,
     "scale_per": "column",
     "fit_rows": None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from .._errors import SpecError, show
 
 Fill: TypeAlias = "float | str"
 Clip: TypeAlias = "tuple[float | None, float | None]"
+Quantiles: TypeAlias = "tuple[float, float] | str"
 Flags: TypeAlias = "bool | str | Sequence[str] | Mapping[str, bool]"
 Recipe: TypeAlias = "Mapping[str, Any] | str | os.PathLike[str]"
 
@@ -118,6 +119,17 @@ def clip(field: str, value: Any) -> list[Any]:
     return _checks.pair(field, value, literal)
 
 
+def quantiles(field: str, value: Any) -> list[float] | str:
+    """Two quantiles, or ``"none"``; the daemon checks them."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, Iterable):
+        raise SpecError(
+            f"{field}: got {show(value)}, want two quantiles, such as (0.01, 0.99)", field=field
+        )
+    return [_checks.number(field, quantile) for quantile in value]
+
+
 def literal(field: str, value: Any) -> float:
     """A float, or an int if no float is equal to it: with all digits, the daemon refuses it."""
     nearest = _checks.number(field, value)
@@ -146,6 +158,7 @@ READERS: dict[str, Callable[[str, Any], Any]] = {
     "clip": per_column(clip),
     "log1p": flags,
     "diff": flags,
+    "winsorize": per_column(quantiles),
     "scale": per_column(_checks.text),
     "scale_per": _checks.text,
     "fit_rows": _checks.rows,
