@@ -13,8 +13,8 @@
 //	    ├ step         the steps of a column, such as fill and scale, and their fitted parameters
 //	    ├ rows         selection and order of rows: filter, sort, duplicates, regular grid
 //	    ├ option       load options as users write them, and the recipe
-//	    └ source       shared code of the readers; its subpackages text, parquet, arrow, numpy,
-//	       │           tfrecord and put read one format each
+//	    └ source       shared code of the readers; its subpackage lines is shared by those of
+//	       │           text, and each other one reads one format
 //	       └ column    types of columns, conversion, dictionaries
 //	files, calendar, textvalue, parallel, progress, loaderr: of the packages of ingest, they
 //	import only each other

@@ -2,12 +2,7 @@ package text
 
 import (
 	"bytes"
-	"context"
-	"errors"
-	"io"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/files"
-	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
@@ -24,23 +19,11 @@ type blockCounts struct {
 
 // countRows counts the rows in parallel and divides the file into spans.
 func (c *csvFile) countRows() error {
-	blocks := int((c.size - c.dataOffset + c.BlockBytes - 1) / c.BlockBytes)
-	counts := make([]blockCounts, blocks)
-	bufs := make([][]byte, c.Workers)
-	err := parallel.For(context.Background(), c.Workers, blocks, c.name, func(worker, i int) error {
-		if bufs[worker] == nil {
-			bufs[worker] = make([]byte, c.BlockBytes+2)
-		}
-		// Two bytes of the previous block show whether a line feed at the start of this block ends
-		// an empty line.
-		begin := c.dataOffset + int64(i)*c.BlockBytes
-		lead := int(min(2, begin-c.dataOffset))
-		buf := bufs[worker][:lead+int(min(c.BlockBytes, c.size-begin))]
-		if _, err := c.file.ReadAt(buf, begin-int64(lead)); err != nil && !errors.Is(err, io.EOF) {
-			return files.AsSourceError(c.name, err)
-		}
+	counts := make([]blockCounts, c.Blocks(c.dataOffset))
+	// Two bytes of the previous block show whether a line feed at the start of this block ends an
+	// empty line.
+	err := c.ForBlocks(c.dataOffset, 2, func(i int, buf []byte, lead int, begin int64) {
 		counts[i] = countBlock(buf, lead, begin, begin-int64(lead) == c.dataOffset)
-		return nil
 	})
 	if err != nil {
 		return err
@@ -56,31 +39,23 @@ func (c *csvFile) makeSpans(counts []blockCounts) error {
 	for _, t := range counts {
 		if t.last[parity] > 0 {
 			at.End, at.Rows = t.last[parity], t.rows[parity]
-			c.addSpan(at)
+			c.AddSpan(at)
 			at = source.Span{Begin: at.End, Row0: at.Row0 + at.Rows, Line0: lines + t.lines[parity]}
 		}
 		lines += t.total
 		parity ^= int(t.quotes & 1)
 	}
-	if at.Begin < c.size {
-		tail := make([]byte, min(2, c.size-at.Begin))
-		if _, err := c.file.ReadAt(tail, at.Begin); err != nil && !errors.Is(err, io.EOF) {
-			return files.AsSourceError(c.name, err)
+	if at.Begin < c.Size {
+		tail := make([]byte, min(2, c.Size-at.Begin))
+		if _, err := c.ReadAt(tail, at.Begin); err != nil {
+			return err
 		}
 		if string(tail) != "\r" {
-			at.End, at.Rows = c.size, 1
-			c.addSpan(at)
+			at.End, at.Rows = c.Size, 1
+			c.AddSpan(at)
 		}
 	}
 	return nil
-}
-
-// addSpan adds a span unless it has no rows.
-func (c *csvFile) addSpan(s source.Span) {
-	if s.Rows > 0 {
-		c.spans = append(c.spans, s)
-		c.rows += s.Rows
-	}
 }
 
 // countBlock counts a block at a file offset. The first lead bytes of buf belong to the previous

@@ -2,9 +2,8 @@
 //
 // count_rows.go counts the rows of blocks in parallel and divides the file into spans of whole
 // rows. infer.go infers the type of each column from its first cells. Several workers parse the
-// spans: parse.go goes through rows and cells, column_parser.go stores the values of one column,
-// and split.go splits rows into cells. Plain numbers are parsed by package numerals, or by
-// fast_numbers.go.
+// spans: parse.go goes through rows and cells, split_cells.go splits rows into cells, and package
+// numerals parses plain numbers. Package lines reads the spans and stores the values.
 //
 // # Caveats
 //
@@ -21,24 +20,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"sort"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
-	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/lines"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
-	"github.com/tensorcache/tensorcache/internal/numerals"
-	"github.com/tensorcache/tensorcache/internal/pagecache"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -46,37 +38,21 @@ import (
 // and a byte order mark. Empty lines are skipped. The first row names the columns unless the
 // dialect has no header.
 type csvFile struct {
-	source.Settings
-	file               pagecache.File
-	name               string
-	delim              byte
-	header             []string
-	size               int64
-	dataOffset         int64 // file offset of the first row
-	line0              int64 // lines before that
-	spans              []source.Span
-	rows               int64
-	sourceBytesPerByte float64 // bytes of the source for each byte of the text
+	lines.File
+	delim      byte
+	header     []string
+	dataOffset int64 // file offset of the first row
+	line0      int64 // lines before that
 }
 
 // Open reads the header and counts the rows. name is the file's name before compression, if it was
 // compressed. Closing the reader closes f; if Open returns an error, the caller closes f.
 func Open(path, name string, f *os.File, w source.Settings) (source.Reader, error) {
-	st, err := f.Stat()
+	t, err := lines.Open(path, f, w)
 	if err != nil {
-		return nil, files.AsSourceError(path, err)
+		return nil, err
 	}
-	c := &csvFile{
-		Settings:           w,
-		file:               pagecache.File{File: f},
-		name:               path,
-		delim:              ',',
-		size:               st.Size(),
-		sourceBytesPerByte: 1,
-	}
-	if source, err := w.AllowedRoots.StatFile(path); err == nil && source.Size() != c.size {
-		c.sourceBytesPerByte = float64(source.Size()) / float64(max(1, c.size))
-	}
+	c := &csvFile{File: t, delim: ','}
 	if w.Text.Delimiter != 0 {
 		c.delim = w.Text.Delimiter
 	} else if strings.EqualFold(filepath.Ext(name), ".tsv") {
@@ -91,14 +67,14 @@ func Open(path, name string, f *os.File, w source.Settings) (source.Reader, erro
 	if err := c.countRows(); err != nil {
 		return nil, err
 	}
-	if c.rows == 0 && bytes.IndexByte([]byte(strings.Join(c.header, "")), '\r') >= 0 {
+	if c.Rows() == 0 && bytes.IndexByte([]byte(strings.Join(c.header, "")), '\r') >= 0 {
 		return nil, &loaderr.SourceError{
 			Path:   path,
 			Reason: "ends its lines with carriage returns alone",
 			Hint:   "save it with line feeds, as all but very old programs do",
 		}
 	}
-	if c.rows == 0 {
+	if c.Rows() == 0 {
 		return nil, &loaderr.SourceError{
 			Path:   path,
 			Reason: "has a header but no rows",
@@ -108,25 +84,23 @@ func Open(path, name string, f *os.File, w source.Settings) (source.Reader, erro
 	return c, nil
 }
 
-func (c *csvFile) Path() string    { return c.name }
+// Names returns the names of the columns.
 func (c *csvFile) Names() []string { return c.header }
-func (c *csvFile) Rows() int64     { return c.rows }
-func (c *csvFile) Close() error    { return c.file.Close() }
 
 // readHeader reads the names of the columns and the offset of the first row.
 func (c *csvFile) readHeader() error {
 	for size := int64(64 << 10); ; size *= 4 {
-		head := make([]byte, min(size, c.size))
-		n, err := c.file.ReadAt(head, 0)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return files.AsSourceError(c.name, err)
+		head := make([]byte, min(size, c.Size))
+		n, err := c.ReadAt(head, 0)
+		if err != nil {
+			return err
 		}
 		head = head[:n]
 		begin := 0
 		if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
 			begin = 3
 		}
-		whole := int64(n) >= c.size
+		whole := int64(n) >= c.Size
 		if whole && (n == 0 || head[n-1] != '\n') {
 			head = append(head, '\n')
 		}
@@ -140,7 +114,7 @@ func (c *csvFile) readHeader() error {
 		if errors.Is(err, errBufferEnd) {
 			if s.skipEmptyLines(); s.at >= len(head) {
 				return &loaderr.SourceError{
-					Path:   c.name,
+					Path:   c.Path(),
 					Reason: "holds nothing but empty lines",
 					Hint:   loaderr.HintEmpty,
 				}
@@ -149,7 +123,7 @@ func (c *csvFile) readHeader() error {
 		}
 		if err != nil {
 			return &loaderr.SourceError{
-				Path:   c.name,
+				Path:   c.Path(),
 				Line:   line,
 				Reason: "the header " + err.Error(),
 				Hint:   hintQuotes,
@@ -162,7 +136,7 @@ func (c *csvFile) readHeader() error {
 			}
 			return nil
 		}
-		c.dataOffset = min(int64(s.at), c.size)
+		c.dataOffset = min(int64(s.at), c.Size)
 		c.line0 = int64(bytes.Count(head[:s.at], []byte{'\n'}))
 		return c.nameColumns(cells, line)
 	}
@@ -176,7 +150,7 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 		name := string(cell.text())
 		if !utf8.ValidString(name) {
 			return &loaderr.SourceError{
-				Path:   c.name,
+				Path:   c.Path(),
 				Line:   line,
 				Text:   name,
 				Reason: "is not UTF-8",
@@ -190,7 +164,7 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 	}
 	if numbers == len(cells) {
 		return &loaderr.SourceError{
-			Path:   c.name,
+			Path:   c.Path(),
 			Line:   line,
 			Text:   c.header[0],
 			Reason: "is a number, want a header line with the names of the columns",
@@ -200,18 +174,12 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 	return nil
 }
 
-// lineOf returns the line number of a byte of a buffer. before is the number of lines before the
-// buffer.
-func (c *csvFile) lineOf(at int, buf []byte, before int64) int64 {
-	return before + int64(bytes.Count(buf[:at], []byte{'\n'})) + 1
-}
-
 // cellError returns the error for a cell that its column cannot hold. row counts from 0.
 func (c *csvFile) cellError(
 	col column.Column, role layout.Role, x cell, row, line int64, reason string,
 ) error {
 	e := &loaderr.SourceError{
-		Path:   c.name,
+		Path:   c.Path(),
 		Column: col.Name,
 		Text:   string(x.text()),
 		Row:    row + 1,
@@ -250,47 +218,16 @@ func (c *csvFile) cellError(
 // ReadRows parses the spans in parallel. If a cell needs a wider type, it returns a
 // [source.WidenError].
 func (c *csvFile) ReadRows(ctx context.Context, to []source.Target, m *progress.Meter) error {
-	parsers := make([]*csvParser, c.Workers)
-	var mu sync.Mutex
-	var wider *source.WidenError
-	err := parallel.For(ctx, c.Workers, len(c.spans), c.name, func(worker, i int) error {
-		p := parsers[worker]
-		if p == nil {
-			p = newCSVParser(c, to)
-			parsers[worker] = p
-		}
-		if err := p.parseSpan(c.spans[i]); err != nil {
-			return err
-		}
-		m.Rows.Add(c.spans[i].Rows)
-		m.Bytes.Add(int64(c.sourceBytesPerByte * float64(c.spans[i].End-c.spans[i].Begin)))
-		if !p.widened {
-			return nil
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		wider = wider.Merge(&source.WidenError{Columns: slices.Clone(p.types)})
-		p.widened = false
-		if i < len(c.spans)/8 {
-			return wider // restarting now costs less than parsing the remaining spans
-		}
-		return nil
-	})
-	if err == nil && wider != nil {
-		return wider
-	}
-	return err
+	return c.Parse(ctx, func() lines.SpanParser { return newCSVParser(c, to) }, m)
 }
 
 // Line returns the line in which a row begins, 0 if it cannot be found.
 func (c *csvFile) Line(row int64) int64 {
-	i := sort.Search(len(c.spans),
-		func(i int) bool { return c.spans[i].Row0+c.spans[i].Rows > row })
-	if i == len(c.spans) {
+	s, ok := c.SpanOf(row)
+	if !ok {
 		return 0
 	}
-	s := c.spans[i]
-	buf, err := c.read(nil, s)
+	buf, err := c.Read(nil, s)
 	if err != nil {
 		return 0
 	}
@@ -298,39 +235,10 @@ func (c *csvFile) Line(row int64) int64 {
 	for r := s.Row0; ; r++ {
 		x.skipEmptyLines()
 		if r == row {
-			return c.lineOf(x.at, buf, s.Line0)
+			return lines.LineOf(buf, x.at, s.Line0)
 		}
 		if _, err := x.nextRow(nil); err != nil {
 			return 0
 		}
 	}
-}
-
-// read reads a span into buf, which it grows if needed, and appends a line feed if the span does
-// not end with one.
-func (c *csvFile) read(buf []byte, s source.Span) ([]byte, error) {
-	n := s.End - s.Begin
-	if n > source.MaxRecordBytes {
-		return nil, &loaderr.SourceError{
-			Path:   c.name,
-			Row:    s.Row0 + 1,
-			Line:   s.Line0 + 1,
-			Reason: fmt.Sprintf("a row takes %d bytes, at most %d", n, source.MaxRecordBytes),
-		}
-	}
-	buf = slices.Grow(buf[:0], int(n)+1+numerals.Pad)[:n]
-	if _, err := c.file.ReadAt(buf, s.Begin); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, &loaderr.SourceError{
-				Path:   c.name,
-				Reason: "the file became shorter while it was loaded",
-				Hint:   loaderr.HintChanged,
-			}
-		}
-		return nil, files.AsSourceError(c.name, err)
-	}
-	if n > 0 && buf[n-1] != '\n' {
-		buf = append(buf, '\n')
-	}
-	return buf, nil
 }

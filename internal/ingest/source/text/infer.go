@@ -1,13 +1,12 @@
 package text
 
 import (
-	"errors"
-	"io"
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/lines"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -122,12 +121,7 @@ func widenTime(c column.Column, t textvalue.Time, ok bool) (column.Column, strin
 	if !ok {
 		return c, reasonTime
 	}
-	other := column.Column{Name: c.Name, Kind: column.KindTime, Unit: textvalue.Units[t.Unit],
-		Inferred: true}
-	if t.Zoned {
-		other.Zone = "UTC"
-	}
-	w, ok := column.Widest(c, other)
+	w, ok := lines.WidenTime(c, t)
 	if !ok {
 		return c, reasonZone
 	}
@@ -212,16 +206,16 @@ func (c *csvFile) Describe(w []column.Want) ([]column.Column, error) {
 func (c *csvFile) inferFrom(
 	out []column.Column, w []column.Want, size int64,
 ) (row int64, whole bool, err error) {
-	buf := make([]byte, min(size, c.size-c.dataOffset), min(size, c.size-c.dataOffset)+1)
-	if _, err := c.file.ReadAt(buf, c.dataOffset); err != nil && !errors.Is(err, io.EOF) {
-		return 0, false, files.AsSourceError(c.name, err)
+	buf := make([]byte, min(size, c.Size-c.dataOffset), min(size, c.Size-c.dataOffset)+1)
+	if _, err := c.ReadAt(buf, c.dataOffset); err != nil {
+		return 0, false, err
 	}
-	if whole = c.dataOffset+int64(len(buf)) >= c.size; whole {
+	if whole = c.dataOffset+int64(len(buf)) >= c.Size; whole {
 		buf = append(buf, '\n')
 	}
 	s := splitter{delim: c.delim, buf: buf}
 	var cells []cell
-	for ; row < min(sampleRows, c.rows); row++ {
+	for ; row < min(sampleRows, c.Rows()); row++ {
 		s.skipEmptyLines()
 		if cells, err = s.nextRow(cells[:0]); err != nil || len(cells) != len(c.header) {
 			return row, whole || err == nil, nil // ReadRows reports the row if it is damaged
@@ -230,7 +224,7 @@ func (c *csvFile) inferFrom(
 			next, reason := widenColumn(out[i], cells[x.Index], x.Role, &c.Text)
 			if reason != "" {
 				return row, whole, c.cellError(out[i], x.Role, cells[x.Index], row,
-					c.lineOf(s.start, buf, c.line0), reason)
+					lines.LineOf(buf, s.start, c.line0), reason)
 			}
 			out[i] = next
 		}

@@ -3,12 +3,13 @@ package text
 import (
 	"bytes"
 	"fmt"
-	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/lines"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
@@ -25,48 +26,24 @@ type csvParser struct {
 	usesPlainRows bool // plainRows parses the plain numbers of the span
 }
 
-// cellOp is the operation on the cells of a column.
-type cellOp uint8
-
-const (
-	opSkip cellOp = iota
-	opFloat64
-	opFloat32
-	opInt64
-	opItem // an integer that names an item
-	opTime
-	opBool
-	opText
-	opCheck // the column will be widened: check its cells and store nothing
-)
+// columnParser parses the cells of one column of the file.
+type columnParser struct{ lines.Values }
 
 // newCSVParser returns a parser that writes to the targets.
 func newCSVParser(c *csvFile, to []source.Target) *csvParser {
 	p := &csvParser{file: c, parsers: make([]columnParser, len(c.header))}
 	for i, t := range to {
 		p.types = append(p.types, t.Column)
-		col := columnParser{
-			op:         opOf(t),
-			target:     i,
-			loss:       t.Dest.Loss,
-			role:       t.Role,
-			row0:       t.Row0,
-			unit:       textvalue.UnitDigits(t.Unit),
-			dest:       t.Dest.ColumnWriter,
-			intToFloat: t.Dest.DType == layout.Float64 && t.Kind == column.KindInt64,
-			dictionary: t.Words,
-			lastCode:   -1,
-		}
-		p.parsers[t.Index] = col
+		p.parsers[t.Index] = columnParser{lines.NewValues(i, t)}
 	}
 	p.plainRows.Reset(len(p.parsers), c.delim, c.Text.Decimal)
 	return p
 }
 
-// parseSpan parses one span.
-func (p *csvParser) parseSpan(s source.Span) error {
+// ParseSpan parses one span.
+func (p *csvParser) ParseSpan(s source.Span) error {
 	var err error
-	if p.buf, err = p.file.read(p.buf, s); err != nil {
+	if p.buf, err = p.file.Read(p.buf, s); err != nil {
 		return err
 	}
 	p.beginSpan(s)
@@ -79,7 +56,7 @@ func (p *csvParser) parseSpan(s source.Span) error {
 		}
 	}
 	for i := range p.parsers {
-		p.parsers[i].endSpan(s)
+		p.parsers[i].EndSpan(s)
 	}
 	if x.skipEmptyLines(); x.at < len(p.buf) {
 		return p.rowError(s, x.at, s.Row0+s.Rows, "stands where no more rows were counted",
@@ -88,13 +65,23 @@ func (p *csvParser) parseSpan(s source.Span) error {
 	return nil
 }
 
+// Widened returns the columns of the targets with the types that the cells need, nil if the targets
+// have them.
+func (p *csvParser) Widened() []column.Column {
+	if !p.widened {
+		return nil
+	}
+	p.widened = false
+	return slices.Clone(p.types)
+}
+
 // beginSpan prepares the column parsers for the rows of a span.
 func (p *csvParser) beginSpan(s source.Span) {
 	p.usesPlainRows = false
 	for i := range p.parsers {
 		col := &p.parsers[i]
-		col.beginSpan(s)
-		p.usesPlainRows = p.usesPlainRows || col.op == opFloat64 || col.op == opInt64
+		col.BeginSpan(s)
+		p.usesPlainRows = p.usesPlainRows || col.Op == lines.Float64 || col.Op == lines.Int64
 	}
 	if p.usesPlainRows = p.usesPlainRows && numerals.Available &&
 		!p.file.Text.NumericMissing; !p.usesPlainRows {
@@ -103,11 +90,11 @@ func (p *csvParser) beginSpan(s source.Span) {
 	p.plainRows.Begin(p.buf, int(s.Rows))
 	for i := range p.parsers {
 		col := &p.parsers[i]
-		switch col.op {
-		case opFloat64:
-			numerals.SetTarget(&p.plainRows, i, col.f64, 1)
-		case opInt64:
-			numerals.SetTarget(&p.plainRows, i, col.i64, 1)
+		switch col.Op {
+		case lines.Float64:
+			numerals.SetTarget(&p.plainRows, i, col.F64, 1)
+		case lines.Int64:
+			numerals.SetTarget(&p.plainRows, i, col.I64, 1)
 		}
 	}
 }
@@ -138,10 +125,10 @@ func (p *csvParser) parseRow(x *splitter, row int64, s source.Span) (next int64,
 				return 0, p.rowError(s, x.start, s.Row0+row, err.Error(), hintQuotes)
 			}
 			if reason := p.parseCell(col, cell, s.Row0+row); reason != "" {
-				return 0, p.file.cellError(p.types[col.target], col.role, cell, s.Row0+row,
-					p.file.lineOf(x.start, buf, s.Line0), reason)
+				return 0, p.file.cellError(p.types[col.Target], col.Role, cell, s.Row0+row,
+					lines.LineOf(buf, x.start, s.Line0), reason)
 			}
-			if col.op == opCheck && p.usesPlainRows {
+			if col.Op == lines.Check && p.usesPlainRows {
 				p.plainRows.StopAt(c)
 			}
 		}
@@ -185,9 +172,9 @@ func (p *csvParser) rowError(s source.Span, at int, row int64, reason, hint stri
 	const maxQuoted = 200
 	text, _, _ := bytes.Cut(p.buf[at:min(at+maxQuoted, len(p.buf))], []byte{'\n'})
 	e := &loaderr.SourceError{
-		Path:   p.file.name,
+		Path:   p.file.Path(),
 		Row:    row + 1,
-		Line:   p.file.lineOf(at, p.buf, s.Line0),
+		Line:   lines.LineOf(p.buf, at, s.Line0),
 		Text:   string(bytes.TrimSuffix(text, []byte{'\r'})),
 		Reason: reason,
 		Hint:   hint,
@@ -203,25 +190,24 @@ func (p *csvParser) rowError(s source.Span, at int, row int64, reason, hint stri
 func (col *columnParser) parseFast(
 	buf []byte, i int, delim, point byte, row int64,
 ) (end int, ok bool) {
-	at := row - col.spanRow
-	switch col.op {
-	case opFloat64:
-		v, end, ok := fastFloat(buf, i, point)
+	at := row - col.SpanRow
+	switch col.Op {
+	case lines.Float64:
+		v, end, ok := numerals.Float(buf, i, point)
 		if end, ok = endsCell(buf, end, delim, ok); ok {
-			col.f64[at] = v
+			col.F64[at] = v
 		}
 		return end, ok
-	case opFloat32:
-		v, end, ok := fastFloat(buf, i, point)
-		if end, ok = endsCell(buf, end, delim, ok && math.Abs(v) <= math.MaxFloat32); ok {
-			col.f32[at] = float32(v)
-			col.narrowing = column.WithError(col.narrowing, v, float64(col.f32[at]))
+	case lines.Float32:
+		v, end, ok := numerals.Float(buf, i, point)
+		if end, ok = endsCell(buf, end, delim, ok); ok {
+			ok = col.SetFloat32(at, v)
 		}
 		return end, ok
-	case opInt64:
-		v, end, ok := fastInt(buf, i)
+	case lines.Int64:
+		v, end, ok := numerals.Int(buf, i)
 		if end, ok = endsCell(buf, end, delim, ok); ok {
-			col.i64[at] = v
+			col.I64[at] = v
 		}
 		return end, ok
 	}
@@ -239,66 +225,65 @@ func endsCell(buf []byte, end int, delim byte, ok bool) (int, bool) {
 
 // parseCell parses any cell. reason is not empty if the cell is refused.
 func (p *csvParser) parseCell(col *columnParser, x cell, row int64) (reason string) {
-	at := row - col.spanRow
-	switch col.op {
-	case opSkip:
+	at := row - col.SpanRow
+	switch col.Op {
+	case lines.Skip:
 		return ""
-	case opCheck:
+	case lines.Check:
 		return p.widen(col, x)
-	case opText:
-		return col.parseText(x, at, &p.file.Text, p.types[col.target])
+	case lines.Text:
+		return col.parseText(x, at, &p.file.Text, p.types[col.Target])
 	}
 	b := x.trimmed()
-	if col.op != opFloat64 && col.op != opFloat32 && p.file.Text.IsMissing(b) {
+	if col.Op != lines.Float64 && col.Op != lines.Float32 && p.file.Text.IsMissing(b) {
 		return p.widen(col, x)
 	}
-	switch col.op {
-	case opFloat64, opFloat32:
+	switch col.Op {
+	case lines.Float64, lines.Float32:
 		v, ok := p.file.Text.Float(b)
 		if p.file.Text.IsMissing(b) {
 			v, ok = column.NaN, true
 		}
-		if !ok && p.types[col.target].Kind == column.KindUnknown {
+		if !ok && p.types[col.Target].Kind == column.KindUnknown {
 			return p.widen(col, x)
 		}
 		if !ok {
 			return reasonNumber
 		}
-		if col.op == opFloat64 {
-			col.f64[at] = v
+		if col.Op == lines.Float64 {
+			col.F64[at] = v
 			return ""
 		}
-		if col.f32[at] = float32(v); math.IsInf(float64(col.f32[at]), 0) && !math.IsInf(v, 0) {
+		if !col.SetFloat32(at, v) {
 			return reasonNarrow
 		}
-		col.narrowing = column.WithError(col.narrowing, v, float64(col.f32[at]))
 		return ""
-	case opInt64:
+	case lines.Int64:
 		if v, ok := textvalue.ParseInt(b); ok {
-			col.i64[at] = v
+			col.I64[at] = v
 			return ""
 		}
-	case opItem:
+	case lines.Item:
 		if v, ok := textvalue.ParseCanonical(x.raw); ok {
-			col.i64[at] = v
+			col.I64[at] = v
 			return ""
 		}
-	case opTime:
-		c := p.types[col.target]
-		if t, ok := p.file.Text.Time(b, col.role); ok && t.Unit <= col.unit &&
+	case lines.Time:
+		c := p.types[col.Target]
+		if t, ok := p.file.Text.Time(b, col.Role); ok && t.Unit <= col.Unit &&
 			t.Zoned == (c.Zone != "") {
-			v, ok := t.In(col.unit)
+			v, ok := t.In(col.Unit)
 			if !ok {
 				return "does not fit 64 bits of " + c.Unit
 			}
-			col.i64[at] = v
+			col.I64[at] = v
 			return ""
 		}
-	case opBool:
+	case lines.Bool:
 		if v, ok := textvalue.ParseBool(b); ok {
-			col.u8[at] = 0
+			col.U8[at] = 0
 			if v {
-				col.u8[at] = 1
+				col.U8[at] = 1
 			}
 			return ""
 		}
@@ -309,9 +294,9 @@ func (p *csvParser) parseCell(col *columnParser, x cell, row int64) (reason stri
 // widen widens the type of a column for a cell. The rest of the pass only checks the cells of this
 // column and stores nothing.
 func (p *csvParser) widen(col *columnParser, x cell) (reason string) {
-	wider, reason := widenColumn(p.types[col.target], x, col.role, &p.file.Text)
-	if reason == "" && wider != p.types[col.target] {
-		p.types[col.target], p.widened, col.op = wider, true, opCheck
+	wider, reason := widenColumn(p.types[col.Target], x, col.Role, &p.file.Text)
+	if reason == "" && wider != p.types[col.Target] {
+		p.types[col.Target], p.widened, col.Op = wider, true, lines.Check
 	}
 	return reason
 }
@@ -321,23 +306,22 @@ func (p *csvParser) widen(col *columnParser, x cell) (reason string) {
 func (col *columnParser) parseText(
 	x cell, at int64, d *textvalue.Dialect, c column.Column,
 ) (reason string) {
-	if col.lastCode < 0 || !bytes.Equal(x.raw, col.lastText) {
-		switch missing := d.IsMissing(x.trimmed()); {
-		case missing && col.role == layout.RoleItemID:
-			return source.ReasonItem
-		case missing:
-			col.i32[at] = -1
-			return ""
-		case col.role == layout.RoleItemID && !utf8.Valid(x.raw):
-			return source.ReasonUTF8
-		case col.role == layout.RoleValue:
-			if reason := checkText(c, x, d); reason != "" {
-				return reason
-			}
-		}
-		col.lastText = append(col.lastText[:0], x.raw...)
-		col.lastCode = col.dictionary.Code(x.text())
+	if col.SetTextAgain(at, x.raw) {
+		return ""
 	}
-	col.i32[at] = col.lastCode
+	switch missing := d.IsMissing(x.trimmed()); {
+	case missing && col.Role == layout.RoleItemID:
+		return source.ReasonItem
+	case missing:
+		col.I32[at] = -1
+		return ""
+	case col.Role == layout.RoleItemID && !utf8.Valid(x.raw):
+		return source.ReasonUTF8
+	case col.Role == layout.RoleValue:
+		if reason := checkText(c, x, d); reason != "" {
+			return reason
+		}
+	}
+	col.SetText(at, x.raw, x.text())
 	return ""
 }

@@ -1,15 +1,11 @@
-package text
+package numerals
 
-import (
-	"math"
+import "math"
 
-	"github.com/tensorcache/tensorcache/internal/numerals"
-)
-
-// fastFloat parses a decimal number of up to 19 digits at buf[i], if one multiplication or division
-// gives its exact value (see [numerals.Decimal]). point is the decimal mark. ok is false for any
-// other text. buf[end] follows the number; the buffer ends with a line feed.
-func fastFloat(buf []byte, i int, point byte) (v float64, end int, ok bool) {
+// Float parses a decimal number of up to 19 digits at buf[i], if one multiplication or division
+// gives its exact value (see [Decimal]). point is the decimal mark, which digits follow. ok is
+// false for any other text. buf[end] follows the number; the buffer ends with a line feed.
+func Float(buf []byte, i int, point byte) (v float64, end int, ok bool) {
 	sign := 0 // an integer, to avoid a branch
 	if buf[i] == '-' {
 		sign = 1
@@ -35,25 +31,27 @@ func fastFloat(buf []byte, i int, point byte) (v float64, end int, ok bool) {
 			}
 			mantissa = mantissa*10 + uint64(d)
 		}
-		exponent = begin - i
+		if exponent = begin - i; exponent == 0 {
+			return 0, i, false
+		}
 		digits -= exponent
 	}
 	if digits == 0 || digits > 19 {
 		return 0, i, false
 	}
 	if buf[i]|0x20 == 'e' {
-		e, next, ok := fastExponent(buf, i+1)
+		e, next, ok := exponentAt(buf, i+1)
 		if !ok {
 			return 0, i, false
 		}
 		exponent, i = exponent+e, next
 	}
-	v, ok = numerals.Decimal(mantissa, exponent)
+	v, ok = Decimal(mantissa, exponent)
 	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), i, ok
 }
 
-// fastExponent parses the exponent at buf[i], of up to three digits and leading zeros.
-func fastExponent(buf []byte, i int) (e, end int, ok bool) {
+// exponentAt parses the exponent at buf[i], of up to three digits and leading zeros.
+func exponentAt(buf []byte, i int) (e, end int, ok bool) {
 	negative := buf[i] == '-'
 	if negative || buf[i] == '+' {
 		i++
@@ -75,8 +73,8 @@ func fastExponent(buf []byte, i int) (e, end int, ok bool) {
 	return e, i, i > begin
 }
 
-// fastInt parses an integer of up to 19 digits at buf[i].
-func fastInt(buf []byte, i int) (v int64, end int, ok bool) {
+// Int parses an integer of up to 19 digits at buf[i].
+func Int(buf []byte, i int) (v int64, end int, ok bool) {
 	negative := buf[i] == '-'
 	if negative {
 		i++

@@ -1,4 +1,4 @@
-package text
+package numerals
 
 import (
 	"math"
@@ -12,14 +12,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
-// TestFloatsEqualParseFloat compares fastFloat and textvalue.ParseFloat with strconv.ParseFloat.
-// fastFloat may leave a number to the other parser.
+// TestFloatsEqualParseFloat compares Float and textvalue.ParseFloat with strconv.ParseFloat. Float
+// may leave a number to the other parser.
 func TestFloatsEqualParseFloat(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text := loadtest.Number.Draw(r, "text")
 		want, err := strconv.ParseFloat(text, 64)
 		buf := []byte(text + "\n")
-		if v, end, ok := fastFloat(buf, 0, '.'); ok && end == len(text) &&
+		if v, end, ok := Float(buf, 0, '.'); ok && end == len(text) &&
 			(err != nil || math.Float64bits(v) != math.Float64bits(want)) {
 			r.Fatalf("%q fast is %v, want %v, %v", text, v, want, err)
 		}
@@ -36,12 +36,12 @@ func TestFloatsEqualParseFloat(t *testing.T) {
 	}
 }
 
-func TestFastFloatsWithADecimalCommaEqualParseFloat(t *testing.T) {
+func TestFloatsWithADecimalCommaEqualParseFloat(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text := loadtest.Number.Draw(r, "text")
 		want, err := strconv.ParseFloat(text, 64)
 		comma := strings.Replace(text, ".", ",", 1)
-		if v, end, ok := fastFloat([]byte(comma+"\n"), 0, ','); ok && end == len(text) &&
+		if v, end, ok := Float([]byte(comma+"\n"), 0, ','); ok && end == len(text) &&
 			(err != nil || v != want) {
 			r.Fatalf("%q fast is %v, want %v, %v", comma, v, want, err)
 		}
