@@ -138,7 +138,9 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 		before := l.meter.Bytes.Load()
 		var r source.Reader
 		err := parallel.Guard(s.Path, func() (err error) {
-			r, err = open(s.Path, l.Settings)
+			if r, err = open(s.Path, l.Settings); err == nil {
+				err = l.selectColumns(r, found[i].Parts)
+			}
 			return err
 		})
 		if err != nil {

@@ -1,9 +1,9 @@
 // Package source defines the interface between a load and the readers of its sources.
 //
 // It contains the [Reader] interface, the [Target] to which a reader writes a column, and two
-// readers that wrap another reader: [Melt] and [WithPartitions]. Optional interfaces are [Sized]
-// and [RowGroupPruner]. The reader of each format is a subpackage. Readers do not depend on steps,
-// on the order of rows or on load options.
+// readers that wrap another reader: [Melt] and [WithPartitions]. Optional interfaces are
+// [Selective], [Sized] and [RowGroupPruner]. The reader of each format is a subpackage. Readers do
+// not depend on steps, on the order of rows or on load options.
 //
 // # Caveats
 //

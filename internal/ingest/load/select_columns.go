@@ -1,0 +1,30 @@
+package load
+
+import (
+	"slices"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
+)
+
+// selectColumns names the wanted columns of a file to its reader, if the reader can select and the
+// options name columns. Columns that parts define are not in the file. If there is an error, it
+// closes the reader.
+func (l *load) selectColumns(r source.Reader, parts []files.Partition) error {
+	s, ok := r.(source.Selective)
+	if !ok || len(l.Columns) == 0 {
+		return nil
+	}
+	var names []string
+	for _, name := range slices.Concat(l.ItemID, []string{l.Time}, l.Columns) {
+		isPart := slices.ContainsFunc(parts, func(p files.Partition) bool { return p.Key == name })
+		if name != "" && !isPart {
+			names = append(names, name)
+		}
+	}
+	if err := s.Select(names); err != nil {
+		r.Close()
+		return err
+	}
+	return nil
+}
