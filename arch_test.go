@@ -74,6 +74,11 @@ var allowed = map[string][]string{
 		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/textvalue", "internal/mmapfile", "layout"},
 	// one format; a reader does not know what is done to its columns
+	"internal/ingest/source/jsonl": {"internal/ingest/column", "internal/ingest/loaderr",
+		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source",
+		"internal/ingest/source/lines", "internal/ingest/textvalue", "internal/numerals",
+		"layout"},
+	// one format; a reader does not know what is done to its columns
 	"internal/ingest/source/put": {"internal/ingest/column", "internal/ingest/files",
 		"internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/textvalue", "layout"},
@@ -108,7 +113,8 @@ var allowed = map[string][]string{
 	"internal/ingest/load": {"internal/fault", "internal/ingest/calendar", "internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/option",
 		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/rows",
-		"internal/ingest/source", "internal/ingest/source/arrow", "internal/ingest/source/numpy",
+		"internal/ingest/source", "internal/ingest/source/arrow",
+		"internal/ingest/source/jsonl", "internal/ingest/source/numpy",
 		"internal/ingest/source/parquet", "internal/ingest/source/put",
 		"internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/step",
 		"internal/ingest/textvalue", "internal/mmapfile", "internal/near", "layout"},

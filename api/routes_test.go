@@ -188,7 +188,8 @@ func TestUndocumentedBodiesAreRefused(t *testing.T) {
 		"a missing file": {"x/load", `{"sources": ["/no/such.csv"]}`, wire.SourceError,
 			"/no/such.csv: no such file"},
 		"a directory": {"x/load", `{"sources": ["/"]}`, wire.SourceError,
-			"/: is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files"},
+			"/: is a directory without CSV, TSV, JSON Lines, Parquet, Arrow, NumPy or TFRecord " +
+				"files"},
 		"a device": {"x/load", `{"sources": ["/dev/null"]}`, wire.SourceError,
 			"/dev/null: is a device, want a file"},
 	} {

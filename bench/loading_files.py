@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -45,14 +46,27 @@ def dictionaries(path: Path, rows: int, codec: str) -> Path:
     return path
 
 
+def numbers(rows: int) -> pa.Table:
+    """Return eight numeric columns: an integer and seven decimals of up to six digits."""
+    random = np.random.default_rng(2)
+    columns: dict[str, np.ndarray] = {"n": np.arange(rows)}
+    for i in range(7):
+        columns[f"c{i}"] = np.round(random.standard_normal(rows) * 100, 6)
+    return pa.table(columns)
+
+
 def text(path: Path, rows: int) -> Path:
-    """Write CSV of eight numeric columns: an integer and seven decimals of up to six digits."""
+    """Write CSV of eight numeric columns."""
     if not path.exists():
-        random = np.random.default_rng(2)
-        columns: dict[str, np.ndarray] = {"n": np.arange(rows)}
-        for i in range(7):
-            columns[f"c{i}"] = np.round(random.standard_normal(rows) * 100, 6)
-        pyarrow.csv.write_csv(pa.table(columns), made(path))
+        pyarrow.csv.write_csv(numbers(rows), made(path))
+        made(path).rename(path)
+    return path
+
+
+def lines(path: Path, rows: int) -> Path:
+    """Write JSON Lines of eight numeric columns."""
+    if not path.exists():
+        pl.DataFrame(pl.from_arrow(numbers(rows))).write_ndjson(made(path))
         made(path).rename(path)
     return path
 

@@ -24,38 +24,55 @@ Arrays = Mapping[str, np.ndarray]
 
 def reader(who: str, job: dict) -> Callable[[], Arrays]:
     """Import a package; return its fastest documented way to load contiguous typed columns."""
-    path, columns, csv = job["path"], job["columns"], job["path"].endswith(".csv")
+    path, columns, suffix = job["path"], job["columns"], Path(job["path"]).suffix
     if who == "pyarrow":
         import pyarrow.csv as pc
+        import pyarrow.json as pj
         import pyarrow.parquet as pq
 
         def load() -> Arrays:
-            table = pc.read_csv(path) if csv else pq.read_table(path, columns=columns)
+            if suffix == ".csv":
+                table = pc.read_csv(path)
+            elif suffix == ".jsonl":
+                table = pj.read_json(path)
+            else:
+                table = pq.read_table(path, columns=columns)
             return {name: table[name].combine_chunks().to_numpy() for name in table.column_names}
 
     elif who == "polars":
         import polars as pl
 
         def load() -> Arrays:
-            frame = pl.read_csv(path) if csv else pl.read_parquet(path, columns=columns)
+            if suffix == ".csv":
+                frame = pl.read_csv(path)
+            elif suffix == ".jsonl":
+                frame = pl.read_ndjson(path)
+            else:
+                frame = pl.read_parquet(path, columns=columns)
             return {name: frame[name].rechunk().to_numpy() for name in frame.columns}
 
     elif who == "duckdb":
         import duckdb
 
         what = ", ".join(columns) if columns else "*"
+        source = f"'{path}'"
+        if suffix == ".jsonl":
+            source = f"read_json({source}, format='newline_delimited')"
 
         def load() -> Arrays:
             return {
                 k: np.asarray(v)
-                for k, v in duckdb.sql(f"select {what} from '{path}'").fetchnumpy().items()
+                for k, v in duckdb.sql(f"select {what} from {source}").fetchnumpy().items()
             }
 
     elif who == "pandas":
         import pandas as pd
 
         def load() -> Arrays:
-            frame = pd.read_csv(path) if csv else pd.read_parquet(path, columns=columns)
+            if suffix == ".csv":
+                frame = pd.read_csv(path)
+            else:
+                frame = pd.read_parquet(path, columns=columns)
             return {name: np.ascontiguousarray(frame[name].to_numpy()) for name in frame.columns}
 
     else:

@@ -18,6 +18,7 @@ type Format struct {
 var Formats = []Format{
 	{Name: "CSV", Suffixes: []string{".csv"}, Text: true, Compressed: true},
 	{Name: "TSV", Suffixes: []string{".tsv"}, Text: true, Compressed: true},
+	{Name: "JSON Lines", Suffixes: []string{".jsonl", ".ndjson"}, Compressed: true},
 	{Name: "Parquet", Suffixes: []string{".parquet"}},
 	{Name: "Arrow", Suffixes: []string{".arrow", ".feather", ".arrows"}},
 	{Name: "NumPy", Suffixes: []string{".npy", ".npz"}},

@@ -104,7 +104,8 @@ func TestInvalidFoldersAreRefused(t *testing.T) {
 		want, hint string
 	}{
 		{"nothing", map[string]string{"x.txt": "no"},
-			": is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files", "suffix"},
+			": is a directory without CSV, TSV, JSON Lines, Parquet, Arrow, NumPy or TFRecord files",
+			"suffix"},
 		{"two kinds", map[string]string{"a.csv": "a\n1\n", "b.parquet": "x"},
 			": holds CSV and Parquet files (a.csv, b.parquet), want one kind", "name the files"},
 		{"folder", map[string]string{"a.csv": "a\n1\n", "more/b.csv": "a\n1\n"},

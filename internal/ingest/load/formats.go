@@ -11,6 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/arrow"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/jsonl"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/numpy"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/parquet"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/text"
@@ -36,6 +37,7 @@ var fileReaders = []fileReader{
 	{"NumPy", begins(numpy.NpyMagic), false, numpy.OpenNpy},
 	{"TFRecord", tfrecord.Is, true, tfrecord.Open},
 	{"NumPy", begins(zipMagic), false, numpy.OpenNpz},
+	{"JSON Lines", jsonl.Is, true, jsonl.Open},
 }
 
 // zipMagic are the first bytes of a zip archive.

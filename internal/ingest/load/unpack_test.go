@@ -67,7 +67,8 @@ func TestInvalidCompressedTextIsRefused(t *testing.T) {
 			{"twice", loadtest.Compressed(t, suffix, good), "is compressed twice",
 				"decompress it first"},
 			{"Parquet", loadtest.Compressed(t, suffix, "PAR1xxxxxxxxPAR1"),
-				"is a compressed Parquet file, but only text and TFRecord are read compressed",
+				"is a compressed Parquet file, but only text, JSON Lines and TFRecord " +
+					"are read compressed",
 				"decompress it first"},
 			{"binary", loadtest.Compressed(t, suffix, "a\x00b"), "is a binary file", ""},
 		} {
