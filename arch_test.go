@@ -132,7 +132,7 @@ var allowed = map[string][]string{
 	// copies bytes of columns; the daemon and the Go client share it
 	"internal/gather": {"internal/portable", "layout"},
 	// which windows of a generation exist, and what they deliver; it copies nothing
-	"internal/plan": {"store", "layout", "window", "internal/wire", "internal/near"},
+	"internal/plan": {"store", "layout", "window", "sampler", "internal/wire", "internal/near"},
 	// batches in memory; it does not know who reads them
 	"internal/batch": {"internal/gather", "internal/plan", "internal/wire", "layout", "sampler",
 		"window"},

@@ -25,6 +25,7 @@ func describeDataset(i store.Info) wire.Dataset {
 		Items: m.Items.Count, Layout: m.Layout, Bytes: i.Bytes(),
 		Created: m.Created, Readers: i.Readers, Columns: make([]string, len(m.Columns)),
 		ResidentBytes: residentBytes(i.Memory), PinnedBytes: i.Memory.Pinned,
+		DerivedBytes: i.DerivedBytes,
 	}
 	for j, c := range m.Columns {
 		d.Columns[j] = c.Name

@@ -266,7 +266,7 @@ func batchPlan(w *plan.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, err := sampler.New(w.Index, o)
+	first, err := w.Sampler(o)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,9 @@ type Traits struct {
 	// Batch.Reset is true. Such an order needs contiguous windows. Its steps start only at
 	// multiples of their size.
 	Resets bool
+	// Groups reports whether a block is made of windows of one group. Such an order needs windows
+	// that implement Grouped.
+	Groups bool
 	// VariableLength reports whether the number of entries may differ between epochs.
 	VariableLength bool
 }

@@ -29,6 +29,15 @@ type Windows interface {
 	Continues(window int64) bool
 }
 
+// Grouped are windows in groups, which orders with Traits.Groups need. Each window is in one group.
+type Grouped interface {
+	Windows
+	GroupCount() int64
+	// Group returns the numbers of a group's windows, in the order in which they are visited. It is
+	// not empty.
+	Group(i int64) []uint32
+}
+
 // Batch is one rank's share of a step.
 type Batch struct {
 	Windows []int64 // empty if tail short leaves no window for this rank
@@ -38,6 +47,7 @@ type Batch struct {
 
 // Sampler returns the batches of one rank.
 type Sampler struct {
+	windows Windows
 	options Options
 	kind    kind
 	order   order
@@ -60,7 +70,7 @@ func New(x Windows, o Options) (*Sampler, error) {
 		return nil, err
 	}
 	k, _ := kindOf(o.Order)
-	s := &Sampler{options: o, kind: k, unit: o.BatchSize}
+	s := &Sampler{windows: x, options: o, kind: k, unit: o.BatchSize}
 	if k.traits.Blocks {
 		s.unit = 1
 	}
@@ -69,6 +79,9 @@ func New(x Windows, o Options) (*Sampler, error) {
 		return nil, &OptionError{"order", o.Order,
 			"windows with stride = context_length (times dilation), " +
 				"so that each continues the one before"}
+	}
+	if _, ok := x.(Grouped); k.traits.Groups && !ok {
+		return nil, &OptionError{"order", o.Order, "windows whose groups are known"}
 	}
 	if x.Len() == 0 {
 		return nil, fmt.Errorf("%w: the index has no windows", ErrNoBatches)
@@ -82,6 +95,15 @@ func New(x Windows, o Options) (*Sampler, error) {
 		return nil, s.errDropsAll(x.Len())
 	}
 	return s, nil
+}
+
+// Clone returns a sampler of the same windows and options, which stores tables of its own.
+func (s *Sampler) Clone() *Sampler {
+	clone, err := New(s.windows, s.options)
+	if err != nil {
+		panic("sampler: the options of a sampler are not valid: " + err.Error())
+	}
+	return clone
 }
 
 // errDropsAll returns the error of an epoch that may have fewer entries than one step. Its tail

@@ -55,7 +55,7 @@ type Usage struct {
 	Budget   int64
 	Resident int64 // of all generations, including those that are removed and still read
 	Rings    int64
-	Loading  int64 // reserved by loads that are running
+	Loading  int64 // reserved by loads that are running, and while tables are made
 	Pinned   int64
 }
 
@@ -111,9 +111,15 @@ func (b *Budget) reserve(sum *int64, bytes int64) (release func()) {
 // ReserveLoad evicts pages until a load of a dataset has as many bytes as it needs, and counts them
 // until release is called. Further calls of release do nothing. The error is a *MemoryError.
 func (b *Budget) ReserveLoad(name string, bytes int64) (release func(), err error) {
+	return b.reserveWork("loading "+name, bytes, nil)
+}
+
+// reserveWork is ReserveLoad for other work. It evicts no pages of keep.
+func (b *Budget) reserveWork(what string, bytes int64, keep *generation) (release func(),
+	err error) {
 	b.evicting.Lock()
 	defer b.evicting.Unlock()
-	if err := b.evict("loading "+name, bytes, nil); err != nil {
+	if err := b.evict(what, bytes, keep); err != nil {
 		return nil, err
 	}
 	return b.reserve(&b.loading, bytes), nil

@@ -56,11 +56,7 @@ func DerivedFile[T any](h *Handle, key string, compute func() (T, error), encode
 			return nil, err
 		}
 		if err := h.g.writeDerived(key, encode(v)); err != nil {
-			h.g.unwritable.Do(func() {
-				h.g.store.log.Warn(
-					"cannot keep on disk what was derived; it will be found again after a restart",
-					"dir", h.g.dir, "error", err)
-			})
+			h.g.warnUnwritable(err)
 		}
 		return v, nil
 	})
@@ -71,11 +67,26 @@ func DerivedFile[T any](h *Handle, key string, compute func() (T, error), encode
 	return v.(T), nil
 }
 
+// warnUnwritable logs, once for the generation, that derived files cannot be written.
+func (g *generation) warnUnwritable(err error) {
+	g.unwritable.Do(func() {
+		g.store.log.Warn(
+			"cannot keep on disk what was derived; it will be found again after a restart",
+			"dir", g.dir, "error", err)
+	})
+}
+
 func (g *generation) readDerived(key string) ([]byte, error) {
-	b, err := os.ReadFile(filepath.Join(g.dir, derivedDir, layout.FileName("", key, "")))
+	b, err := os.ReadFile(g.derivedPath(key))
 	if err != nil {
 		return nil, err
 	}
+	return g.checkDerived(key, b)
+}
+
+// checkDerived returns the content of a derived file. The error wraps errDerived if the file is not
+// complete, or not of this key and generation.
+func (g *generation) checkDerived(key string, b []byte) ([]byte, error) {
 	if len(b) < derivedHeaderBytes {
 		return nil, fmt.Errorf("%w: it has %d bytes", errDerived, len(b))
 	}
@@ -137,5 +148,34 @@ func (g *generation) writeDerived(key string, content []byte) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return os.Rename(f.Name(), filepath.Join(dir, layout.FileName("", key, "")))
+	return os.Rename(f.Name(), g.derivedPath(key))
+}
+
+// derivedBytes returns the sizes of the generation's derived files, 0 if they cannot be listed.
+func (g *generation) derivedBytes() (n int64) {
+	_ = g.eachDerived(func(_ string, info os.FileInfo) { n += info.Size() })
+	return n
+}
+
+// eachDerived calls f with each derived file of the generation.
+func (g *generation) eachDerived(f func(path string, info os.FileInfo)) error {
+	dir := filepath.Join(g.dir, derivedDir)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil { // else it was removed in the meantime
+			f(filepath.Join(dir, e.Name()), info)
+		}
+	}
+	return nil
+}
+
+// derivedPath returns the path of a derived file.
+func (g *generation) derivedPath(key string) string {
+	return filepath.Join(g.dir, derivedDir, layout.FileName("", key, ""))
 }

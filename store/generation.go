@@ -37,6 +37,7 @@ type generation struct {
 	reserved atomic.Int32 // calls of Preload and Pin that load all of the generation into memory
 
 	derived    sync.Map  // values of Handle.Derived: key → func() (any, error)
+	tables     tables    // of Handle.Table; its mutex is never held together with others
 	unwritable sync.Once // logs once that derived files cannot be written
 }
 

@@ -15,6 +15,9 @@ type Handle struct {
 	Data       *layout.Data
 	g          *generation
 	release    func()
+
+	mu    sync.Mutex
+	first []func() // what Release calls before it ends the use of Data
 }
 
 // Acquire opens a generation of a dataset for reading. Number 0 is the newest. The error wraps
@@ -43,15 +46,29 @@ func (s *Store) Acquire(name string, number int64) (*Handle, error) {
 		g.release()
 		return nil, err
 	}
-	return &Handle{Dataset: g.dataset, Generation: g.number, Data: data, g: g,
-		release: sync.OnceFunc(func() {
-			release()
-			g.release()
-		})}, nil
+	h := &Handle{Dataset: g.dataset, Generation: g.number, Data: data, g: g}
+	h.release = sync.OnceFunc(func() {
+		h.mu.Lock()
+		first := h.first
+		h.mu.Unlock()
+		for _, f := range first {
+			f()
+		}
+		release()
+		g.release()
+	})
+	return h, nil
 }
 
-// Release ends the use of Data. Further calls do nothing.
+// Release ends the use of Data and of tables. Further calls do nothing.
 func (h *Handle) Release() { h.release() }
+
+// beforeRelease makes Release call f first.
+func (h *Handle) beforeRelease(f func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.first = append(h.first, f)
+}
 
 // Derived computes a value from the generation once and stores it in memory as long as the
 // generation exists. It stores an error too, and a panic, such as that of reading a file that was

@@ -15,6 +15,8 @@ type Info struct {
 	Manifest    *layout.Manifest
 	Readers     int // handles on all its generations
 	Memory      Residency
+	// DerivedBytes is the size of the newest generation's derived files, which Bytes leaves out.
+	DerivedBytes int64
 }
 
 // Bytes returns the size of the newest generation's files.
@@ -31,7 +33,7 @@ func (s *Store) Datasets() []Info {
 	}
 	s.catalogue.mu.Unlock()
 	for i, g := range newest {
-		out[i].Memory = g.residency(residencyAge)
+		out[i].Memory, out[i].DerivedBytes = g.residency(residencyAge), g.derivedBytes()
 	}
 	return out
 }
@@ -45,11 +47,11 @@ func (s *Store) Dataset(name string) (Info, error) {
 	}
 	i, g := s.catalogue.info(name)
 	s.catalogue.mu.Unlock()
-	i.Memory = g.residency(residencyAge)
+	i.Memory, i.DerivedBytes = g.residency(residencyAge), g.derivedBytes()
 	return i, nil
 }
 
-// info describes a dataset except for its memory, and returns its newest generation.
+// info describes a dataset except for its memory and derived files, and returns its newest generation.
 func (c *catalogue) info(name string) (Info, *generation) {
 	newest := c.newest(name)
 	i := Info{Dataset: name, Generation: newest.number, Manifest: newest.manifest}

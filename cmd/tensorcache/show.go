@@ -49,6 +49,10 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 	fmt.Fprintf(out, "%s, %s, layout %s, %s (%s in memory), %s\n", plural(d.Rows, "row"),
 		plural(d.Items, "item"), d.Layout, humanize.IBytes(uint64(d.Bytes)), memoryText(d),
 		plural(int64(d.Readers), "reader"))
+	if d.DerivedBytes > 0 {
+		fmt.Fprintf(out, "derived files, which can be made again: %s\n",
+			humanize.IBytes(uint64(d.DerivedBytes)))
+	}
 	if s := d.Manifest.TimeStep; s != nil {
 		fmt.Fprintln(out, stepText(d.Manifest, *s))
 	}

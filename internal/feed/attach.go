@@ -62,7 +62,7 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 	if err := w.Index.Explain(); err != nil {
 		return nil, nil, err
 	}
-	sm, err := sampler.New(w.Index, r.Options)
+	sm, err := w.Sampler(r.Options)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +97,7 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 	st := &feed{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.PID, client: r.Client, windows: w,
 		sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots,
 		reconnects: r.Reconnect, turn: s.pool.NewTurn(),
-		prefetcher: prefetch.New(h.Data.Map(), w, sm.Options(), delivery != batch.Starts)}
+		prefetcher: prefetch.New(h.Data.Map(), w, sm, delivery != batch.Starts)}
 	st.start(cursor.Epoch, cursor.Consumed)
 	var place *wire.Queue
 	if queued {

@@ -57,8 +57,7 @@ func serveCold(t *testing.T, st *feed) (*coldFile, *recordingSocket) {
 	t.Helper()
 	file := &coldFile{}
 	c := &recordingSocket{file: file}
-	st.prefetcher = prefetch.New(file, st.windows, st.sampler.Options(),
-		st.delivery != batch.Starts)
+	st.prefetcher = prefetch.New(file, st.windows, st.sampler, st.delivery != batch.Starts)
 	st.connect(transport.New(c, nil, st.slots, st, &st.pool.Busy))
 	if err := st.serve(); !errors.Is(err, io.EOF) || c.batches != coldSlots {
 		t.Fatalf("%d batches, then %v", c.batches, err)
@@ -69,10 +68,10 @@ func serveCold(t *testing.T, st *feed) (*coldFile, *recordingSocket) {
 // coldBurst returns how many batches of a feed are announced at once if nothing is in memory.
 func coldBurst(t *testing.T, st *feed) int {
 	t.Helper()
-	p := prefetch.New(&coldFile{}, st.windows, st.sampler.Options(), true)
+	p := prefetch.New(&coldFile{}, st.windows, st.sampler, true)
 	var b sampler.Batch
-	if err := errors.Join(st.sampler.Batch(&b, 0, 0), p.Check(&b, 0, 0)); err != nil ||
-		!p.IsCold() {
+	err := st.sampler.Batch(&b, 0, 0)
+	if p.Check(&b, 0, 0); err != nil || !p.IsCold() {
 		t.Fatalf("cold %t, %v", p.IsCold(), err)
 	}
 	return p.BurstSize(math.MaxInt)

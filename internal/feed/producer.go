@@ -173,9 +173,7 @@ func (s *feed) begin(b *burst, n int) error {
 			return err
 		}
 		if b.filled == 0 {
-			if err := s.prefetcher.Check(drawn, epoch, consumed); err != nil {
-				return err
-			}
+			s.prefetcher.Check(drawn, epoch, consumed)
 			if s.prefetcher.IsCold() { // others may use the workers while it waits for a disk
 				s.turn.NotStarved()
 				s.conn.TakeWaited()

@@ -49,9 +49,11 @@ type Dataset struct {
 	// system does not report it.
 	ResidentBytes *int64 `json:"resident_bytes"`
 	// PinnedBytes is the part of Bytes that is locked in memory.
-	PinnedBytes int64            `json:"pinned_bytes"`
-	Manifest    *layout.Manifest `json:"manifest,omitempty"`
-	Generations []int64          `json:"generations,omitempty"`
+	PinnedBytes int64 `json:"pinned_bytes"`
+	// DerivedBytes is the size of the derived files, such as group tables. Bytes leaves them out.
+	DerivedBytes int64            `json:"derived_bytes"`
+	Manifest     *layout.Manifest `json:"manifest,omitempty"`
+	Generations  []int64          `json:"generations,omitempty"`
 }
 
 // Datasets answers GET /v1/datasets.

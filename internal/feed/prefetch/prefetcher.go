@@ -52,7 +52,7 @@ type Pages interface {
 type Prefetcher struct {
 	pages    Pages
 	windows  *plan.Windows
-	options  sampler.Options
+	order    *sampler.Sampler // of the feed; only its options and Clone are used
 	ranges   []columnRange
 	maxAhead int64 // in batches
 
@@ -73,11 +73,12 @@ type Prefetcher struct {
 
 // New returns a prefetcher of windows in an order. If readsRows is false, neither the daemon nor
 // the client reads the rows, and it asks for nothing.
-func New(pages Pages, w *plan.Windows, o sampler.Options, readsRows bool) *Prefetcher {
-	p := &Prefetcher{pages: pages, windows: w, options: o}
+func New(pages Pages, w *plan.Windows, order *sampler.Sampler, readsRows bool) *Prefetcher {
+	p := &Prefetcher{pages: pages, windows: w, order: order}
 	if readsRows {
 		p.ranges = columnRanges(w)
 	}
+	o := order.Options()
 	traits := o.Traits()
 	p.consecutive = traits.Consecutive
 	stride := max(w.Index.Spec().Stride, 1)
@@ -103,20 +104,17 @@ func (p *Prefetcher) IsCold() bool { return p.cold }
 
 // Check begins to prefetch if the data is not in memory. The caller calls it with the first batch
 // of each burst and the cursor before it.
-func (p *Prefetcher) Check(first *sampler.Batch, epoch uint64, consumed int64) (err error) {
+func (p *Prefetcher) Check(first *sampler.Batch, epoch uint64, consumed int64) {
 	if p.cold || len(p.ranges) == 0 || p.isResident(first.Windows[0]) || p.isSingleMiss(first) {
-		return nil
+		return
 	}
 	if p.sampler == nil {
-		if p.sampler, err = sampler.New(p.windows.Index, p.options); err != nil {
-			return err
-		}
+		p.sampler = p.order.Clone()
 	}
 	p.cold, p.residentInARow, p.ahead, p.epoch, p.consumed = true, 0, 0, epoch, consumed
 	if p.enableReadAhead = func() {}; !p.sequential {
 		p.enableReadAhead = p.pages.DisableReadAhead()
 	}
-	return nil
 }
 
 // Await asks for the coming batches, and waits until this one is in memory. The caller calls it
