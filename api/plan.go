@@ -12,7 +12,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
-	"github.com/tensorcache/tensorcache/sampler"
 	"github.com/tensorcache/tensorcache/store"
 	"github.com/tensorcache/tensorcache/window"
 )
@@ -93,8 +92,8 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 			return err
 		}
 	}
-	if p.Path, _, err = batch.SlotPath(w, sampler.Options{BatchSize: 1}, r.ChannelsFirst,
-		r.Mask); err != nil {
+	if p.Path, _, err = batch.SlotPath(w, batch.Shape{Windows: 1, ChannelsFirst: r.ChannelsFirst,
+		Mask: r.Mask}); err != nil {
 		return err
 	}
 	if hasSplit(r.SplitSelection) {
@@ -261,12 +260,11 @@ func timeValue(v int64, c *layout.ManifestColumn) any {
 
 // batchPlan returns the batches of an epoch, for each rank.
 func batchPlan(w *plan.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
-	o := *r.Options
-	_, bytes, err := batch.SlotPath(w, o, r.ChannelsFirst, r.Mask)
+	first, err := w.Sampler(*r.Options)
 	if err != nil {
 		return nil, err
 	}
-	first, err := w.Sampler(o)
+	_, bytes, err := batch.SlotPath(w, batch.ShapeOf(first, r.ChannelsFirst, r.Mask))
 	if err != nil {
 		return nil, err
 	}

@@ -173,7 +173,7 @@ func TestAPlansRanksGetWhatASamplerServes(t *testing.T) {
 	for _, order := range []string{"", "shuffle", "bootstrap", "random_start", "lanes"} {
 		for _, tail := range []string{"", "short", "wrap", "drop"} {
 			for _, ranks := range []int64{1, 2, 3, 5} {
-				for _, size := range []int64{1, 2, 4, 7, 50} {
+				for _, size := range []sampler.BatchSize{1, 2, 4, 7, 50} {
 					o := sampler.Options{Order: order, Tail: tail, NumReplicas: ranks,
 						BatchSize: size, Seed: 3}
 					a := w.do("POST", "/v1/datasets/few/plan",
@@ -226,7 +226,7 @@ func comparePlan(t *testing.T, x *window.Index, o sampler.Options, p *wire.Batch
 	if o.Tail == sampler.Short && all != x.Len() {
 		t.Errorf("%+v: the ranks get %d windows of %d", o, all, x.Len())
 	}
-	if p.BatchBytes < o.BatchSize*(3+1)*4 || p.BatchBytes > math.MaxInt32 {
+	if p.BatchBytes < int64(o.BatchSize)*(3+1)*4 || p.BatchBytes > math.MaxInt32 {
 		t.Errorf("%+v: %d bytes a batch", o, p.BatchBytes)
 	}
 }
@@ -257,8 +257,8 @@ func TestAPlanForARankThatIsNotListed(t *testing.T) {
 	w.loadETTh1()
 	o := sampler.Options{BatchSize: 2, NumReplicas: maxRanks + 10, Rank: maxRanks + 5}
 	p := w.plan("etth1", map[string]any{"spec": etthSpec, "options": o})
-	if want := (p.Windows-1)/(o.BatchSize*o.NumReplicas) + 1; p.BatchPlan.Batches != want ||
-		p.BatchPlan.LastBatch != o.BatchSize || len(p.BatchPlan.Ranks) != maxRanks {
+	if want := (p.Windows-1)/(int64(o.BatchSize)*o.NumReplicas) + 1; p.BatchPlan.Batches != want ||
+		p.BatchPlan.LastBatch != int64(o.BatchSize) || len(p.BatchPlan.Ranks) != maxRanks {
 		t.Errorf("%d batches, the last of %d, and %d ranks; want %d of %d windows, and %d",
 			p.BatchPlan.Batches, p.BatchPlan.LastBatch, len(p.BatchPlan.Ranks), want,
 			o.BatchSize, maxRanks)
@@ -276,12 +276,12 @@ func TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes(t *testing.T) {
 			spec := map[string]any{"context_length": 2, "stride": 2, "prediction_length": 1,
 				"columns": []string{"OT"}}
 			p := w.plan("etth1", map[string]any{"spec": spec, "options": o})
-			want := o.BatchSize
+			want := int64(o.BatchSize)
 			if order == "random_start" || tail == "short" {
 				want = p.BatchPlan.Ranks[0].Windows
 			}
 			if p.BatchPlan.Batches != 1 || p.BatchPlan.LastBatch != want || want == 0 ||
-				p.BatchPlan.BatchBytes < o.BatchSize {
+				p.BatchPlan.BatchBytes < int64(o.BatchSize) {
 				t.Errorf("%s, %s: %d batches, the last of %d, of %d bytes", order, tail,
 					p.BatchPlan.Batches, p.BatchPlan.LastBatch, p.BatchPlan.BatchBytes)
 			}

@@ -28,9 +28,9 @@ type Cursor struct {
 
 	// Fields of some orders.
 	Seed      uint64 `json:"seed,omitempty"`
-	BatchSize int64  `json:"batch_size,omitempty"`
-	Lanes     int64  `json:"lanes,omitempty"`   // batch_size · num_replicas
-	Weights   string `json:"weights,omitempty"` // hash of the weights
+	BatchSize int64  `json:"batch_size,omitempty"` // 0 means WholeGroups
+	Lanes     int64  `json:"lanes,omitempty"`      // batch_size · num_replicas
+	Weights   string `json:"weights,omitempty"`    // hash of the weights
 }
 
 // Cursor returns the cursor at a consumed count, for a dataset's digest and the hash of the
@@ -43,7 +43,7 @@ func (s *Sampler) Cursor(dataset, windows string, epoch uint64, consumed int64) 
 		c.Seed = s.options.Seed
 	}
 	if has.batchSize {
-		c.BatchSize = s.options.BatchSize
+		c.BatchSize = s.options.BatchSize.count()
 	}
 	if has.lanes {
 		c.Lanes = s.step
@@ -91,7 +91,7 @@ func (c Cursor) Check(want Cursor) error {
 		{"windows", c.Windows, want.Windows},
 		{"order", c.Order, want.Order},
 		{"seed", strconv.FormatUint(c.Seed, 10), strconv.FormatUint(want.Seed, 10)},
-		{"batch_size", strconv.FormatInt(c.BatchSize, 10), strconv.FormatInt(want.BatchSize, 10)},
+		{"batch_size", sizeText(c.BatchSize), sizeText(want.BatchSize)},
 		{"lanes", strconv.FormatInt(c.Lanes, 10), strconv.FormatInt(want.Lanes, 10)},
 		{"weights", c.Weights, want.Weights},
 	} {
@@ -103,6 +103,14 @@ func (c Cursor) Check(want Cursor) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", ErrCursor, strings.Join(differs, "; "))
+}
+
+// sizeText returns the batch size of a cursor, for messages.
+func sizeText(batchSize int64) string {
+	if batchSize == 0 {
+		return WholeGroups.String()
+	}
+	return strconv.FormatInt(batchSize, 10)
 }
 
 // ParseCursor parses a cursor from JSON. It refuses unknown, repeated and misspelt fields, and
@@ -163,7 +171,8 @@ func (c *Cursor) validate() error {
 	switch has := k.cursor; {
 	case c.Consumed < 0:
 		return fmt.Errorf("consumed: %d is below 0", c.Consumed)
-	case has.batchSize != (c.BatchSize > 0) || c.BatchSize < 0:
+	case c.BatchSize < 0 || c.BatchSize > 0 && !has.batchSize ||
+		c.BatchSize == 0 && has.batchSize && !k.traits.Groups:
 		return fmt.Errorf("batch_size: %d in order %q", c.BatchSize, c.Order)
 	case has.lanes != (c.Lanes > 0) || c.Lanes < 0:
 		return fmt.Errorf("lanes: %d in order %q", c.Lanes, c.Order)

@@ -35,7 +35,7 @@ type lanes struct {
 func newLanes(x Windows, o Options) (order, error) {
 	items := itemsOf(x)
 	return &lanes{
-		windows: x, n: x.Len(), seed: o.Seed, width: o.BatchSize * o.NumReplicas,
+		windows: x, n: x.Len(), seed: o.Seed, width: o.BatchSize.count() * o.NumReplicas,
 		items: items, order: make([]int, len(items)), ends: make([]int64, len(items)),
 	}, nil
 }

@@ -33,14 +33,24 @@ const (
 
 // Options select the order in which one rank visits an index. Only BatchSize is required.
 type Options struct {
-	Order       string `json:"order,omitempty"` // one of Orders(); "" is sequential
-	Seed        uint64 `json:"seed,omitempty"`
-	BatchSize   int64  `json:"batch_size"`
-	Rank        int64  `json:"rank,omitempty"`
-	NumReplicas int64  `json:"num_replicas,omitempty"` // 0 means 1
-	Tail        string `json:"tail,omitempty"`
+	Order string `json:"order,omitempty"` // one of Orders(); "" is sequential
+	Seed  uint64 `json:"seed,omitempty"`
+	// BatchSize is required: a number of windows, or WholeGroups.
+	BatchSize   BatchSize `json:"batch_size"`
+	Rank        int64     `json:"rank,omitempty"`
+	NumReplicas int64     `json:"num_replicas,omitempty"` // 0 means 1
+	Tail        string    `json:"tail,omitempty"`
 	// Weights are the weights of items, for bootstrap; nil draws all windows uniformly.
 	Weights []float64 `json:"weights,omitempty"`
+}
+
+// allowedSizes returns which batch sizes are allowed, for the message that refuses b.
+func allowedSizes(b BatchSize) string {
+	allowed := fmt.Sprintf("a whole number from 1 to %d", int64(maxStep))
+	if orders := groupOrders(); b == WholeGroups && len(orders) > 0 {
+		allowed += fmt.Sprintf(": null is for order %s", OneOf(orders))
+	}
+	return allowed
 }
 
 // maxStep is the largest number of windows of a step.
@@ -76,14 +86,16 @@ func (o Options) withDefaults() (Options, error) {
 	default:
 		return o, &OptionError{"tail", o.Tail, "short, wrap or drop"}
 	}
+	size := o.BatchSize.count()
+	if o.BatchSize == WholeGroups && k.traits.Groups {
+		size = 1
+	}
 	switch {
-	case o.BatchSize < 1 || o.BatchSize > maxStep:
-		return o, &OptionError{"batch_size", num(o.BatchSize),
-			fmt.Sprintf("a whole number from 1 to %d", int64(maxStep))}
-	case o.NumReplicas < 1 || o.NumReplicas > maxStep/o.BatchSize:
+	case size < 1 || size > maxStep:
+		return o, &OptionError{"batch_size", o.BatchSize.String(), allowedSizes(o.BatchSize)}
+	case o.NumReplicas < 1 || o.NumReplicas > maxStep/size:
 		return o, &OptionError{"num_replicas", num(o.NumReplicas),
-			fmt.Sprintf("a whole number from 1 to %d at batch_size %d", maxStep/o.BatchSize,
-				o.BatchSize)}
+			fmt.Sprintf("a whole number from 1 to %d at batch_size %s", maxStep/size, o.BatchSize)}
 	case o.Rank < 0 || o.Rank >= o.NumReplicas:
 		return o, &OptionError{"rank", num(o.Rank),
 			fmt.Sprintf("a whole number from 0 to num_replicas − 1 = %d", o.NumReplicas-1)}

@@ -175,13 +175,13 @@ func windowsOf(x list, item int64) (ws []int64) {
 
 // blocksOf returns the blocks of an epoch of random_start, in the order of their windows.
 func blocksOf(x list, o sampler.Options, epoch uint64) (blocks [][]int64) {
-	key := keyOf(o.Seed, epoch, 4)
+	key, size := keyOf(o.Seed, epoch, 4), int64(o.BatchSize)
 	for j := range x.runs {
 		_, first, count := x.RunAt(j)
-		phase := int64(scale(outputOf(key, uint64(j)), uint64(o.BatchSize)))
+		phase := int64(scale(outputOf(key, uint64(j)), uint64(size)))
 		var block []int64
 		for i := range count {
-			if i > 0 && (i-phase)%o.BatchSize == 0 {
+			if i > 0 && (i-phase)%size == 0 {
 				blocks = append(blocks, block)
 				block = nil
 			}
@@ -206,7 +206,7 @@ func lanesOf(x list, o sampler.Options, epoch uint64) []int64 {
 	}
 	turn := scale(keyOf(o.Seed, epoch, 6), uint64(len(line)))
 	line = append(line[turn:], line[:turn]...)
-	lanes := o.BatchSize * o.NumReplicas
+	lanes := int64(o.BatchSize) * o.NumReplicas
 	length := int64(len(line)) / lanes
 	var windows []int64
 	for t := range length {
@@ -219,7 +219,7 @@ func lanesOf(x list, o sampler.Options, epoch uint64) []int64 {
 
 // step assigns the entries of one step to the ranks, one at a time; nil if the epoch is over.
 func step(entries [][]int64, o sampler.Options, consumed int64) (ranks [][]int64, next int64) {
-	unit := o.BatchSize
+	unit := int64(o.BatchSize)
 	if o.Order == "random_start" {
 		unit = 1
 	}

@@ -80,8 +80,10 @@ type blockOrder interface {
 	order
 	// size returns the number of windows of an entry's block.
 	size(entry int64) int64
-	// uneven yields the entry and the size of each block whose size is not batch_size. It may
-	// yield others too.
+	// largest returns at least the number of windows of the largest block. It does not need begin.
+	largest() int64
+	// uneven yields the entry and the size of each block whose size is not batch_size: of all
+	// blocks for WholeGroups. It may yield others too.
 	uneven() iter.Seq2[int64, int64]
 }
 
@@ -121,15 +123,23 @@ func kindOf(name string) (kind, bool) {
 	return registry[i], true
 }
 
-// weightedOrders returns the names of the orders that take weights.
-func weightedOrders() (names []string) {
+// ordersWith returns the names of the orders of some kinds.
+func ordersWith(has func(k *kind) bool) (names []string) {
 	for i := range registry {
-		if registry[i].cursor.weights {
+		if has(&registry[i]) {
 			names = append(names, registry[i].name)
 		}
 	}
 	return names
 }
+
+// weightedOrders returns the names of the orders that take weights.
+func weightedOrders() []string {
+	return ordersWith(func(k *kind) bool { return k.cursor.weights })
+}
+
+// groupOrders returns the names of the orders with Traits.Groups.
+func groupOrders() []string { return ordersWith(func(k *kind) bool { return k.traits.Groups }) }
 
 // OneOf joins words as in "short, wrap or drop", for messages.
 func OneOf(words []string) string {

@@ -39,12 +39,16 @@ func drawList(t *rapid.T) list {
 	return x
 }
 
+func drawSize(t *rapid.T) sampler.BatchSize {
+	return sampler.BatchSize(rapid.Int64Range(1, 9).Draw(t, "batch_size"))
+}
+
 // drawOptions draws valid options for the windows of x.
 func drawOptions(t *rapid.T, x list) sampler.Options {
 	o := sampler.Options{
 		Order:       rapid.SampledFrom(orders).Draw(t, "order"),
 		Seed:        rapid.Uint64().Draw(t, "seed"),
-		BatchSize:   rapid.Int64Range(1, 9).Draw(t, "batch_size"),
+		BatchSize:   drawSize(t),
 		NumReplicas: rapid.Int64Range(1, 4).Draw(t, "num_replicas"),
 		Tail:        rapid.SampledFrom(tails).Draw(t, "tail"),
 	}
@@ -178,7 +182,7 @@ func TestRankSharesEqualTheServedBatches(t *testing.T) {
 func TestRankSharesAreComputedWithoutListingWindows(t *testing.T) {
 	x := list{runs: []run{{0, 1 << 50}, {1, 1<<50 + 1}}}
 	for _, order := range []string{"sequential", "shuffle", "bootstrap", "random_start"} {
-		for _, size := range []int64{1, 3, 1000} {
+		for _, size := range []sampler.BatchSize{1, 3, 1000} {
 			s, err := sampler.New(x, sampler.Options{Order: order, BatchSize: size, NumReplicas: 7,
 				Tail: "short"})
 			if err != nil {
@@ -255,11 +259,11 @@ func TestAnyRankCountResumesACursorOfAnother(t *testing.T) {
 				t.Fatal(err)
 			}
 			if o.Order == "lanes" { // batch_size · num_replicas must not change
-				o.BatchSize, o.NumReplicas = o.NumReplicas, o.BatchSize
+				o.BatchSize, o.NumReplicas = sampler.BatchSize(o.NumReplicas), int64(o.BatchSize)
 			} else {
 				o.NumReplicas = rapid.Int64Range(1, 5).Draw(t, "num_replicas")
 				if o.Order != "random_start" {
-					o.BatchSize = rapid.Int64Range(1, 9).Draw(t, "batch_size")
+					o.BatchSize = drawSize(t)
 				}
 			}
 			read, err := sampler.ParseCursor(data)

@@ -13,7 +13,7 @@ var randomStartKind = kind{
 	traits: Traits{Consecutive: true, Blocks: true, VariableLength: true},
 	cursor: cursorFields{seed: true, batchSize: true},
 	new: func(x Windows, o Options) (order, error) {
-		return &randomStart{windows: x, seed: o.Seed, batchSize: o.BatchSize,
+		return &randomStart{windows: x, seed: o.Seed, batchSize: o.BatchSize.count(),
 			ends: make([]int64, x.RunCount())}, nil
 	},
 }
@@ -88,6 +88,8 @@ func (s *randomStart) size(entry int64) int64 {
 	_, count := s.block(entry)
 	return count
 }
+
+func (s *randomStart) largest() int64 { return s.batchSize }
 
 // uneven yields the first and the last block of each run. All others have batch_size windows.
 func (s *randomStart) uneven() iter.Seq2[int64, int64] {

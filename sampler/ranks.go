@@ -4,15 +4,16 @@ package sampler
 type RankShare struct{ Batches, Windows int64 }
 
 // Ranks returns the shares of the first ranks of an epoch, at most limit of them. Its cost depends
-// on the number of runs and ranks, and not on the number of windows.
+// on the number of runs, groups and ranks, and not on the number of windows.
 func (s *Sampler) Ranks(epoch uint64, limit int64) []RankShare {
 	shares := make([]RankShare, min(limit, s.options.NumReplicas))
 	s.drawEpoch(epoch) // once: the copies below share the order
+	size := s.options.BatchSize.count()
 	for rank := range shares {
 		one, share := *s, &shares[rank]
 		one.options.Rank = int64(rank)
 		if share.Batches = one.Steps(epoch, 0); share.Batches > 0 {
-			share.Windows = (share.Batches-1)*s.options.BatchSize + one.LastBatch(epoch)
+			share.Windows = (share.Batches-1)*size + one.LastBatch(epoch)
 		}
 	}
 	if s.blocks == nil {
@@ -22,7 +23,7 @@ func (s *Sampler) Ranks(epoch uint64, limit int64) []RankShare {
 		rank, step := entry%s.options.NumReplicas, entry/s.options.NumReplicas
 		// LastBatch has counted the last batch.
 		if rank < int64(len(shares)) && step < shares[rank].Batches-1 {
-			shares[rank].Windows += windows - s.options.BatchSize
+			shares[rank].Windows += windows - size
 		}
 	}
 	return shares

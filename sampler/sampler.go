@@ -70,7 +70,7 @@ func New(x Windows, o Options) (*Sampler, error) {
 		return nil, err
 	}
 	k, _ := kindOf(o.Order)
-	s := &Sampler{windows: x, options: o, kind: k, unit: o.BatchSize}
+	s := &Sampler{windows: x, options: o, kind: k, unit: o.BatchSize.count()}
 	if k.traits.Blocks {
 		s.unit = 1
 	}
@@ -112,7 +112,7 @@ func (s *Sampler) errDropsAll(windows int64) error {
 	o, why := s.options, fmt.Sprintf(": tail %q can leave out all %d windows", Drop, windows)
 	if most := s.minEntries / o.NumReplicas; most > 0 {
 		return fmt.Errorf("%w: %w", ErrNoBatches,
-			&OptionError{"batch_size", strconv.FormatInt(o.BatchSize, 10),
+			&OptionError{"batch_size", o.BatchSize.String(),
 				fmt.Sprintf("at most %d at num_replicas %d%s", most, o.NumReplicas, why)})
 	}
 	return fmt.Errorf("%w: %w", ErrNoBatches,
@@ -122,6 +122,14 @@ func (s *Sampler) errDropsAll(windows int64) error {
 
 // Options returns the options with their defaults.
 func (s *Sampler) Options() Options { return s.options }
+
+// LargestBatch returns the greatest number of windows that a batch may have.
+func (s *Sampler) LargestBatch() int64 {
+	if s.blocks != nil {
+		return s.blocks.largest()
+	}
+	return s.unit
+}
 
 // entries returns the number of entries of an epoch.
 func (s *Sampler) entries(epoch uint64) int64 {

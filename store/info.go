@@ -51,7 +51,8 @@ func (s *Store) Dataset(name string) (Info, error) {
 	return i, nil
 }
 
-// info describes a dataset except for its memory and derived files, and returns its newest generation.
+// info describes a dataset except for its memory and derived files, and returns its newest
+// generation.
 func (c *catalogue) info(name string) (Info, *generation) {
 	newest := c.newest(name)
 	i := Info{Dataset: name, Generation: newest.number, Manifest: newest.manifest}

@@ -53,8 +53,8 @@ type table struct {
 
 // Table returns the content of a large derived file, which stays mapped until the handle is
 // released. The name consists of letters, digits and "-". If there is no file, compute makes the
-// content, which takes at most need bytes, and uses as many bytes of memory as memory says. The error wraps [ErrMemory] or is a *SpaceError if there is no memory or
-// no disk space for that.
+// content, which takes at most need bytes, and uses as many bytes of memory as memory says. The
+// error wraps [ErrMemory] or is a *SpaceError if there is no memory or no disk space for that.
 //
 // Tables take at most a quarter of the bytes of the generation's files. Above that, those that were
 // used least recently are removed, except for the last one and those in use.

@@ -49,7 +49,7 @@ export function pythonCode(dataset, request, plan, number) {
     lines.push(`${targets} = windows.split(${keywords(request.split)})`);
   }
   if (number != null) lines.push(`window = windows[${number}]  # window.context, window.target`);
-  if (request.options?.batch_size) {
+  if (hasBatches(request)) {
     const { batch_size, order, seed, num_replicas, tail } = request.options;
     const given = Object.fromEntries(
       Object.entries({ batch_size, order, seed, num_replicas, tail }).filter(
@@ -60,6 +60,9 @@ export function pythonCode(dataset, request, plan, number) {
   }
   return lines.join("\n");
 }
+
+/** hasBatches reports whether a request has a batch size, which is null for whole groups. */
+const hasBatches = ({ options }) => options?.batch_size === null || Boolean(options?.batch_size);
 
 const quote = (text) =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
@@ -93,8 +96,8 @@ export function commandLine(dataset, request) {
     if (!cut.latest) return null;
     flag("latest", true);
   }
-  if (request.options?.batch_size)
-    for (const [k, v] of Object.entries(request.options)) if (k !== "seed") flag(k, v);
+  if (hasBatches(request))
+    for (const [k, v] of Object.entries(request.options)) if (k !== "seed") flag(k, v ?? "all");
   return words.join(" ");
 }
 

@@ -179,7 +179,13 @@ export const groups = [
   {
     title: "Batches",
     fields: [
-      integerField("options", "batch_size", "batch_size", "windows of a batch"),
+      textField(
+        "options",
+        "batch_size",
+        "batch_size",
+        "windows of a batch; all is a whole group",
+        (t) => (t.trim() === "all" || t.trim() === "null" ? null : parseInteger(t)),
+      ),
       choiceField("options", "order", "order", [
         "",
         "sequential",
@@ -220,5 +226,6 @@ export function writeInput(field, input, v) {
   if (field.kind === "tick") input.checked = v ?? field.defaultValue;
   else if (field.name === "dtype" && v === null) input.value = "as stored";
   else if (field.name === "max_missing" && v === null) input.value = "any";
+  else if (field.name === "batch_size" && v === null) input.value = "all";
   else input.value = formatValue(v);
 }

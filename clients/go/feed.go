@@ -42,7 +42,7 @@ type Feed[T Value] struct {
 // is not allowed, with the option in Field, and of type Memory if three slots do not fit into the
 // daemon's memory budget.
 func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T], error) {
-	if err := w.checkWeights(o.Weights); err != nil {
+	if err := o.check(w); err != nil {
 		return nil, err
 	}
 	f := &Feed[T]{windows: w, options: o}

@@ -7,11 +7,14 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// FeedOptions configure one trainer's feed. Only BatchSize is required. docs/WINDOWS.md defines the
-// orders and tails.
+// FeedOptions configure one trainer's feed. Only BatchSize or WholeGroups is required.
+// docs/WINDOWS.md defines the orders and tails.
 type FeedOptions struct {
 	// BatchSize is the number of windows of a batch, from 1.
 	BatchSize int64
+	// WholeGroups makes each batch a whole group, in place of BatchSize. It needs an order of
+	// groups.
+	WholeGroups bool
 	// Order is sequential, shuffle, bootstrap (draws with replacement), random_start (blocks of
 	// consecutive windows) or lanes (for stateful recurrent models, with Batch.Reset; the spec's
 	// Stride must be its ContextLength). "" is sequential.
@@ -43,8 +46,21 @@ type FeedOptions struct {
 
 // sampler returns the options that define the order.
 func (o FeedOptions) sampler() sampler.Options {
-	return sampler.Options{Order: o.Order, Seed: o.Seed, BatchSize: o.BatchSize, Rank: o.Rank,
+	size := sampler.BatchSize(max(o.BatchSize, math.MinInt64+1))
+	if o.WholeGroups {
+		size = sampler.WholeGroups
+	}
+	return sampler.Options{Order: o.Order, Seed: o.Seed, BatchSize: size, Rank: o.Rank,
 		NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights}
+}
+
+// check returns an error for options that JSON cannot represent.
+func (o FeedOptions) check(w *Windows) error {
+	if o.WholeGroups && o.BatchSize != 0 {
+		return errorf(InvalidSpec, "batch_size",
+			"batch_size: got %d with WholeGroups, want one of them", o.BatchSize)
+	}
+	return w.checkWeights(o.Weights)
 }
 
 // checkWeights returns an error for weights that are not finite numbers from 0, one for each item.

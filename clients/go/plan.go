@@ -49,7 +49,7 @@ type RankPlan struct {
 func (w *Windows) Plan(ctx context.Context, options *FeedOptions) (*Plan, error) {
 	var request wire.PlanRequest
 	if options != nil {
-		if err := w.checkWeights(options.Weights); err != nil {
+		if err := options.check(w); err != nil {
 			return nil, err
 		}
 		o := options.sampler()

@@ -133,6 +133,27 @@ func TestRefusalsNameTheirField(t *testing.T) {
 	}
 }
 
+func TestRefusedBatchSizesNameTheirField(t *testing.T) {
+	w := rampWindows(t, sharedDaemon(t), 30, window.Spec{})
+	for words, o := range map[string]FeedOptions{
+		`got "0", want a whole number from 1`:             {},
+		`got "null", want a whole number from 1`:          {WholeGroups: true},
+		"got 4 with WholeGroups, want one of them":        {WholeGroups: true, BatchSize: 4},
+		`got "-9223372036854775807", want a whole number`: {BatchSize: math.MinInt64},
+	} {
+		var refused *Error
+		for _, err := range []error{
+			func() error { _, err := NewFeed[float32](t.Context(), w, o); return err }(),
+			func() error { _, err := w.Plan(t.Context(), &o); return err }(),
+		} {
+			if !errors.As(err, &refused) || refused.Field != "batch_size" ||
+				!strings.Contains(refused.Detail, words) {
+				t.Errorf("%+v: %v, want %s", o, err, words)
+			}
+		}
+	}
+}
+
 func TestRefusedWeightsNameTheirField(t *testing.T) {
 	w := rampWindows(t, sharedDaemon(t), 30, window.Spec{})
 	for field, weights := range map[string][][]float64{

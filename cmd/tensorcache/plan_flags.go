@@ -79,7 +79,8 @@ func (f *planFlags) add(cmd *cobra.Command) {
 		"let context reach back before its part")
 	flags.BoolVar(&f.latest, "latest", false,
 		"plan the one window per item whose context ends at its last row with a target value")
-	flags.Int64Var(&f.batch.BatchSize, "batch-size", 0, "plan batches of so many `windows` too")
+	flags.Var(batchSizeFlag{&f.batch.BatchSize}, "batch-size",
+		"plan batches of so many `windows` too; all is a whole group")
 	flags.StringVar(&f.batch.Order, "order", "", sampler.OneOf(sampler.Orders()))
 	flags.Int64Var(&f.batch.NumReplicas, "num-replicas", 0, "`ranks` that share an epoch")
 	flags.StringVar(&f.batch.Tail, "tail", "", "short, wrap or drop")

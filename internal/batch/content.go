@@ -19,7 +19,7 @@ type Content struct {
 // NewContent gathers windows as a feed does. The numbers must be those of windows. The error is a
 // *wire.Problem of type too_large for more than a million values.
 func NewContent(w *plan.Windows, numbers []int64) (*Content, error) {
-	l, err := NewLayout(w, Slot, sampler.Options{BatchSize: int64(len(numbers))}, false, false)
+	l, err := NewLayout(w, Slot, Shape{Windows: int64(len(numbers))})
 	if err != nil {
 		return nil, err
 	}

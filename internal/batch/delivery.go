@@ -43,7 +43,7 @@ func ChooseDelivery(w *plan.Windows, r wire.FeedRequest, o sampler.Options) (str
 func AutoIsView(w *plan.Windows, o sampler.Options) bool {
 	runs := int64(w.Index.RunCount())
 	mostly := o.Traits().Blocks || runs == 1 ||
-		runs <= w.Index.Len()/minBatchesPerCrossing/max(o.BatchSize, 1)
+		runs <= w.Index.Len()/minBatchesPerCrossing/max(int64(o.BatchSize), 1)
 	return mostly && CheckView(w, o) == nil
 }
 

@@ -1,8 +1,6 @@
 package batch
 
 import (
-	"strconv"
-
 	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
@@ -22,22 +20,34 @@ type Layout struct {
 	Bytes int64 // of a slot
 }
 
-// NewLayout returns the layout of a slot for batches of the windows by a delivery. mask adds masks
-// of padding and missing values even if there are none.
-func NewLayout(w *plan.Windows, delivery string, o sampler.Options,
-	channelsFirst, mask bool) (*Layout, error) {
+// Shape is what a layout depends on beside the windows and the delivery.
+type Shape struct {
+	Windows       int64 // of the largest batch
+	Resets        bool  // batches have the part reset
+	ChannelsFirst bool
+	Mask          bool // batches have masks of padding and missing values even if there are none
+}
+
+// ShapeOf returns the shape of the batches of a sampler.
+func ShapeOf(s *sampler.Sampler, channelsFirst, mask bool) Shape {
+	return Shape{Windows: s.LargestBatch(), Resets: s.Options().Traits().Resets,
+		ChannelsFirst: channelsFirst, Mask: mask}
+}
+
+// NewLayout returns the layout of a slot for batches of the windows by a delivery.
+func NewLayout(w *plan.Windows, delivery string, s Shape) (*Layout, error) {
 	l, ok := &Layout{}, false
 	if delivery == Slot {
-		ok = l.addValues(w, o, channelsFirst, mask)
+		ok = l.addValues(w, s)
 	} else {
-		ok = l.addPlaces(w, o, delivery != View && (mask || w.IsPadded()))
+		ok = l.addPlaces(w, s.Windows, delivery != View && (s.Mask || w.IsPadded()))
 	}
-	if o.Traits().Resets {
-		ok = ok && l.add("reset", layout.Bool, o.BatchSize)
+	if s.Resets {
+		ok = ok && l.add("reset", layout.Bool, s.Windows)
 	}
 	if !ok {
 		return nil, wire.NewProblem(wire.InvalidSpec,
-			"batch_size: a batch of %d windows takes over %d bytes", o.BatchSize,
+			"batch_size: a batch of %d windows takes over %d bytes", s.Windows,
 			int64(maxSlotBytes)).WithField("batch_size").
 			WithHint("use a smaller batch_size, shorter windows or fewer columns")
 	}
@@ -69,21 +79,21 @@ func (l *Layout) add(name string, dtype layout.DType, shape ...int64) bool {
 }
 
 // addValues adds the parts of dense batches.
-func (l *Layout) addValues(w *plan.Windows, o sampler.Options, channelsFirst, mask bool) bool {
+func (l *Layout) addValues(w *plan.Windows, s Shape) bool {
 	ok := true
 	block := func(name string, dtype layout.DType, p plan.Part) {
 		rows, features := p.Length, p.Width()
-		if channelsFirst {
+		if s.ChannelsFirst {
 			rows, features = features, rows
 		}
-		ok = ok && l.add(name, dtype, o.BatchSize, rows, features)
+		ok = ok && l.add(name, dtype, s.Windows, rows, features)
 	}
 	masked := []plan.Part{}
 	for _, p := range w.Parts() {
 		switch {
 		case p.Name == plan.Target && w.Index.IsLatest():
 		case p.Name == plan.Static:
-			ok = ok && l.add(p.Name, p.DType, o.BatchSize, p.Width())
+			ok = ok && l.add(p.Name, p.DType, s.Windows, p.Width())
 		default:
 			if block(p.Name, p.DType, p); p.Name != plan.Known {
 				masked = append(masked, p)
@@ -91,11 +101,11 @@ func (l *Layout) addValues(w *plan.Windows, o sampler.Options, channelsFirst, ma
 		}
 	}
 	spec := w.Index.Spec()
-	ok = ok && l.add("item", layout.Int64, o.BatchSize) && l.add("start", layout.Int64, o.BatchSize)
-	if mask || w.IsPadded() {
-		ok = ok && l.add("mask", layout.Bool, o.BatchSize, spec.ContextLength)
+	ok = ok && l.add("item", layout.Int64, s.Windows) && l.add("start", layout.Int64, s.Windows)
+	if s.Mask || w.IsPadded() {
+		ok = ok && l.add("mask", layout.Bool, s.Windows, spec.ContextLength)
 	}
-	if mask || spec.MaxMissing.Any || spec.MaxMissing.Share > 0 {
+	if s.Mask || spec.MaxMissing.Any || spec.MaxMissing.Share > 0 {
 		for _, p := range masked {
 			block(p.Name+missingSuffix, layout.Bool, p)
 		}
@@ -107,28 +117,22 @@ func (l *Layout) addValues(w *plan.Windows, o sampler.Options, channelsFirst, ma
 const missingSuffix = "_missing"
 
 // addPlaces adds the parts of batches whose windows are given by their places.
-func (l *Layout) addPlaces(w *plan.Windows, o sampler.Options, mask bool) bool {
-	ok := l.add("item", layout.Int64, o.BatchSize) &&
-		l.add("start", layout.Int64, o.BatchSize) && l.add("row", layout.Int64, o.BatchSize)
+func (l *Layout) addPlaces(w *plan.Windows, windows int64, mask bool) bool {
+	ok := l.add("item", layout.Int64, windows) && l.add("start", layout.Int64, windows) &&
+		l.add("row", layout.Int64, windows)
 	if mask {
-		ok = ok && l.add("mask", layout.Bool, o.BatchSize, w.Index.Spec().ContextLength)
+		ok = ok && l.add("mask", layout.Bool, windows, w.Index.Spec().ContextLength)
 	}
 	return ok
 }
 
 // SlotPath returns how batches of the windows get into slots (a path), and the bytes of a slot.
-func SlotPath(w *plan.Windows, o sampler.Options, channelsFirst, mask bool) (path string,
-	bytes int64, err error) {
-	if o.BatchSize < 1 {
-		return "", 0, &sampler.OptionError{Field: "batch_size",
-			Value:   strconv.FormatInt(o.BatchSize, 10),
-			Allowed: "a whole number from 1"}
-	}
-	l, err := NewLayout(w, Slot, o, channelsFirst, mask)
+func SlotPath(w *plan.Windows, s Shape) (path string, bytes int64, err error) {
+	l, err := NewLayout(w, Slot, s)
 	if err != nil {
 		return "", 0, err
 	}
-	f, err := NewFiller(w, l, channelsFirst)
+	f, err := NewFiller(w, l, s.ChannelsFirst)
 	if err != nil {
 		return "", 0, err
 	}

@@ -80,7 +80,7 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 	if err != nil {
 		return nil, nil, err
 	}
-	slot, err := batch.NewLayout(w, delivery, sm.Options(), r.ChannelsFirst, r.Mask)
+	slot, err := batch.NewLayout(w, delivery, batch.ShapeOf(sm, r.ChannelsFirst, r.Mask))
 	if err != nil {
 		return nil, nil, err
 	}

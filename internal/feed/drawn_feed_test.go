@@ -350,7 +350,7 @@ func (f *drawnFeed) drawOptions(t *rapid.T) {
 	o := sampler.Options{
 		Order: rapid.SampledFrom([]string{"", "shuffle", "shuffle", "bootstrap", "random_start",
 			"lanes"}).Draw(t, "order"), Seed: rapid.Uint64Range(0, 9).Draw(t, "seed"),
-		BatchSize:   rapid.Int64Range(1, 7).Draw(t, "batch_size"),
+		BatchSize:   sampler.BatchSize(rapid.Int64Range(1, 7).Draw(t, "batch_size")),
 		NumReplicas: rapid.SampledFrom([]int64{1, 1, 2, 3}).Draw(t, "num_replicas"),
 		Tail:        rapid.SampledFrom([]string{"", "short", "wrap", "drop"}).Draw(t, "tail"),
 	}

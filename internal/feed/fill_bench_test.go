@@ -62,7 +62,7 @@ func BenchmarkFill(b *testing.B) {
 						nil))(b)
 				s := must(sampler.New(windows.Index,
 					sampler.Options{BatchSize: timedBatch, Order: order}))(b)
-				slots := must(batch.NewLayout(windows, batch.Slot, s.Options(), false, false))(b)
+				slots := must(batch.NewLayout(windows, batch.Slot, batch.ShapeOf(s, false, false)))(b)
 				f := must(batch.NewFiller(windows, slots, false))(b)
 				var batch sampler.Batch
 				consumed, slot := int64(0), uint32(0)

@@ -35,7 +35,7 @@ func TestFillAllocatesNothing(t *testing.T) {
 				sampler.New(windows.Index,
 					sampler.Options{BatchSize: 32, Order: sampler.Shuffle}))(t)
 			first, mask := r["channels_first"] == true, r["mask"] == true
-			slots := must(batch.NewLayout(windows, batch.Slot, order.Options(), first, mask))(t)
+			slots := must(batch.NewLayout(windows, batch.Slot, batch.ShapeOf(order, first, mask)))(t)
 			f := must(batch.NewFiller(windows, slots, first))(t)
 			slot := make([]byte, slots.Bytes)
 			var b sampler.Batch

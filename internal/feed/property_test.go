@@ -172,7 +172,7 @@ func (c *checker) checkParts() {
 			(p.Name != "reset" || c.drawn.options.Order != sampler.Lanes) {
 			c.Fatalf("part %q was not asked for", p.Name)
 		}
-		if p.Offset%64 != 0 || p.Shape[0] != c.drawn.options.BatchSize {
+		if p.Offset%64 != 0 || p.Shape[0] != int64(c.drawn.options.BatchSize) {
 			c.Fatalf("part %q at %d of shape %v", p.Name, p.Offset, p.Shape)
 		}
 	}
@@ -180,7 +180,7 @@ func (c *checker) checkParts() {
 		return
 	}
 	features := int64(len(c.Features.Context))
-	shape := []int64{c.drawn.options.BatchSize, c.drawn.c, features}
+	shape := []int64{int64(c.drawn.options.BatchSize), c.drawn.c, features}
 	if c.drawn.first {
 		shape[1], shape[2] = features, c.drawn.c
 	}

@@ -77,6 +77,7 @@ def refused(made: Any, *words: str, field: str) -> None:
         ({"num_replicas": 0}, "num_replicas", "got 0, want 1 or more"),
         ({"batch_size": 0}, "batch_size", 'got "0", want a whole number from 1'),
         ({"batch_size": True}, "batch_size", "got True, want a whole number"),
+        ({"batch_size": None}, "batch_size", 'got "null", want a whole number from 1'),
         ({"order": "sorted"}, "order", 'got "sorted", want sequential, shuffle'),
         ({"order": None}, "order", "got None, want text"),
         ({"tail": "keep"}, "tail", 'got "keep", want short, wrap or drop'),

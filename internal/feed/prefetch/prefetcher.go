@@ -84,7 +84,7 @@ func New(pages Pages, w *plan.Windows, order *sampler.Sampler, readsRows bool) *
 	stride := max(w.Index.Spec().Stride, 1)
 	p.sequential = traits.Ascending && o.NumReplicas <= 1 &&
 		!slices.ContainsFunc(p.ranges, func(r columnRange) bool { return !r.isDense(stride) })
-	windows := float64(o.BatchSize)
+	windows := float64(order.LargestBatch())
 	var scattered, dense float64 // bytes of a batch
 	for _, r := range p.ranges {
 		row, rows := float64(r.row), float64(r.rows)

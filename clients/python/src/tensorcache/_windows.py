@@ -18,6 +18,7 @@ from ._feed.options import (
     feed_options,
     sampler_options,
 )
+from ._feed.orders import traits
 from ._feed.weights import Weights
 from ._feed.weights import weights as item_weights
 from ._index import leakage
@@ -61,11 +62,12 @@ class Windows(WindowIndex):
     ) -> dict[str, Any]:
         """What would be served: counts, rejections, first and last window, the gather's path.
 
-        With ``batch_size`` also ``batches``, ``last_batch``, ``batch_bytes`` and ``ranks``. The
-        keys are those of ``tensorcache plan --json``.
+        With ``batch_size`` also ``batches``, ``last_batch``, ``batch_bytes`` and ``ranks``. In an
+        order of groups, None is a batch size too: whole groups. The keys are those of ``tensorcache
+        plan --json``.
         """
         more: dict[str, Any] = {"channels_first": _checks.flag("channels_first", channels_first)}
-        if batch_size is not None:
+        if batch_size is not None or traits(order).groups:
             given = None if weights is None else item_weights(weights, self.dataset.items)
             more["options"] = sampler_options(
                 batch_size, order, seed, rank, num_replicas, tail, given
@@ -230,11 +232,12 @@ class Windows(WindowIndex):
         return plot_parts({"windows": self}, items, ax)
 
     @takes(FEED_DEFAULTS, BatchOptions, FeedOptions)
-    def feed(self, *, batch_size: int, **options: Unpack[FeedOptions]) -> Feed:
+    def feed(self, *, batch_size: int | None, **options: Unpack[FeedOptions]) -> Feed:
         """A stream of batches for one trainer, prepared ahead by the daemon.
 
         Args:
-            batch_size: the number of windows in a batch.
+            batch_size: the number of windows in a batch; None makes each batch a whole group, in an
+                order of groups.
             **options: of the feed.
 
         Raises:

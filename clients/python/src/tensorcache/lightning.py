@@ -22,7 +22,7 @@ def datamodule(
     val: Windows | None = None,
     test: Windows | None = None,
     predict: Windows | None = None,
-    batch_size: int,
+    batch_size: int | None,
     shuffle: bool = True,
     eval_batch_size: int | None = None,
     **options: Any,
@@ -34,7 +34,8 @@ def datamodule(
         val: windows to validate on, in sequential order, as the next two.
         test: windows to test on.
         predict: windows to predict from.
-        batch_size: the number of windows in a batch of each process.
+        batch_size: the number of windows in a batch of each process; None makes each batch a whole
+            group, in an order of groups. Then give ``eval_batch_size`` too.
         shuffle: whether training visits its windows in a random order.
         eval_batch_size: the number of windows in a batch of the other parts; None is
             ``batch_size``.

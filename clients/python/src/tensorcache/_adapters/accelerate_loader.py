@@ -39,7 +39,16 @@ class AccelerateLoader(torch.Loader, DataLoaderStateMixin):
 
     @property
     def total_batch_size(self) -> int:
-        """The windows in a step of all processes."""
+        """The windows in a step of all processes.
+
+        Raises:
+            SpecError: batches are whole groups, which differ in size. Accelerate then leaves the
+                last batch as it is.
+        """
+        if self._settings.batch_size is None:
+            raise SpecError(
+                "batch_size: got None, whole groups have no one size", field="batch_size"
+            )
         return self._settings.batch_size * self.share()[1]
 
     @property

@@ -32,8 +32,8 @@ class WindowsModule(LightningDataModule):
     def __init__(
         self,
         parts: Mapping[str, Windows | None],
-        batch_size: int,
-        eval_batch_size: int,
+        batch_size: int | None,
+        eval_batch_size: int | None,
         options: dict[str, Any],
     ) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class WindowsModule(LightningDataModule):
         }
         return self._loader(name, self._eval_batch_size, options)
 
-    def _loader(self, name: str, batch_size: int, options: dict[str, Any]) -> Loader:
+    def _loader(self, name: str, batch_size: int | None, options: dict[str, Any]) -> Loader:
         windows = self.parts[name]
         if windows is None:
             raise SpecError(f"{name}: the data module has no such windows", field=name)

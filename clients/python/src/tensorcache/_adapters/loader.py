@@ -22,7 +22,7 @@ class Loader:
 
     Attributes:
         dataset: the windows.
-        batch_size: the number of windows in a batch.
+        batch_size: the number of windows in a batch; None if each is a whole group.
         drop_last: whether the last, incomplete step is left out.
     """
 

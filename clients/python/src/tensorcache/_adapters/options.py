@@ -18,13 +18,14 @@ class LoaderOptions(BatchOptions, total=False):
     """What the loaders of all frameworks take.
 
     Attributes:
-        batch_size: the number of windows in a batch; of each process if there are several.
+        batch_size: the number of windows in a batch; of each process if there are several. None
+            makes each batch a whole group, in an order of groups.
         shuffle: True is short for ``order="shuffle"``, False for ``order="sequential"``.
         order: the order of an epoch, as for :meth:`Windows.feed`.
         drop_last: True is short for ``tail="drop"``: all batches have one shape.
     """
 
-    batch_size: int
+    batch_size: int | None
     shuffle: bool | None
     order: str | None
     drop_last: bool | None
@@ -145,7 +146,7 @@ class Settings:
 
     Attributes:
         windows: the windows to load.
-        batch_size: the number of windows in a batch.
+        batch_size: the number of windows in a batch; None makes whole groups.
         order: the order of an epoch.
         seed: the seed of the order.
         tail: what happens to the last, incomplete step.
@@ -161,7 +162,7 @@ class Settings:
     """
 
     windows: Windows
-    batch_size: int
+    batch_size: int | None
     order: str
     seed: int
     tail: str | None
@@ -185,12 +186,12 @@ class Settings:
         check_windows(windows)
         given = options["weights"]
         rank, num_replicas = options["rank"], options["num_replicas"]
-        order, tail = order_of(options), tail_of(options)
+        order, tail, size = order_of(options), tail_of(options), options["batch_size"]
         if (rank is None) != (num_replicas is None):
             raise SpecError("rank: give rank and num_replicas together, or neither", field="rank")
         return cls(
             windows=windows,
-            batch_size=whole("batch_size", options["batch_size"]),
+            batch_size=None if size is None else whole("batch_size", size),
             order=order,
             seed=options["seed"],
             tail=tail,

@@ -81,14 +81,17 @@ FEED_DEFAULTS: FeedOptions = {
 
 
 def sampler_options(
-    batch_size: int, order: str, seed: int, rank: int, num_replicas: int, tail: str | None,
+    batch_size: int | None, order: str, seed: int, rank: int, num_replicas: int, tail: str | None,
     weights: list[float] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """The order of an epoch and this trainer's share of it, as JSON."""
+    """The order of an epoch and this trainer's share of it, as JSON.
+
+    A ``batch_size`` of None makes whole groups.
+    """
     return {
         "order": _checks.text("order", order),
         "seed": _checks.between("seed", seed, 0, 2**64 - 1),
-        "batch_size": _checks.whole("batch_size", batch_size),
+        "batch_size": None if batch_size is None else _checks.whole("batch_size", batch_size),
         "rank": _checks.whole("rank", rank),
         "num_replicas": _checks.between("num_replicas", num_replicas, 1),
         "tail": "" if tail is None else _checks.text("tail", tail),

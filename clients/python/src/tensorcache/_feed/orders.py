@@ -16,12 +16,14 @@ class Traits(NamedTuple):
     Attributes:
         ascending: whether every epoch visits all windows from the first to the last.
         blocks: whether a position is a whole batch, so that a cursor counts batches, not windows.
+        groups: whether a batch has windows of one group only, and may be a whole group.
         batches: returns the number of this rank's batches in an epoch, for a feed's options; None
             if all epochs have the same number.
     """
 
     ascending: bool = False
     blocks: bool = False
+    groups: bool = False
     batches: Callable[[int, WindowIndex, Mapping[str, Any]], int] | None = None
 
 
