@@ -12,6 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/sampler"
 	"github.com/tensorcache/tensorcache/store"
 	"github.com/tensorcache/tensorcache/window"
 )
@@ -274,5 +275,44 @@ func batchPlan(w *plan.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 		plan.Ranks = append(plan.Ranks, wire.RankPlan{Rank: int64(rank), Batches: share.Batches,
 			Windows: share.Windows})
 	}
+	plan.Groups = groupPlan(w.Index, first)
 	return plan, nil
+}
+
+// groupPlan returns the groups of an order of groups, else nil.
+func groupPlan(x *window.Index, s *sampler.Sampler) *wire.GroupPlan {
+	counts, ok := s.Groups()
+	if !ok {
+		return nil
+	}
+	p := &wire.GroupPlan{Groups: counts.Groups, Dropped: counts.Dropped,
+		DroppedWindows: counts.DroppedWindows, Least: counts.Least, Median: counts.Median,
+		Greatest: counts.Greatest}
+	last := int64(-1)
+	for i := range x.RunCount() {
+		if item, _, _ := x.RunAt(i); item != last {
+			p.Items, last = p.Items+1, item
+		}
+	}
+	if p.Median < float64(p.Items)/2 {
+		p.Warning = smallGroups(p, x.Spec())
+	}
+	return p
+}
+
+// smallGroups says why the median group has windows of fewer than half of the items.
+func smallGroups(p *wire.GroupPlan, s window.Spec) string {
+	text := fmt.Sprintf("the median size of a group is %v, and %d items have windows: ", p.Median,
+		p.Items)
+	if s.Stride <= 1 {
+		return text + "few items have rows at the same times"
+	}
+	from, differ, bounds := "first", "begin", "(FROM, None)"
+	if s.Anchor == window.AnchorEnd {
+		from, differ, bounds = "last", "end", "(None, TO)"
+	}
+	return text + fmt.Sprintf("strides have a phase per item, counted from its %s row, so items "+
+		"that %s at different times have windows at different times; use stride=1, or let all "+
+		"items %s at one time with time=%s, instead of stride=%d", from, differ, differ, bounds,
+		s.Stride)
 }

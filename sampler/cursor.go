@@ -30,7 +30,8 @@ type Cursor struct {
 	Seed      uint64 `json:"seed,omitempty"`
 	BatchSize int64  `json:"batch_size,omitempty"` // 0 means WholeGroups
 	Lanes     int64  `json:"lanes,omitempty"`      // batch_size · num_replicas
-	Weights   string `json:"weights,omitempty"`    // hash of the weights
+	MinItems  int64  `json:"min_items,omitempty"`
+	Weights   string `json:"weights,omitempty"` // hash of the weights
 }
 
 // Cursor returns the cursor at a consumed count, for a dataset's digest and the hash of the
@@ -47,6 +48,9 @@ func (s *Sampler) Cursor(dataset, windows string, epoch uint64, consumed int64) 
 	}
 	if has.lanes {
 		c.Lanes = s.step
+	}
+	if has.minItems {
+		c.MinItems = s.options.MinItems
 	}
 	if has.weights {
 		c.Weights = hashWeights(s.options.Weights)
@@ -93,6 +97,7 @@ func (c Cursor) Check(want Cursor) error {
 		{"seed", strconv.FormatUint(c.Seed, 10), strconv.FormatUint(want.Seed, 10)},
 		{"batch_size", sizeText(c.BatchSize), sizeText(want.BatchSize)},
 		{"lanes", strconv.FormatInt(c.Lanes, 10), strconv.FormatInt(want.Lanes, 10)},
+		{"min_items", strconv.FormatInt(c.MinItems, 10), strconv.FormatInt(want.MinItems, 10)},
 		{"weights", c.Weights, want.Weights},
 	} {
 		if f.got != f.want {
@@ -128,6 +133,7 @@ func (c *Cursor) read(data []byte) error {
 		"epoch": &c.Epoch, "consumed": &c.Consumed, "dataset": &c.Dataset, "windows": &c.Windows,
 		"order": &c.Order,
 		"seed":  &c.Seed, "batch_size": &c.BatchSize, "lanes": &c.Lanes, "weights": &c.Weights,
+		"min_items": &c.MinItems,
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -176,6 +182,8 @@ func (c *Cursor) validate() error {
 		return fmt.Errorf("batch_size: %d in order %q", c.BatchSize, c.Order)
 	case has.lanes != (c.Lanes > 0) || c.Lanes < 0:
 		return fmt.Errorf("lanes: %d in order %q", c.Lanes, c.Order)
+	case has.minItems != (c.MinItems > 0) || c.MinItems < 0:
+		return fmt.Errorf("min_items: %d in order %q", c.MinItems, c.Order)
 	case known && !has.seed && c.Seed != 0:
 		return fmt.Errorf("seed: %d in order %q", c.Seed, c.Order)
 	case !has.weights && c.Weights != "":

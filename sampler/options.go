@@ -40,6 +40,8 @@ type Options struct {
 	Rank        int64     `json:"rank,omitempty"`
 	NumReplicas int64     `json:"num_replicas,omitempty"` // 0 means 1
 	Tail        string    `json:"tail,omitempty"`
+	// MinItems leaves out groups with fewer windows, in orders with Traits.Groups; 0 means 1.
+	MinItems int64 `json:"min_items,omitempty"`
 	// Weights are the weights of items, for bootstrap; nil draws all windows uniformly.
 	Weights []float64 `json:"weights,omitempty"`
 }
@@ -102,6 +104,9 @@ func (o Options) withDefaults() (Options, error) {
 	case o.Weights != nil && !k.cursor.weights:
 		return o, &OptionError{"weights", fmt.Sprintf("%d weights", len(o.Weights)),
 			fmt.Sprintf("order %s with them, or none", OneOf(weightedOrders()))}
+	}
+	if err := o.checkMinItems(k.traits); err != nil {
+		return o, err
 	}
 	for i, w := range o.Weights {
 		if !(w >= 0) || math.IsInf(w, 0) {

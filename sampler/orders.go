@@ -59,6 +59,7 @@ type cursorFields struct {
 	seed      bool // omitted if 0
 	batchSize bool
 	lanes     bool
+	minItems  bool
 	weights   bool // empty without weights; an order without this field refuses weights
 }
 

@@ -50,9 +50,9 @@ export function pythonCode(dataset, request, plan, number) {
   }
   if (number != null) lines.push(`window = windows[${number}]  # window.context, window.target`);
   if (hasBatches(request)) {
-    const { batch_size, order, seed, num_replicas, tail } = request.options;
+    const { batch_size, order, min_items, seed, num_replicas, tail } = request.options;
     const given = Object.fromEntries(
-      Object.entries({ batch_size, order, seed, num_replicas, tail }).filter(
+      Object.entries({ batch_size, order, min_items, seed, num_replicas, tail }).filter(
         ([, v]) => v !== undefined,
       ),
     );

@@ -194,6 +194,7 @@ export const groups = [
         "random_start",
         "lanes",
       ]),
+      integerField("options", "min_items", "min_items", "least windows of a group"),
       integerField("options", "seed", "seed", ""),
       integerField("options", "num_replicas", "num_replicas", "ranks that share an epoch"),
       choiceField("options", "tail", "tail", ["", "short", "wrap", "drop"]),

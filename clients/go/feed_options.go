@@ -19,6 +19,8 @@ type FeedOptions struct {
 	// consecutive windows) or lanes (for stateful recurrent models, with Batch.Reset; the spec's
 	// Stride must be its ContextLength). "" is sequential.
 	Order string
+	// MinItems leaves out groups with fewer windows, in an order of groups. 0 means 1.
+	MinItems int64
 	// Seed selects a random order. Seed and epoch define it exactly.
 	Seed uint64
 	// Rank is this trainer's number, from 0, among the NumReplicas trainers that share an epoch.
@@ -51,7 +53,7 @@ func (o FeedOptions) sampler() sampler.Options {
 		size = sampler.WholeGroups
 	}
 	return sampler.Options{Order: o.Order, Seed: o.Seed, BatchSize: size, Rank: o.Rank,
-		NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights}
+		NumReplicas: o.NumReplicas, Tail: o.Tail, MinItems: o.MinItems, Weights: o.Weights}
 }
 
 // check returns an error for options that JSON cannot represent.

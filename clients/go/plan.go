@@ -28,6 +28,21 @@ type Plan struct {
 	LastBatch  int64      `json:"last_batch"`  // windows of the last batch
 	BatchBytes int64      `json:"batch_bytes"` // bytes of a slot
 	Ranks      []RankPlan `json:"ranks"`
+	Groups     *GroupPlan `json:"groups"` // nil unless the order is one of groups
+}
+
+// GroupPlan describes the groups of an epoch.
+type GroupPlan struct {
+	Groups         int64 `json:"groups"`          // groups that are visited
+	Dropped        int64 `json:"dropped"`         // groups with fewer windows than MinItems
+	DroppedWindows int64 `json:"dropped_windows"` // windows in them
+	// Least, Median and Greatest are of the numbers of windows of the visited groups.
+	Least    int64   `json:"least"`
+	Median   float64 `json:"median"`
+	Greatest int64   `json:"greatest"`
+	Items    int64   `json:"items"` // items that have windows
+	// Warning says why the median group has windows of fewer than half of the items, else it is "".
+	Warning string `json:"warning"`
 }
 
 // Place is where a window starts.

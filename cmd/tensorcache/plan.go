@@ -76,7 +76,24 @@ func showPlan(cmd *cobra.Command, p wire.PlanReply) error {
 	}
 	fmt.Fprintf(out, "%s batches an epoch, the last of %d windows, %s each\n",
 		humanize.Comma(p.Batches), p.LastBatch, humanize.IBytes(uint64(p.BatchBytes)))
+	if p.Groups != nil {
+		showGroups(cmd, p.Groups)
+	}
 	return nil
+}
+
+func showGroups(cmd *cobra.Command, g *wire.GroupPlan) {
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "%s of %s to %s windows, median %s (items with windows: %s)\n",
+		plural(g.Groups, "group"), humanize.Comma(g.Least), humanize.Comma(g.Greatest),
+		humanize.Commaf(g.Median), humanize.Comma(g.Items))
+	if g.Dropped > 0 {
+		fmt.Fprintf(out, "dropped by min_items: %s of %s\n", plural(g.Dropped, "group"),
+			plural(g.DroppedWindows, "window"))
+	}
+	if g.Warning != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", g.Warning)
+	}
 }
 
 func showPlace(out io.Writer, name string, at *wire.WindowPlace) {

@@ -82,6 +82,8 @@ func (f *planFlags) add(cmd *cobra.Command) {
 	flags.Var(batchSizeFlag{&f.batch.BatchSize}, "batch-size",
 		"plan batches of so many `windows` too; all is a whole group")
 	flags.StringVar(&f.batch.Order, "order", "", sampler.OneOf(sampler.Orders()))
+	flags.Int64Var(&f.batch.MinItems, "min-items", 0,
+		"leave out groups with fewer `windows`, in an order of groups")
 	flags.Int64Var(&f.batch.NumReplicas, "num-replicas", 0, "`ranks` that share an epoch")
 	flags.StringVar(&f.batch.Tail, "tail", "", "short, wrap or drop")
 }
@@ -128,10 +130,10 @@ func (f *planFlags) request(cmd *cobra.Command) (map[string]any, error) {
 	}
 	if given("batch-size") {
 		r["options"] = f.batch
-	} else if given("order") || given("num-replicas") || given("tail") {
+	} else if given("order") || given("min-items") || given("num-replicas") || given("tail") {
 		return nil, errors.New(
-			"--order, --num-replicas and --tail say something about batches only together with " +
-				"--batch-size")
+			"--order, --min-items, --num-replicas and --tail say something about batches only " +
+				"together with --batch-size")
 	}
 	return r, nil
 }

@@ -192,6 +192,20 @@ type BatchPlan struct {
 	LastBatch  int64      `json:"last_batch"`
 	BatchBytes int64      `json:"batch_bytes"`
 	Ranks      []RankPlan `json:"ranks"`
+	Groups     *GroupPlan `json:"groups,omitempty"` // of an order of groups
+}
+
+// GroupPlan describes the groups of an epoch.
+type GroupPlan struct {
+	Groups         int64 `json:"groups"`  // that are visited
+	Dropped        int64 `json:"dropped"` // groups with fewer windows than min_items
+	DroppedWindows int64 `json:"dropped_windows"`
+	// Least, Median and Greatest are of the numbers of windows of the visited groups.
+	Least    int64   `json:"least"`
+	Median   float64 `json:"median"`
+	Greatest int64   `json:"greatest"`
+	Items    int64   `json:"items"`   // items that have windows
+	Warning  string  `json:"warning"` // why groups are smaller than one may expect, or ""
 }
 
 // RankPlan is a rank's share of an epoch.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Sequence, ValuesView
 from typing import TYPE_CHECKING, Any
 
@@ -58,21 +59,24 @@ class Windows(WindowIndex):
         num_replicas: int = 1,
         tail: str | None = None,
         weights: Weights | None = None,
+        min_items: int | None = None,
         channels_first: bool = False,
     ) -> dict[str, Any]:
         """What would be served: counts, rejections, first and last window, the gather's path.
 
         With ``batch_size`` also ``batches``, ``last_batch``, ``batch_bytes`` and ``ranks``. In an
-        order of groups, None is a batch size too: whole groups. The keys are those of ``tensorcache
-        plan --json``.
+        order of groups, None is a batch size too: whole groups, and ``groups`` counts the groups,
+        with a warning if most are small. The keys are those of ``tensorcache plan --json``.
         """
         more: dict[str, Any] = {"channels_first": _checks.flag("channels_first", channels_first)}
         if batch_size is not None or traits(order).groups:
             given = None if weights is None else item_weights(weights, self.dataset.items)
             more["options"] = sampler_options(
-                batch_size, order, seed, rank, num_replicas, tail, given
+                batch_size, order, seed, rank, num_replicas, tail, given, min_items
             )
         plan: dict[str, Any] = self.dataset._post("plan", self._spec, self._cuts, **more)
+        if warning := plan.get("groups", {}).get("warning"):
+            warnings.warn(warning, stacklevel=2)
         return plan
 
     def where(
@@ -253,6 +257,7 @@ class Windows(WindowIndex):
             options["num_replicas"],
             options["tail"],
             None if weights is None else item_weights(weights, self.dataset.items),
+            options["min_items"],
         )
         return Feed(
             self,

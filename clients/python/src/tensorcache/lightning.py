@@ -40,7 +40,7 @@ def datamodule(
         eval_batch_size: the number of windows in a batch of the other parts; None is
             ``batch_size``.
         options: of the loaders: ``format``, ``channels_first`` and others for all parts; ``order``,
-            ``seed``, ``drop_last``, ``tail`` and ``weights`` for training.
+            ``seed``, ``drop_last``, ``tail``, ``weights`` and ``min_items`` for training.
 
     Raises:
         SpecError: when a loader is made: an option is out of range.

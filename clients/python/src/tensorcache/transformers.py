@@ -30,7 +30,8 @@ def trainer_class(base: Any = None, *, names: Mapping[str, str] = NAMES, **optio
         base: the class to extend; None is ``transformers.Trainer``.
         names: the parts to give the model, and the names of the model's arguments for them.
         options: for :func:`tensorcache.torch.loader`: ``channels_first``, ``resident``, ``slots``
-            and others for all datasets, ``order``, ``tail`` and ``weights`` for training.
+            and others for all datasets, ``order``, ``tail``, ``weights`` and ``min_items`` for
+            training.
 
     Raises:
         SpecError: the base is no Trainer, or a name is of no part.

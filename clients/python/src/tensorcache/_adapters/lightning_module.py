@@ -15,9 +15,9 @@ if "pytorch_lightning" in sys.modules and "lightning.pytorch" not in sys.modules
 else:
     from lightning.pytorch import LightningDataModule
 
-TRAINING = ("shuffle", "order", "seed", "generator", "drop_last", "tail", "weights")
+TRAINING = ("shuffle", "order", "seed", "generator", "drop_last", "tail", "weights", "min_items")
 """Options for the training part alone."""
-ORDERING = ("shuffle", "order", "generator", "weights")
+ORDERING = ("shuffle", "order", "generator", "weights", "min_items")
 """Options left out under Lightning's ``overfit_batches``, which needs the same batches in every
 epoch."""
 

@@ -151,6 +151,7 @@ class Settings:
         seed: the seed of the order.
         tail: what happens to the last, incomplete step.
         weights: weights of items, in their order.
+        min_items: the least windows of a group; None leaves out no group.
         rank: the number of this trainer; None asks the framework at every pass.
         num_replicas: how many trainers there are; None likewise.
         delivery: as for a feed; ``"auto"`` is the loader's own choice.
@@ -167,6 +168,7 @@ class Settings:
     seed: int
     tail: str | None
     weights: list[float] | None
+    min_items: int | None
     rank: int | None
     num_replicas: int | None
     delivery: str
@@ -196,6 +198,7 @@ class Settings:
             seed=options["seed"],
             tail=tail,
             weights=None if given is None else item_weights(given, windows.dataset.items),
+            min_items=options["min_items"],
             rank=rank,
             num_replicas=num_replicas,
             delivery=options.get("delivery", "slot"),
@@ -209,8 +212,9 @@ class Settings:
     def feed_options(self, rank: int, num_replicas: int) -> dict[str, Any]:
         """The options of a feed for one trainer, as JSON."""
         sampler = sampler_options(
-            self.batch_size, self.order, self.seed, rank, num_replicas, self.tail, self.weights
-        )
+            self.batch_size, self.order, self.seed, rank, num_replicas, self.tail, self.weights,
+            self.min_items,
+        )  # fmt: skip
         return feed_options(sampler, self.delivery, self.slots, self.channels_first, self.mask)
 
 

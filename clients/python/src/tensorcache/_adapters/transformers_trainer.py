@@ -13,7 +13,7 @@ from .._feed.batch import PARTS
 from .._windows import Windows
 from .accelerate_loader import AccelerateLoader, of
 
-TRAINING = ("order", "tail", "weights")
+TRAINING = ("order", "tail", "weights", "min_items")
 """Options for training alone."""
 
 

@@ -19,6 +19,7 @@ class BatchOptions(TypedDict, total=False):
         weights: weights of items for ``order="bootstrap"``: a mapping of all item values to
             weights, or one weight an item in the order of ``data.items``. None draws all windows
             evenly.
+        min_items: leave out groups with fewer windows, in an order of groups; None leaves out none.
         slots: batches in flight, 3 to 16,384. 0 lets the daemon choose, and tunes the number by the
             time that each side waits.
         channels_first: arrays are ``[B, F, C]`` instead of ``[B, C, F]``.
@@ -31,6 +32,7 @@ class BatchOptions(TypedDict, total=False):
     seed: int
     tail: str | None
     weights: Weights | None
+    min_items: int | None
     slots: int
     channels_first: bool
     mask: bool
@@ -66,6 +68,7 @@ BATCH_DEFAULTS: BatchOptions = {
     "seed": 0,
     "tail": None,
     "weights": None,
+    "min_items": None,
     "slots": 0,
     "channels_first": False,
     "mask": False,
@@ -82,7 +85,7 @@ FEED_DEFAULTS: FeedOptions = {
 
 def sampler_options(
     batch_size: int | None, order: str, seed: int, rank: int, num_replicas: int, tail: str | None,
-    weights: list[float] | None = None,
+    weights: list[float] | None = None, min_items: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The order of an epoch and this trainer's share of it, as JSON.
 
@@ -96,6 +99,7 @@ def sampler_options(
         "num_replicas": _checks.between("num_replicas", num_replicas, 1),
         "tail": "" if tail is None else _checks.text("tail", tail),
         **({} if weights is None else {"weights": weights}),
+        **({} if min_items is None else {"min_items": _checks.between("min_items", min_items, 1)}),
     }
 
 
