@@ -33,6 +33,10 @@ func TestCursorContainsOnlyWhatItsOrderNeeds(t *testing.T) {
 			`{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"random_start","seed":3,"batch_size":8}`},
 		{sampler.Options{BatchSize: 4, Seed: 3, Order: "lanes", NumReplicas: 2},
 			`{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"lanes","seed":3,"lanes":8}`},
+		{sampler.Options{BatchSize: 4, Seed: 3, Order: "cross_section"},
+			`{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"cross_section","seed":3,"batch_size":4,"min_items":1}`},
+		{sampler.Options{BatchSize: sampler.WholeGroups, Seed: 3, Order: "cross_section_sequential"},
+			`{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"cross_section_sequential","min_items":1}`},
 	} {
 		data, err := json.Marshal(mustNew(t, x, c.o).Cursor("d", "w", 2, 40))
 		if err != nil || string(data) != c.want {
@@ -42,10 +46,11 @@ func TestCursorContainsOnlyWhatItsOrderNeeds(t *testing.T) {
 }
 
 func TestCursorsThatDoNotMatchNameTheDifference(t *testing.T) {
-	x := list{runs: []run{{0, 50}}, contiguous: true}
+	x := list{runs: []run{{0, 25}, {0, 25}}, contiguous: true}
 	shuffle := sampler.Options{BatchSize: 8, Seed: 3, Order: "shuffle"}
 	random := sampler.Options{BatchSize: 8, Seed: 3, Order: "random_start"}
 	lanes := sampler.Options{BatchSize: 8, Seed: 3, Order: "lanes"}
+	groups := sampler.Options{BatchSize: 8, Seed: 3, Order: "cross_section"}
 	weighted := sampler.Options{BatchSize: 8, Order: "bootstrap", Weights: []float64{2}}
 	change := func(o sampler.Options, f func(*sampler.Options)) sampler.Options {
 		f(&o)
@@ -74,6 +79,14 @@ func TestCursorsThatDoNotMatchNameTheDifference(t *testing.T) {
 			[]string{`lanes is "8", want "16"`}},
 		{weighted, change(weighted, func(o *sampler.Options) { o.Weights = []float64{3} }), "d",
 			"w", []string{"weights"}},
+		{groups, change(groups, func(o *sampler.Options) { o.NumReplicas = 3 }), "d", "w", nil},
+		{groups, change(groups, func(o *sampler.Options) { o.MinItems = 1 }), "d", "w", nil},
+		{groups, change(groups, func(o *sampler.Options) { o.BatchSize = sampler.WholeGroups }),
+			"d", "w", []string{`batch_size is "8", want "null"`}},
+		{change(groups, func(o *sampler.Options) { o.MinItems = 2 }), groups, "d", "w",
+			[]string{`min_items is "2", want "1"`}},
+		{groups, change(groups, func(o *sampler.Options) { o.Seed = 4 }), "d", "w",
+			[]string{`seed is "3", want "4"`}},
 		// The order sequential has no seed.
 		{sampler.Options{BatchSize: 8, Seed: 1}, sampler.Options{BatchSize: 8, Seed: 2},
 			"d", "w", nil},
@@ -118,6 +131,10 @@ func TestInvalidCursorsAreRefused(t *testing.T) {
 		strings.Replace(good, `"shuffle"`, `"lanes"`, 1),      // must have lanes
 		strings.Replace(good, `"seed"`, `"batch_size":8,"seed"`, 1),
 		strings.Replace(good, `"seed"`, `"weights":"x","seed"`, 1),
+		strings.Replace(good, `"seed"`, `"min_items":1,"seed"`, 1),
+		strings.Replace(good, `"shuffle"`, `"cross_section"`, 1), // must have min_items
+		strings.Replace(good, `"shuffle"`, `"cross_section","min_items":-1`, 1),
+		strings.Replace(good, `"shuffle"`, `"cross_section","min_items":1,"batch_size":-1`, 1),
 		strings.Replace(good, `"seed"`, `"sead"`, 1),
 	} {
 		if c, err := sampler.ParseCursor([]byte(bad)); !errors.Is(err, sampler.ErrCursor) {
@@ -131,6 +148,7 @@ func FuzzParseCursor(f *testing.F) {
 		`{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"shuffle","seed":18446744073709551615}`,
 		`{"epoch":0,"consumed":0,"dataset":"","windows":"","order":"random_start","seed":1,"batch_size":32}`,
 		`{"epoch":0,"consumed":0,"dataset":"","windows":"","order":"lanes","lanes":1}`,
+		`{"epoch":0,"consumed":0,"dataset":"","windows":"","order":"cross_section","min_items":1}`,
 		`{"epoch":0,"consumed":0,"dataset":"","windows":"","order":"bootstrap","weights":"00"}`,
 		`{"epoch":1e3,"consumed":"1"}`, `{"epoch":1,"epoch":1}`, `[`, ``,
 	} {

@@ -46,6 +46,6 @@
 // # Caveats
 //
 // A Sampler is not safe for concurrent use: an order may store tables of the last epoch
-// (random_start: per run; lanes: per item), and rebuilds them when the epoch changes. Lanes depend
-// on B·R, so a cursor of lanes is valid only for the same product.
+// (random_start: per run; lanes: per item; cross_section: per group), and rebuilds them when the
+// epoch changes. Lanes depend on B·R, so a cursor of lanes is valid only for the same product.
 package sampler

@@ -1,6 +1,7 @@
 package sampler_test
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 
@@ -81,6 +82,9 @@ type list struct {
 	runs       []run
 	contiguous bool
 	jumps      []int64 // windows that a jump separates from the previous one of their run
+	// times are, for each run, the time of its first window, and the step from a window to the next;
+	// nil for 0 and 1.
+	times [][2]int64
 }
 
 func (l list) Len() int64 {
@@ -98,6 +102,38 @@ func (l list) RunAt(i int) (item, first, count int64) {
 	return l.runs[i].item, first, l.runs[i].count
 }
 func (l list) Contiguous() bool { return l.contiguous }
+
+// byTime returns the windows of each time, in ascending order of time.
+func (l list) byTime() (groups [][]uint32) {
+	windows := map[int64][]uint32{}
+	for i := range l.runs {
+		_, first, count := l.RunAt(i)
+		time := [2]int64{0, 1}
+		if l.times != nil {
+			time = l.times[i]
+		}
+		for k := range count {
+			at := time[0] + k*time[1]
+			windows[at] = append(windows[at], uint32(first+k))
+		}
+	}
+	for _, at := range slices.Sorted(maps.Keys(windows)) {
+		groups = append(groups, windows[at])
+	}
+	return groups
+}
+func (l list) GroupCount() int64      { return int64(len(l.byTime())) }
+func (l list) Group(i int64) []uint32 { return l.byTime()[i] }
+
+// grouped is a list whose groups are listed once.
+type grouped struct {
+	list
+	groups [][]uint32
+}
+
+func newGrouped(l list) grouped          { return grouped{l, l.byTime()} }
+func (g grouped) GroupCount() int64      { return int64(len(g.groups)) }
+func (g grouped) Group(i int64) []uint32 { return g.groups[i] }
 func (l list) Continues(window int64) bool {
 	continues := !slices.Contains(l.jumps, window)
 	for i := range l.runs {
@@ -107,8 +143,8 @@ func (l list) Continues(window int64) bool {
 	return continues
 }
 
-// epochWindows returns the windows of each entry of an epoch: one window, or one block in
-// random_start.
+// epochWindows returns the windows of each entry of an epoch: one window, one block in random_start,
+// or one piece in cross_section.
 func epochWindows(x list, o sampler.Options, epoch uint64) (entries [][]int64) {
 	n := x.Len()
 	switch o.Order {
@@ -133,8 +169,39 @@ func epochWindows(x list, o sampler.Options, epoch uint64) (entries [][]int64) {
 		for _, w := range lanesOf(x, o, epoch) {
 			entries = append(entries, []int64{w})
 		}
+	case "cross_section":
+		groups := visitedGroups(x, o)
+		for _, g := range permuted(keyOf(o.Seed, epoch, 8), uint64(len(groups))) {
+			entries = append(entries, piecesOf(groups[g], o)...)
+		}
+	case "cross_section_sequential":
+		for _, group := range visitedGroups(x, o) {
+			entries = append(entries, piecesOf(group, o)...)
+		}
 	}
 	return entries
+}
+
+// visitedGroups returns the groups with at least min_items windows, by time.
+func visitedGroups(x list, o sampler.Options) (groups [][]uint32) {
+	for _, group := range x.byTime() {
+		if int64(len(group)) >= o.MinItems {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+// piecesOf returns the pieces of a group.
+func piecesOf(group []uint32, o sampler.Options) (pieces [][]int64) {
+	for i, w := range group {
+		if i == 0 || o.BatchSize != sampler.WholeGroups && i%int(o.BatchSize) == 0 {
+			pieces = append(pieces, nil)
+		}
+		last := len(pieces) - 1
+		pieces[last] = append(pieces[last], int64(w))
+	}
+	return pieces
 }
 
 // drawWindow returns the window at entry p of an epoch of bootstrap.
@@ -217,10 +284,19 @@ func lanesOf(x list, o sampler.Options, epoch uint64) []int64 {
 	return append(windows, line[lanes*length:]...)
 }
 
+// isOfBlocks reports whether an entry of an order is a batch.
+func isOfBlocks(order string) bool {
+	return slices.Contains([]string{"random_start", "cross_section", "cross_section_sequential"},
+		order)
+}
+
+// isOfGroups reports whether a batch of an order has windows of one time.
+func isOfGroups(order string) bool { return order != "random_start" && isOfBlocks(order) }
+
 // step assigns the entries of one step to the ranks, one at a time; nil if the epoch is over.
 func step(entries [][]int64, o sampler.Options, consumed int64) (ranks [][]int64, next int64) {
 	unit := int64(o.BatchSize)
-	if o.Order == "random_start" {
+	if isOfBlocks(o.Order) {
 		unit = 1
 	}
 	full, left := unit*o.NumReplicas, int64(len(entries))-consumed

@@ -8,7 +8,8 @@ import (
 
 // registry lists all orders, as messages list them. A new order is one file and one line here. Its
 // random numbers need purposes of their own, see below.
-var registry = []kind{sequentialKind, shuffleKind, bootstrapKind, randomStartKind, lanesKind}
+var registry = []kind{sequentialKind, shuffleKind, bootstrapKind, randomStartKind, lanesKind,
+	crossSectionKind, crossSectionSequentialKind}
 
 // Purposes make the random numbers of one epoch independent of each other. A number never changes
 // and is never reused.
@@ -19,6 +20,7 @@ const (
 	forPhases    = 4
 	forItems     = 5
 	forRotation  = 6
+	forGroups    = 8
 )
 
 // kind describes an order independently of windows.

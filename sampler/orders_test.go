@@ -11,12 +11,13 @@ import (
 
 func TestOrdersAreListedOnce(t *testing.T) {
 	want := []string{sampler.Sequential, sampler.Shuffle, sampler.Bootstrap, sampler.RandomStart,
-		sampler.Lanes}
+		sampler.Lanes, sampler.CrossSection, sampler.CrossSectionSequential}
 	if got := sampler.Orders(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	_, err := sampler.New(list{}, sampler.Options{BatchSize: 1, Order: "random"})
-	const message = `order: got "random", want sequential, shuffle, bootstrap, random_start or lanes`
+	const message = `order: got "random", want sequential, shuffle, bootstrap, random_start, ` +
+		`lanes, cross_section or cross_section_sequential`
 	if err == nil || err.Error() != message {
 		t.Errorf("%v, want %s", err, message)
 	}

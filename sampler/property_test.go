@@ -30,10 +30,19 @@ func TestMain(m *testing.M) {
 // drawList draws runs of windows, several of which may be of one item, and jumps.
 func drawList(t *rapid.T) list {
 	x := list{contiguous: true}
-	item := int64(0)
+	item, begins := int64(0), int64(0)
 	for range rapid.IntRange(1, 6).Draw(t, "runs") {
-		x.runs = append(x.runs, run{item, rapid.Int64Range(1, 20).Draw(t, "windows")})
-		item += rapid.Int64Range(0, 2).Draw(t, "next item")
+		count := rapid.Int64Range(1, 20).Draw(t, "windows")
+		step := rapid.Int64Range(1, 2).Draw(t, "step")
+		begins += rapid.Int64Range(0, 4).Draw(t, "begins")
+		x.runs = append(x.runs, run{item, count})
+		x.times = append(x.times, [2]int64{begins, step})
+		next := rapid.Int64Range(0, 2).Draw(t, "next item")
+		if item += next; next == 0 {
+			begins += count * step // times ascend within an item
+		} else {
+			begins = 0
+		}
 	}
 	x.jumps = rapid.SliceOfN(rapid.Int64Range(0, x.Len()-1), 0, 4).Draw(t, "jumps")
 	return x
@@ -51,6 +60,16 @@ func drawOptions(t *rapid.T, x list) sampler.Options {
 		BatchSize:   drawSize(t),
 		NumReplicas: rapid.Int64Range(1, 4).Draw(t, "num_replicas"),
 		Tail:        rapid.SampledFrom(tails).Draw(t, "tail"),
+	}
+	if isOfGroups(o.Order) {
+		if rapid.Bool().Draw(t, "whole groups") {
+			o.BatchSize = sampler.WholeGroups
+		}
+		largest := 0
+		for _, group := range x.byTime() {
+			largest = max(largest, len(group))
+		}
+		o.MinItems = rapid.Int64Range(0, int64(largest)).Draw(t, "min_items")
 	}
 	if o.Order == "bootstrap" && rapid.Bool().Draw(t, "weighted") {
 		for range x.runs[len(x.runs)-1].item + 1 {
@@ -262,7 +281,7 @@ func TestAnyRankCountResumesACursorOfAnother(t *testing.T) {
 				o.BatchSize, o.NumReplicas = sampler.BatchSize(o.NumReplicas), int64(o.BatchSize)
 			} else {
 				o.NumReplicas = rapid.Int64Range(1, 5).Draw(t, "num_replicas")
-				if o.Order != "random_start" {
+				if !isOfBlocks(o.Order) {
 					o.BatchSize = drawSize(t)
 				}
 			}
@@ -293,17 +312,24 @@ func TestAnEpochVisitsEachWindowOnce(t *testing.T) {
 		o := drawOptions(t, x)
 		o.Tail = "short"
 		served, _ := readBatches(t, everyRank(t, x, o), rapid.Uint64().Draw(t, "epoch"), 0, -1)
-		if int64(len(served)) != x.Len() {
-			t.Fatalf("%d windows, want %d", len(served), x.Len())
+		want := make([]int64, 0, x.Len())
+		for w := range x.Len() {
+			want = append(want, w)
 		}
-		if o.Order == "bootstrap" {
-			return
-		}
-		slices.Sort(served)
-		for i, w := range served {
-			if w != int64(i) {
-				t.Fatalf("served %v", served)
+		if isOfGroups(o.Order) {
+			want = want[:0]
+			for _, group := range visitedGroups(x, o) {
+				for _, w := range group {
+					want = append(want, int64(w))
+				}
 			}
+			slices.Sort(want)
+		}
+		if len(served) != len(want) {
+			t.Fatalf("%d windows, want %d", len(served), len(want))
+		}
+		if slices.Sort(served); o.Order != "bootstrap" && !slices.Equal(served, want) {
+			t.Fatalf("served %v, want %v", served, want)
 		}
 	})
 }

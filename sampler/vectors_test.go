@@ -19,6 +19,7 @@ var update = flag.Bool("update", false, "rewrite testdata/vectors")
 const (
 	shuffleVectors = "../testdata/vectors/shuffle.json"
 	orderVectors   = "../testdata/vectors/orders.json"
+	groupVectors   = "../testdata/vectors/cross_section.json"
 )
 
 // shuffled are the windows of some entries of a shuffled epoch.
@@ -71,7 +72,8 @@ func TestStoredVectorsOfShuffle(t *testing.T) {
 
 // ordered has all batches of all ranks from a cursor to the end of an epoch.
 type ordered struct {
-	Runs     [][2]int64      `json:"runs"` // item, windows
+	Runs     [][2]int64      `json:"runs"`            // item, windows
+	Times    [][2]int64      `json:"times,omitempty"` // of a run: the first time, the step
 	Options  sampler.Options `json:"options"`
 	Epoch    uint64          `json:"epoch"`
 	Consumed int64           `json:"consumed"`
@@ -88,7 +90,7 @@ type orderedStep struct {
 
 // compute sets the total and the steps of v.
 func (v *ordered) compute(t *testing.T) {
-	x := list{contiguous: true}
+	x := list{contiguous: true, times: v.Times}
 	for _, r := range v.Runs {
 		x.runs = append(x.runs, run{r[0], r[1]})
 	}
@@ -126,6 +128,9 @@ func (v *ordered) compute(t *testing.T) {
 func orderedCases() (cases []ordered) {
 	runs := [][2]int64{{0, 11}, {0, 3}, {2, 1}, {3, 20}}
 	for _, order := range orders {
+		if isOfGroups(order) {
+			continue
+		}
 		for _, tail := range tails {
 			o := sampler.Options{Order: order, Seed: 7, BatchSize: 4, NumReplicas: 3, Tail: tail}
 			cases = append(cases, ordered{Runs: runs, Options: o, Epoch: 1})
@@ -138,8 +143,33 @@ func orderedCases() (cases []ordered) {
 		Weights: []float64{1, 100, 0, 0.5}}})
 }
 
+// groupedCases are of four items, of which one has a gap, one begins late, and one has only every
+// other time.
+func groupedCases() (cases []ordered) {
+	runs := [][2]int64{{0, 5}, {0, 6}, {1, 12}, {2, 7}, {3, 7}}
+	times := [][2]int64{{100, 1}, {106, 1}, {100, 1}, {105, 1}, {100, 2}}
+	for _, order := range []string{"cross_section", "cross_section_sequential"} {
+		for _, tail := range tails {
+			for _, size := range []sampler.BatchSize{1, 3, sampler.WholeGroups} {
+				o := sampler.Options{Order: order, Seed: 7, BatchSize: size, NumReplicas: 3,
+					Tail: tail}
+				cases = append(cases, ordered{Runs: runs, Times: times, Options: o, Epoch: 1})
+			}
+			o := sampler.Options{Order: order, Seed: 1 << 63, BatchSize: 2, NumReplicas: 1,
+				Tail: tail, MinItems: 3}
+			cases = append(cases, ordered{Runs: runs, Times: times, Options: o, Epoch: 5,
+				Consumed: 4})
+		}
+	}
+	return cases
+}
+
 func TestStoredVectorsOfOrders(t *testing.T) {
 	checkVectors(t, orderVectors, orderedCases(), 31, (*ordered).compute)
+}
+
+func TestStoredVectorsOfGroups(t *testing.T) {
+	checkVectors(t, groupVectors, groupedCases(), 24, (*ordered).compute)
 }
 
 // checkVectors computes the vectors of a file again and compares them. The file must have at least

@@ -193,6 +193,8 @@ export const groups = [
         "bootstrap",
         "random_start",
         "lanes",
+        "cross_section",
+        "cross_section_sequential",
       ]),
       integerField("options", "min_items", "min_items", "least windows of a group"),
       integerField("options", "seed", "seed", ""),

@@ -66,19 +66,24 @@ type caseSplit struct {
 }
 
 type caseOptions struct {
-	BatchSize   int64     `json:"batch_size"`
+	BatchSize   *int64    `json:"batch_size"` // nil for whole groups
 	Order       string    `json:"order"`
 	Seed        uint64    `json:"seed"`
 	Rank        int64     `json:"rank"`
 	NumReplicas int64     `json:"num_replicas"`
 	Tail        string    `json:"tail"`
 	Weights     []float64 `json:"weights"`
+	MinItems    int64     `json:"min_items"`
 	Delivery    string    `json:"delivery"`
 }
 
 func (o caseOptions) feed() FeedOptions {
-	return FeedOptions{Delivery: o.Delivery, BatchSize: o.BatchSize, Order: o.Order, Seed: o.Seed,
-		Rank: o.Rank, NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights}
+	f := FeedOptions{Delivery: o.Delivery, Order: o.Order, Seed: o.Seed, Rank: o.Rank,
+		NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights, MinItems: o.MinItems}
+	if f.WholeGroups = o.BatchSize == nil; !f.WholeGroups {
+		f.BatchSize = *o.BatchSize
+	}
+	return f
 }
 
 type caseFeed struct {

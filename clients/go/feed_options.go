@@ -16,8 +16,9 @@ type FeedOptions struct {
 	// groups.
 	WholeGroups bool
 	// Order is sequential, shuffle, bootstrap (draws with replacement), random_start (blocks of
-	// consecutive windows) or lanes (for stateful recurrent models, with Batch.Reset; the spec's
-	// Stride must be its ContextLength). "" is sequential.
+	// consecutive windows), lanes (for stateful recurrent models, with Batch.Reset; the spec's
+	// Stride must be its ContextLength), cross_section or cross_section_sequential (a batch has
+	// windows of one time, in random or ascending order of time). "" is sequential.
 	Order string
 	// MinItems leaves out groups with fewer windows, in an order of groups. 0 means 1.
 	MinItems int64

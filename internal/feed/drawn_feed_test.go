@@ -21,6 +21,7 @@ type drawnDataset struct {
 	values  map[string][][]float64
 	rows    []int64  // of each item
 	names   []string // of the items; empty if the only item has no name
+	timed   bool     // whether it has times
 }
 
 func (data *drawnDataset) offset(item int64) (at int64) {
@@ -76,6 +77,7 @@ func drawDataset(t *rapid.T) *drawnDataset {
 	if items > 1 {
 		data.names = itemNames[:items]
 	}
+	data.timed = rapid.Bool().Draw(t, "timed")
 	nan := rapid.SampledFrom([]int{0, 0, 0, 5, 40}).Draw(t, "NaNs in a hundred")
 	random := rapid.Uint64().Draw(t, "values")
 	for _, c := range data.columns {
@@ -136,9 +138,18 @@ func (data *drawnDataset) publish(t tb, env *testEnv, name string) {
 			[]layout.Column{{Name: "id", Role: layout.RoleItemID, DType: layout.Text}},
 			data.columns...)
 	}
+	if data.timed {
+		final.Time = timeColumn
+		table.Columns = append(slices.Clip(table.Columns),
+			layout.Column{Name: timeColumn, Role: layout.RoleTime, DType: layout.Int64})
+	}
 	storetest.Publish(t, env.store, name, table, final, func(w *layout.Writer) {
 		for i, c := range table.Columns {
-			if c.Role != layout.RoleItemID {
+			switch c.Role {
+			case layout.RoleItemID:
+			case layout.RoleTime:
+				storeColumn(w.Column(i, layout.Random), data.times())
+			default:
 				storeColumn(w.Column(i, layout.Random), data.values[c.Name])
 			}
 		}
@@ -236,7 +247,7 @@ func drawFeed(t *rapid.T, data *drawnDataset) *drawnFeed {
 	f.drawColumns(t, data)
 	f.drawDType(t, data)
 	f.drawCuts(t, data)
-	f.drawOptions(t)
+	f.drawOptions(t, data)
 	return f
 }
 
@@ -346,13 +357,16 @@ func (f *drawnFeed) drawCuts(t *rapid.T, data *drawnDataset) {
 	}
 }
 
-func (f *drawnFeed) drawOptions(t *rapid.T) {
+func (f *drawnFeed) drawOptions(t *rapid.T, data *drawnDataset) {
 	o := sampler.Options{
 		Order: rapid.SampledFrom([]string{"", "shuffle", "shuffle", "bootstrap", "random_start",
 			"lanes"}).Draw(t, "order"), Seed: rapid.Uint64Range(0, 9).Draw(t, "seed"),
 		BatchSize:   sampler.BatchSize(rapid.Int64Range(1, 7).Draw(t, "batch_size")),
 		NumReplicas: rapid.SampledFrom([]int64{1, 1, 2, 3}).Draw(t, "num_replicas"),
 		Tail:        rapid.SampledFrom([]string{"", "short", "wrap", "drop"}).Draw(t, "tail"),
+	}
+	if data.timed && rapid.IntRange(0, 2).Draw(t, "groups") == 0 {
+		drawGroups(t, &o)
 	}
 	o.Rank = rapid.Int64Range(0, o.NumReplicas-1).Draw(t, "rank")
 	if o.Order == sampler.Lanes {

@@ -42,7 +42,7 @@ func compareWithOracle(t *rapid.T, env *testEnv, name string, data *drawnDataset
 	drawn *drawnFeed) int {
 	exist := drawn.windows(data)
 	r := drawn.request(name, data)
-	order, err := samplerOf(env, r, name)
+	order, err := samplerOf(env, r, name, grouped{groups: drawn.groups(data, exist)})
 	if err != nil {
 		if p := env.refuse(t, r); len(exist) > 0 && p.Type != wire.NoWindows {
 			t.Fatalf("refused: %v; the sampler said %v", p, err)
@@ -75,7 +75,8 @@ func compareFeed(t *rapid.T, tr *trainer, order *sampler.Sampler, drawn *drawnFe
 	if tr.Windows != int64(len(exist)) {
 		t.Fatalf("%d windows, want %d: %v", tr.Windows, len(exist), exist)
 	}
-	check := &checker{T: t, trainer: tr, drawn: drawn, data: data, exist: exist}
+	check := &checker{T: t, trainer: tr, drawn: drawn, data: data, exist: exist,
+		largest: order.LargestBatch()}
 	check.checkParts()
 	epoch, consumed := tr.Cursor.Epoch, tr.Cursor.Consumed
 	for range 25 {
@@ -111,8 +112,8 @@ func compareFeed(t *rapid.T, tr *trainer, order *sampler.Sampler, drawn *drawnFe
 	return check.served
 }
 
-// samplerOf returns a second sampler with the order of the request.
-func samplerOf(env *testEnv, r map[string]any, name string) (*sampler.Sampler, error) {
+// samplerOf returns a second sampler with the order of the request. g has the groups alone.
+func samplerOf(env *testEnv, r map[string]any, name string, g grouped) (*sampler.Sampler, error) {
 	h, err := env.store.Acquire(name, 0)
 	if err != nil {
 		return nil, err
@@ -126,7 +127,8 @@ func samplerOf(env *testEnv, r map[string]any, name string) (*sampler.Sampler, e
 	if err != nil {
 		return nil, err
 	}
-	return sampler.New(windows.Index, r["options"].(sampler.Options))
+	g.Index = windows.Index
+	return sampler.New(g, r["options"].(sampler.Options))
 }
 
 // drawStep returns the cursor before a random step of an epoch, or at its end.
@@ -148,6 +150,7 @@ type checker struct {
 	drawn   *drawnFeed
 	data    *drawnDataset
 	exist   []place
+	largest int64 // windows of the largest batch
 	pending []pendingBatch
 	served  int
 }
@@ -172,7 +175,7 @@ func (c *checker) checkParts() {
 			(p.Name != "reset" || c.drawn.options.Order != sampler.Lanes) {
 			c.Fatalf("part %q was not asked for", p.Name)
 		}
-		if p.Offset%64 != 0 || p.Shape[0] != int64(c.drawn.options.BatchSize) {
+		if p.Offset%64 != 0 || p.Shape[0] != c.largest {
 			c.Fatalf("part %q at %d of shape %v", p.Name, p.Offset, p.Shape)
 		}
 	}
@@ -180,7 +183,7 @@ func (c *checker) checkParts() {
 		return
 	}
 	features := int64(len(c.Features.Context))
-	shape := []int64{int64(c.drawn.options.BatchSize), c.drawn.c, features}
+	shape := []int64{c.largest, c.drawn.c, features}
 	if c.drawn.first {
 		shape[1], shape[2] = features, c.drawn.c
 	}

@@ -78,7 +78,7 @@ def frame(
     return pd.concat(parts, ignore_index=True)
 
 
-def feed(batch_size: int, order: str = "sequential", **more: Any) -> Json:
+def feed(batch_size: int | None, order: str = "sequential", **more: Any) -> Json:
     """A feed of a case.
 
     ``more`` has options of the order, and channels_first, mask, epoch, consumed and view.

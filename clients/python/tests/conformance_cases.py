@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from conformance_case import AB, COLUMNS, OPTIONS, SHORT, WIDE, Case, View, feed, frame
 from conformance_errors import ERRORS
+from conformance_groups import GROUPS
 
 ROLES = [
     View(
@@ -269,6 +270,7 @@ CASES: dict[str, Case] = {
             ),
         ],
     ),
+    "cross_section": GROUPS,
     "splits": Case(
         "parts by rows, shares, times and items",
         frame([30, 24, 41, 12]),

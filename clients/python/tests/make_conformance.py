@@ -99,7 +99,8 @@ class Answer:
     def feed(self, feed: dict[str, Any]) -> dict[str, Any]:
         """A feed with the batches of each rank, and the state while the loop has each batch."""
         options = {"num_replicas": 1, "tail": "short", **feed["options"]}
-        order = Order(self.found.runs(self.naive.s), **options)
+        times = [self.naive.group_time(*place, latest=self.latest) for place in self.found.places]
+        order = Order(self.found.runs(self.naive.s), times=times, **options)
         epoch, consumed = feed.get("epoch", 0), feed.get("consumed", 0)
         turned, mask = feed.get("channels_first", False), feed.get("mask", False)
         ranks = []

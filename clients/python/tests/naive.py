@@ -272,6 +272,11 @@ class Naive:
             times[row + 1] - times[row] > self.max_step for row in range(first, last)
         )
 
+    def group_time(self, item: int, start: int, latest: bool = False) -> int:
+        """The time of a window's first prediction row; of its last context row if it has none."""
+        row = start + (self.c + self.g if self.p and not latest else self.c - 1) * self.d
+        return self.times[item][row]
+
     def continues(self, before: tuple[int, int], place: tuple[int, int]) -> bool:
         """Return whether a window begins at the next sample after another's context.
 

@@ -1,7 +1,8 @@
 """The order of an epoch and each rank's share, from the formulas of the package sampler.
 
 All arithmetic uses Python integers. An epoch is a list of positions. A position is a list of
-windows: a block in ``random_start``, one window in the other orders.
+windows: a block in ``random_start``, a piece of a group in ``cross_section`` and
+``cross_section_sequential``, one window in the other orders.
 """
 
 from __future__ import annotations
@@ -48,18 +49,36 @@ def permute(key: int, n: int, p: int) -> int:
 
 @dataclass
 class Order:
-    """An order over runs of windows, numbered run by run."""
+    """An order over runs of windows, numbered run by run.
+
+    ``times`` are the times of the windows' first prediction rows (or last context rows), and a
+    ``batch_size`` of None is whole groups.
+    """
 
     runs: list[Run]
     order: str = "sequential"
     seed: int = 0
-    batch_size: int = 1
+    batch_size: int | None = 1
     num_replicas: int = 1
     tail: str = "short"
     weights: Sequence[float] | None = None
+    min_items: int = 1
+    times: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         self.windows = sum(count for _, count in self.runs)
+        self.of_blocks = self.order == "random_start" or self.of_groups
+        self.unit = 1 if self.of_blocks else self.size
+        """The positions of one rank in a step."""
+
+    @property
+    def of_groups(self) -> bool:
+        return self.order in ("cross_section", "cross_section_sequential")
+
+    @property
+    def size(self) -> int:
+        assert self.batch_size is not None
+        return self.batch_size
 
     def epoch(self, epoch: int) -> list[list[int]]:
         """The positions of an epoch."""
@@ -74,6 +93,12 @@ class Order:
             blocks = self.blocks(epoch)
             key = key_of(self.seed, epoch, 3)
             return [blocks[permute(key, len(blocks), p)] for p in range(len(blocks))]
+        if self.of_groups:
+            visited = groups = self.groups()
+            if self.order == "cross_section":
+                key = key_of(self.seed, epoch, 8)
+                visited = [groups[permute(key, len(groups), i)] for i in range(len(groups))]
+            return [piece for group in visited for piece in self.pieces(group)]
         assert self.order == "lanes"
         return [[w] for w in self.lanes(epoch)]
 
@@ -103,13 +128,23 @@ class Order:
         key = key_of(self.seed, epoch, 4)
         for number, (_, count) in enumerate(self.runs):
             run = list(range(first, first + count))
-            phase = below(draw(key, number), self.batch_size) or self.batch_size
+            phase = below(draw(key, number), self.size) or self.size
             blocks.append(run[:phase])
-            blocks += [
-                run[at : at + self.batch_size] for at in range(phase, count, self.batch_size)
-            ]
+            blocks += [run[at : at + self.size] for at in range(phase, count, self.size)]
             first += count
         return blocks
+
+    def groups(self) -> list[list[int]]:
+        """The groups that are large enough, by time."""
+        assert self.times is not None
+        of_time: dict[int, list[int]] = {}
+        for window, time in enumerate(self.times):
+            of_time.setdefault(time, []).append(window)
+        return [of_time[t] for t in sorted(of_time) if len(of_time[t]) >= self.min_items]
+
+    def pieces(self, group: list[int]) -> list[list[int]]:
+        size = self.batch_size or len(group)
+        return [group[at : at + size] for at in range(0, len(group), size)]
 
     def lanes(self, epoch: int) -> list[int]:
         items = list(self.of_items().values())
@@ -117,7 +152,7 @@ class Order:
         row = [w for i in range(len(items)) for w in items[permute(key, len(items), i)]]
         turn = below(key_of(self.seed, epoch, 6), self.windows)
         row = row[turn:] + row[:turn]
-        lanes = self.batch_size * self.num_replicas
+        lanes = self.size * self.num_replicas
         length = len(row) // lanes
         return [row[lane * length + t] for t in range(length) for lane in range(lanes)] + row[
             lanes * length :
@@ -129,12 +164,11 @@ class Order:
         Each has the number of positions that all ranks have consumed after it.
         """
         positions = self.epoch(epoch)
-        unit = 1 if self.order == "random_start" else self.batch_size
-        step = unit * self.num_replicas
+        step = self.unit * self.num_replicas
         ranks: list[list[tuple[list[int], int]]] = [[] for _ in range(self.num_replicas)]
         while consumed < len(positions):
             left = positions[consumed:]
-            sizes = [unit] * self.num_replicas
+            sizes = [self.unit] * self.num_replicas
             if len(left) < step:
                 if self.tail == "drop":
                     break

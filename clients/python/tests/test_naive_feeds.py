@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,16 @@ from draws import Table, specs, tables
 from naive import Naive
 from naive_orders import Order, Run
 
-ORDERS = ["sequential", "shuffle", "bootstrap", "random_start", "lanes"]
-FEEDS = 5
+ORDERS = [
+    "sequential",
+    "shuffle",
+    "bootstrap",
+    "random_start",
+    "lanes",
+    "cross_section",
+    "cross_section_sequential",
+]
+FEEDS = 7
 """Feeds tried on each frame, one an order."""
 
 
@@ -34,20 +43,21 @@ def test_feeds_serve_the_formulas_orders(
         windows = loaded.windows(**table.keywords(spec))
         everything = windows[:]
         numbers = {place: number for number, place in enumerate(found.places)}
+        times = [naive.group_time(*place) for place in found.places]
         for order in ORDERS:
             weights = (
                 weights_of(found.runs(naive.s), len(naive.items), data)
                 if order == "bootstrap"
                 else None
             )
-            options = data.draw(options_of(order, weights))
+            options = data.draw(options_of(order, weights, max(Counter(times).values())))
             note(f"windows({spec}).feed({options})")
             check(
                 naive,
                 windows,
                 everything,
                 numbers,
-                Order(found.runs(naive.s), **options),
+                Order(found.runs(naive.s), times=times, **options),
                 options,
                 data,
             )
@@ -79,13 +89,22 @@ def weights_of(runs: list[Run], items: int, data: st.DataObject) -> list[float] 
     return weights
 
 
-def options_of(order: str, weights: list[float] | None) -> st.SearchStrategy[dict[str, Any]]:
+def options_of(
+    order: str, weights: list[float] | None, largest: int
+) -> st.SearchStrategy[dict[str, Any]]:
+    """Options of a feed; the largest group has ``largest`` windows."""
     few = order == "lanes"  # with more lanes, each would be one or two windows long
+    sizes: st.SearchStrategy[int | None] = st.integers(1, 3 if few else 7)
+    more = {}
+    if order.startswith("cross_section"):
+        sizes |= st.none()
+        more["min_items"] = st.integers(1, largest)
     return st.fixed_dictionaries(
         {
+            **more,
             "order": st.just(order),
             "seed": st.integers(0, 2**64 - 1),
-            "batch_size": st.integers(1, 3 if few else 7),
+            "batch_size": sizes,
             "num_replicas": st.integers(1, 2 if few else 4),
             "tail": st.sampled_from(["short", "wrap", "drop"]),
             "weights": st.just(weights),
@@ -105,16 +124,16 @@ def check(
     """Check every rank, from the start of an epoch and from a cursor inside it."""
     epoch = data.draw(st.sampled_from([0, 1, 2, 2**64 - 2]))
     dealt = order.deal(epoch)
-    fewest = sum(-(-count // order.batch_size) for _, count in order.runs)
-    least = (fewest, 1) if order.order == "random_start" else (order.windows, order.batch_size)
-    if order.tail == "drop" and least[0] < least[1] * order.num_replicas:
+    fewest = len(order.epoch(epoch))
+    if order.order == "random_start":
+        fewest = sum(-(-count // order.size) for _, count in order.runs)
+    if order.tail == "drop" and fewest < order.unit * order.num_replicas:
         with pytest.raises(tensorcache.SpecError, match="drop"):
             windows.feed(**options)
         return
-    unit = 1 if order.order == "random_start" else order.batch_size
     places = list(numbers)
     steps = data.draw(st.integers(0, len(dealt[0])))
-    consumed = min(steps * unit * order.num_replicas, len(order.epoch(epoch)))
+    consumed = min(steps * order.unit * order.num_replicas, len(order.epoch(epoch)))
     rest = order.deal(epoch, consumed)
     for rank in range(order.num_replicas):
         with windows.feed(**options, rank=rank, mask=data.draw(st.booleans())) as feed:

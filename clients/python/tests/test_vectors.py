@@ -132,21 +132,56 @@ def four_runs(cache: tensorcache.Cache) -> tensorcache.Windows:
     ids=lambda v: "-".join(str(value) for value in v["options"].values() if value != 1 << 63),
 )
 def test_orders(four_runs: tensorcache.Windows, vector: dict[str, Any]) -> None:
+    check_order(four_runs, vector)
+
+
+@pytest.fixture(scope="module")
+def four_items(cache: tensorcache.Cache) -> tensorcache.Windows:
+    """Return windows of one row at the times of the vectors of groups."""
+    runs, times = (kept("cross_section")[0][key] for key in ("runs", "times"))
+    columns = {
+        "id": np.repeat([item for item, _ in runs], [count for _, count in runs]),
+        "t": [
+            first + step * i
+            for (_, count), (first, step) in zip(runs, times, strict=True)
+            for i in range(count)
+        ],
+        "v": np.arange(37.0),
+    }
+    return cache.put("groups", columns, item_id="id", time="t").windows(context_length=1)
+
+
+@pytest.mark.parametrize(
+    "vector",
+    kept("cross_section"),
+    ids=lambda v: "-".join(str(value) for value in v["options"].values() if value != 1 << 63),
+)
+def test_orders_of_groups(four_items: tensorcache.Windows, vector: dict[str, Any]) -> None:
+    check_order(four_items, vector)
+
+
+def check_order(windows: tensorcache.Windows, vector: dict[str, Any]) -> None:
+    """Compare the loops' batches and those of feeds with a vector."""
     options, epoch, consumed = vector["options"], vector["epoch"], vector["consumed"]
-    everything = four_runs[:]
+    everything = windows[:]
     numbers = {
         place: n
         for n, place in enumerate(
             zip(everything.item.tolist(), everything.start.tolist(), strict=True)
         )
     }
-    order = Order([(item, count) for item, count in vector["runs"]], **options)
+    times = [
+        first + step * i
+        for (_, count), (first, step) in zip(vector["runs"], vector.get("times", []), strict=False)
+        for i in range(count)
+    ]
+    order = Order([(item, count) for item, count in vector["runs"]], times=times, **options)
     for rank in range(options["num_replicas"]):
         steps = [step for step in vector["steps"] if step["windows"][rank]]
         want = [(step["windows"][rank], step["next"]) for step in steps]
         assert order.deal(epoch, consumed)[rank] == want
         got, resets = [], []
-        with four_runs.feed(**options, rank=rank) as feed:
+        with windows.feed(**options, rank=rank) as feed:
             feed.load_state_dict({**feed.state_dict(), "epoch": epoch, "consumed": consumed})
             for batch in feed:
                 served = [
@@ -157,7 +192,7 @@ def test_orders(four_runs: tensorcache.Windows, vector: dict[str, Any]) -> None:
                 resets.append(batch.reset.tolist() if batch.reset is not None else None)
             assert feed.state_dict()["epoch"] == epoch + 1
         # After the last batch of an epoch the state is the next epoch's start.
-        assert [windows for windows, _ in got] == [windows for windows, _ in want]
+        assert [served for served, _ in got] == [served for served, _ in want]
         assert [after for _, after in got[:-1]] == [after for _, after in want[:-1]]
         if options["order"] == "lanes":
             assert resets == [step["reset"][rank] for step in steps]

@@ -99,6 +99,23 @@ def test_shuffle_order_and_tail_options(windows: tensorcache.Windows) -> None:
             first(**options)
 
 
+@pytest.mark.parametrize("more", [{}, {"resident": True}, {"pin_memory": True}], ids=str)
+def test_whole_groups(cache: tensorcache.Cache, more: dict[str, Any]) -> None:
+    columns = {"id": [0] * 6 + [1] * 4, "t": [*range(6), *range(2, 6)], "v": np.arange(10.0)}
+    data = cache.put("groups", columns, item_id="id", time="t")
+    options = {"batch_size": None, "order": "cross_section", "min_items": 2, "format": "dict"}
+    with tensorcache.torch.loader(data.windows(context_length=2), **options, **more) as loader:
+        assert (len(loader), loader.batch_size) == (3, None)
+        for _ in range(2):
+            batches = [(batch["item"].tolist(), batch["start"].tolist()) for batch in loader]
+            assert sorted(batches) == [([0, 1], [start + 2, start]) for start in range(3)]
+    options |= {"batch_size": 1, "tail": "short"}
+    with tensorcache.torch.loader(
+        data.windows(context_length=2), rank=1, num_replicas=4, **options, **more
+    ) as loader:
+        assert len(loader) == len(list(loader)) == 2
+
+
 @pytest.mark.parametrize(
     "name", ["shuffle", "drop_last", "resident", "pin_memory", "reconnect", "mask"]
 )

@@ -279,6 +279,23 @@ def test_the_code_gives_the_same_windows(
         assert reply["windows"] == planned
 
 
+def test_whole_groups_are_planned(dashboard: Dashboard, etth1: Dataset) -> None:
+    dashboard.refusals = 1
+    page = opened(dashboard.go("#/datasets/etth1", **PAPERS))
+    box = page.get_by_label("batch_size", exact=True)
+    box.evaluate("e => e.closest('details').open = true")
+    box.fill("all")
+    expect(page.locator(f"#{box.get_attribute('id')}-problem")).to_contain_text("null is for order")
+    page.get_by_label("order", exact=True).select_option("cross_section")
+    expect(page.locator(".answer")).to_contain_text("16,989 batches, the last of 1")
+    python = page.get_by_label("Python lines", exact=True).inner_text()
+    assert 'batch_size=None, order="cross_section"' in python
+    command = page.get_by_label("Command line lines", exact=True).inner_text()
+    assert "--batch-size all --order cross_section" in command
+    page.reload()
+    expect(opened(page).get_by_label("batch_size", exact=True)).to_have_value("all")
+
+
 def test_a_million_rows_come_as_few_points_and_keep_their_spike(
     dashboard: Dashboard, cache: Cache, etth1: Dataset
 ) -> None:

@@ -44,8 +44,10 @@ class FeedOptions(BatchOptions, total=False):
 
     Attributes:
         order: ``"sequential"``, ``"shuffle"``, ``"bootstrap"`` (with replacement, see ``weights``),
-            ``"random_start"`` (blocks of neighbouring windows) or ``"lanes"`` (for stateful
-            recurrent models, with ``batch.reset``; needs ``stride=context_length``).
+            ``"random_start"`` (blocks of neighbouring windows), ``"lanes"`` (for stateful
+            recurrent models, with ``batch.reset``; needs ``stride=context_length``),
+            ``"cross_section"`` or ``"cross_section_sequential"`` (a batch has the windows of all
+            items at one time, for models that rank items; times in random order, or ascending).
             docs/WINDOWS.md has their formulas.
         rank: the number of this trainer among ``num_replicas``, from 0.
         num_replicas: how many trainers share an epoch.

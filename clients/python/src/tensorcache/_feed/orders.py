@@ -33,6 +33,8 @@ ORDERS: Mapping[str, Traits] = MappingProxyType({
     "bootstrap": Traits(),
     "random_start": Traits(blocks=True, batches=random_start.of_epoch),
     "lanes": Traits(),
+    "cross_section": Traits(blocks=True, groups=True),
+    "cross_section_sequential": Traits(blocks=True, groups=True),
 })  # fmt: skip
 
 
