@@ -74,7 +74,8 @@ func TestThePageNamesEveryFieldOfARequest(t *testing.T) {
 			fields, _ := x["properties"].(map[string]any)
 			for name := range fields {
 				if !strings.Contains(text, `"`+name+`"`) && !strings.Contains(text, "`"+name+"`") {
-					t.Errorf("the page does not name %s", name)
+					t.Errorf("docs/HTTP.md does not name %s: add it to its request under Bodies",
+						name)
 				}
 			}
 			for _, v := range x {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -188,8 +189,7 @@ func TestUndocumentedBodiesAreRefused(t *testing.T) {
 		"a missing file": {"x/load", `{"sources": ["/no/such.csv"]}`, wire.SourceError,
 			"/no/such.csv: no such file"},
 		"a directory": {"x/load", `{"sources": ["/"]}`, wire.SourceError,
-			"/: is a directory without CSV, TSV, JSON Lines, Parquet, Arrow, NumPy or TFRecord " +
-				"files"},
+			"/: is a directory without " + files.FormatNames() + " files"},
 		"a device": {"x/load", `{"sources": ["/dev/null"]}`, wire.SourceError,
 			"/dev/null: is a device, want a file"},
 	} {

@@ -13,6 +13,7 @@ import pytest
 
 import tensorcache
 from tensorcache import _errors
+from tensorcache._load import options, recipe
 
 PACKAGE = Path(tensorcache.__file__).parent
 
@@ -155,3 +156,8 @@ def test_every_file_is_short() -> None:
 def test_the_client_works_without_docstrings() -> None:
     code = "import tensorcache; tensorcache.Windows.feed; tensorcache.torch.loader"
     subprocess.run([sys.executable, "-OO", "-c", code], check=True, timeout=60)
+
+
+def test_every_option_of_a_load_is_sent() -> None:
+    sent = {*options.FIELDS, *recipe.READERS, "recipe", "progress"}
+    assert set(options.FILE_DEFAULTS) == sent, "what is in neither FIELDS nor READERS is ignored"

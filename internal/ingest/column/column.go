@@ -105,9 +105,9 @@ func (c Column) Describe() string {
 
 // Want is a column that a load reads.
 type Want struct {
-	Index int // in the source
-	Role  layout.Role
-	Text  bool // cells are texts, also if they are numbers
+	Index int         // in the source
+	Role  layout.Role // RoleValue for a value column, never empty
+	Text  bool        // cells are texts, also if they are numbers
 }
 
 // CheckRole refuses a column that cannot have the role. The error is a [loaderr.SourceError].

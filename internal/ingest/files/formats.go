@@ -11,7 +11,7 @@ type Format struct {
 	Name       string   // as in error messages
 	Suffixes   []string // of file names, in lower case
 	Text       bool     // delimited text, to which the options of text files apply
-	Compressed bool     // also read from .gz and .zst
+	Compressed bool     // also read from .gz and .zst; without it, such a text is read as CSV
 }
 
 // Formats lists all formats, in the order of error messages.

@@ -15,6 +15,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
@@ -93,8 +94,8 @@ func TestInvalidArrowFilesAreRefused(t *testing.T) {
 		{"Feather 1", "FEA1xxxxFEA1", "x.arrow: is a Feather file of version 1, which is not read",
 			"version 2", option.Options{}},
 		{"compressed", loadtest.Compressed(t, ".gz", string(file)),
-			"x.arrow: is a compressed Arrow file, but only text, JSON Lines and TFRecord " +
-				"are read compressed",
+			"x.arrow: is a compressed Arrow file, but only " + files.CompressedNames() +
+				" are read compressed",
 			"decompress", option.Options{}},
 		{"null", string(file), `x.arrow: `, "", option.Options{Time: "f4"}},
 		{"delimiter", string(file), "delimiter: want it only for CSV and TSV files, not for ", "",

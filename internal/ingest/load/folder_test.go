@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
@@ -104,8 +105,7 @@ func TestInvalidFoldersAreRefused(t *testing.T) {
 		want, hint string
 	}{
 		{"nothing", map[string]string{"x.txt": "no"},
-			": is a directory without CSV, TSV, JSON Lines, Parquet, Arrow, NumPy or TFRecord files",
-			"suffix"},
+			": is a directory without " + files.FormatNames() + " files", "suffix"},
 		{"two kinds", map[string]string{"a.csv": "a\n1\n", "b.parquet": "x"},
 			": holds CSV and Parquet files (a.csv, b.parquet), want one kind", "name the files"},
 		{"folder", map[string]string{"a.csv": "a\n1\n", "more/b.csv": "a\n1\n"},

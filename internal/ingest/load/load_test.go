@@ -29,8 +29,8 @@ func TestPathsThatAreNotSourcesAreRefused(t *testing.T) {
 	defer l.Close()
 	for _, c := range []struct{ path, want, hint string }{
 		{filepath.Join(dir, "none.csv"), "no such file", ""},
-		{dir, "is a directory without CSV, TSV, JSON Lines, Parquet, Arrow, NumPy or " +
-			"TFRecord files", "recognized by their suffix"},
+		{dir, "is a directory without " + files.FormatNames() + " files",
+			"recognized by their suffix"},
 		{socket, "is a socket, want a file", "put"},
 		{"/dev/null", "is a device, want a file", ""},
 		{loadtest.File(t, "empty.csv", ""), "the file is empty", ""},

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -67,8 +68,8 @@ func TestInvalidCompressedTextIsRefused(t *testing.T) {
 			{"twice", loadtest.Compressed(t, suffix, good), "is compressed twice",
 				"decompress it first"},
 			{"Parquet", loadtest.Compressed(t, suffix, "PAR1xxxxxxxxPAR1"),
-				"is a compressed Parquet file, but only text, JSON Lines and TFRecord " +
-					"are read compressed",
+				"is a compressed Parquet file, but only " + files.CompressedNames() +
+					" are read compressed",
 				"decompress it first"},
 			{"binary", loadtest.Compressed(t, suffix, "a\x00b"), "is a binary file", ""},
 		} {

@@ -42,7 +42,8 @@ type Traits struct {
 	UsesMoments bool
 	// Searches is true if moments do not suffice to fit the step: it reads all values again.
 	Searches bool
-	// KeepsIntegers is true if the results of integers are integers.
+	// KeepsIntegers is true if the results of integers are integers. Values pass through float64,
+	// so integers beyond 2^53 are refused; see [Steps.Exact].
 	KeepsIntegers bool
 	// ExactIntegers is true if the step refuses integers that float64 may have rounded, although
 	// its results are floats.

@@ -72,7 +72,7 @@ type Target struct {
 	Dest     column.Sink
 	Row0     int64              // row of Dest to which the source's first row is written
 	Words    *column.Dictionary // of a text column
-	Observer column.Observer    // receives the values as they are read; may be nil
+	Observer column.Observer    // receives the values as they are read; nil or ignored is fine
 }
 
 // MissingReason returns the reason why the column cannot have a missing value.

@@ -19,7 +19,8 @@ type Step interface {
 	// begin prepares for the rows of a series.
 	begin(s series)
 	// resume continues a series of the generation that rows are appended to. last is the last value
-	// of the generation after the step, NaN if it is missing; resume returns it before the step.
+	// of the generation after the step, NaN if it is missing; resume returns it before the step. A
+	// step that loses this value returns last.
 	// It is also called without begin, and then only the result counts.
 	resume(s series, last float64) float64
 	// apply applies the step to the values of the series from a row on. to may be from, or the

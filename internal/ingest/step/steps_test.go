@@ -61,7 +61,8 @@ func TestEveryStepIsInEveryPublicInterface(t *testing.T) {
 				line = strings.NewReplacer("NAME", name, "Name", strings.ToUpper(name[:1])+
 					name[1:]).Replace(line)
 				if !strings.Contains("\n"+string(text), "\n"+line) {
-					t.Errorf("%s has no line %q", file, line)
+					t.Errorf("%s has no line %q: add the option there, and write the list again; "+
+						"see Add a step in CONTRIBUTING.md", file, line)
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package lines
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"unsafe"
 
@@ -54,7 +55,9 @@ type Values struct {
 	buffer     any  // []T of the column's type: the values of the span
 }
 
-// NewValues returns the values of a target. i is the index of the target.
+// NewValues returns the values of a target. i is the index of the target. The reader describes its
+// columns as [column.Column.Inferred]: the load then stores other dtypes than float64, float32 and
+// int64 in a second pass, and no target has them.
 func NewValues(i int, t source.Target) Values {
 	return Values{
 		Op:         opOf(t),
@@ -92,7 +95,7 @@ func opOf(t source.Target) Op {
 	case layout.Text:
 		return Text
 	}
-	return Skip
+	panic(fmt.Sprintf("column %q: no reader of lines stores %s", t.Name, t.Dest.DType))
 }
 
 // BeginSpan prepares the buffer for the rows of a span.
