@@ -16,8 +16,12 @@
 // deltas of DuckDB, and booleans in RLE. The first two are refused before any page is read; the
 // third is decoded here.
 //
-// parquet-go allocates as many bytes as a file declares, even if the file is smaller. So thrift.go
+// parquet-go allocates as many bytes as a file declares, even if the file is smaller. So footer.go
 // checks the footer and check_pages.go checks every page header before parquet-go reads them.
+//
+// parquet-go takes a column of an unknown type for a column of nulls, and refuses keys without
+// values, which the format allows. So footer.go and schema.go check the types, and parquet-go reads
+// a footer that has a value for each key.
 package parquet
 
 import (
@@ -64,14 +68,26 @@ func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	if err := checkMagic(path, f, st.Size()); err != nil {
+	footer, err := checkMagic(path, f, st.Size())
+	if err != nil {
 		return nil, err
 	}
 	file := pagecache.File{File: f}
-	pq, err := parquet.OpenFile(file, st.Size(), parquet.SkipPageIndex(true),
-		parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
+	var pq *parquet.File
+	err = parallel.Guard(path, func() error {
+		from, size, err := readFooter(file, st.Size(), footer)
+		if err != nil {
+			return footerError(path, err)
+		}
+		pq, err = parquet.OpenFile(from, size, parquet.SkipPageIndex(true),
+			parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
+		if err != nil {
+			return footerError(path, err)
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, footerError(path, err)
+		return nil, err
 	}
 	var hints []arrowHint
 	if schema, ok := pq.Lookup(arrowSchemaKey); ok {
@@ -106,27 +122,28 @@ func footerError(path string, err error) error {
 	}
 }
 
-// checkMagic returns an error if the file is not a complete Parquet file.
-func checkMagic(path string, f *os.File, size int64) error {
+// checkMagic returns the length of the footer, or an error if the file is not a complete Parquet
+// file.
+func checkMagic(path string, f *os.File, size int64) (footer int64, err error) {
 	var begin, end [4]byte
 	if size >= 12 {
 		for at, b := range map[int64][]byte{0: begin[:], size - 4: end[:]} {
 			if _, err := f.ReadAt(b, at); err != nil {
-				return files.AsSourceError(path, err)
+				return 0, files.AsSourceError(path, err)
 			}
 		}
 	}
 	switch {
 	case string(begin[:]) == "PARE" || string(end[:]) == "PARE":
-		return &loaderr.SourceError{Path: path, Reason: "is encrypted, which is not read"}
+		return 0, &loaderr.SourceError{Path: path, Reason: "is encrypted, which is not read"}
 	case string(begin[:]) != Magic:
-		return &loaderr.SourceError{
+		return 0, &loaderr.SourceError{
 			Path:   path,
 			Reason: "is not a Parquet file: it does not begin with " + Magic,
 			Hint:   "give it the suffix of its format, such as .csv, or write it again",
 		}
 	case string(end[:]) != Magic:
-		return &loaderr.SourceError{
+		return 0, &loaderr.SourceError{
 			Path:   path,
 			Reason: "is cut off: its end is not that of a Parquet file",
 			Hint:   loaderr.HintDamaged,
@@ -134,20 +151,17 @@ func checkMagic(path string, f *os.File, size int64) error {
 	}
 	var length [4]byte
 	if _, err := f.ReadAt(length[:], size-8); err != nil {
-		return files.AsSourceError(path, err)
+		return 0, files.AsSourceError(path, err)
 	}
 	n := int64(binary.LittleEndian.Uint32(length[:]))
 	if n > size-12 {
-		return &loaderr.SourceError{
+		return 0, &loaderr.SourceError{
 			Path:   path,
 			Reason: fmt.Sprintf("its footer of %d bytes is longer than the file", n),
 			Hint:   loaderr.HintDamaged,
 		}
 	}
-	if err := checkFooter(f, size, n); err != nil {
-		return footerError(path, err)
-	}
-	return nil
+	return n, nil
 }
 
 // checkRowCounts compares the row counts of the row groups with the row count of the file.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -36,6 +37,7 @@ func (f columnType) buffered() bool {
 // parquetColumn is a field of the Parquet schema.
 type parquetColumn struct {
 	*parquet.Column
+	element *format.SchemaElement
 	logical any       // value of the logical type, nil for none
 	hint    arrowHint // from the Arrow schema in the metadata
 }
@@ -47,15 +49,16 @@ func schemaFields(pq *parquet.File, hints []arrowHint) []parquetColumn {
 	at := 1 // element 0 is the root
 	out := make([]parquetColumn, 0, len(pq.Root().Columns()))
 	for i, c := range pq.Root().Columns() {
-		f := parquetColumn{Column: c}
+		// checkSchema has checked that each column has an element
+		f := parquetColumn{Column: c, element: &elements[at]}
 		if len(hints) == len(pq.Root().Columns()) {
 			f.hint = hints[i]
 		}
 		if l := c.Type().LogicalType(); l != nil {
 			f.logical = l.Value
 		}
-		if at < len(elements) && f.logical == nil && elements[at].LogicalType.Value != nil {
-			f.logical = elements[at].LogicalType.Value
+		if f.logical == nil && f.element.LogicalType.Value != nil {
+			f.logical = f.element.LogicalType.Value
 		}
 		out = append(out, f)
 		for left := 1; left > 0 && at < len(elements); at++ {
@@ -75,10 +78,13 @@ func columnTypeOf(c parquetColumn) (columnType, error) {
 		return columnType{},
 			errors.New("holds nested values (a list, map or struct), which are not read")
 	}
-	f := columnType{physical: c.Type().Kind()}
+	if err := checkElementType(c); err != nil {
+		return columnType{}, err
+	}
+	f := columnType{physical: parquet.Kind(c.element.Type.V)}
 	logical, ok := c.logical, false
 	// pandas writes a column of None so, with any physical type.
-	if _, f.allNull = logical.(*format.NullType); f.allNull {
+	if _, f.allNull = c.element.LogicalType.Value.(*format.NullType); f.allNull {
 		f.Kind = column.KindUnknown
 		return f, nil
 	}
@@ -118,6 +124,29 @@ func columnTypeOf(c parquetColumn) (columnType, error) {
 		return f, fmt.Errorf("is %s, which is not read", c.Type())
 	}
 	return f, f.applyArrowHint(c.hint, c.Name(), logical)
+}
+
+// checkElementType returns an error if the schema gives a column a type that the format does not
+// have, or two types that contradict each other. parquet-go takes a column of an unknown type for
+// one of nulls, and takes the physical type of a text or time from its logical type.
+func checkElementType(c parquetColumn) error {
+	e := c.element
+	known := e.LogicalType.Value != nil || !e.ConvertedType.Valid ||
+		e.ConvertedType.V >= deprecated.UTF8 && e.ConvertedType.V <= deprecated.Interval
+	reason := ""
+	switch {
+	case e.Type.V < format.Boolean || e.Type.V > format.FixedLenByteArray:
+		reason = fmt.Sprintf("is of the physical type %d, want 0 to 7", e.Type.V)
+	case !known:
+		reason = fmt.Sprintf("is of the converted type %d, want 0 to %d", e.ConvertedType.V,
+			deprecated.Interval)
+	case c.Type().Kind() >= 0 && c.Type().Kind() != parquet.Kind(e.Type.V):
+		reason = fmt.Sprintf("is %s, and its values are of the physical type %s", c.Type(),
+			e.Type.V)
+	default:
+		return nil
+	}
+	return &loaderr.HintedError{Reason: reason, Hint: loaderr.HintDamaged}
 }
 
 // setDecimal sets the type of a decimal. Decimals are loaded as the nearest float64.
@@ -201,10 +230,19 @@ func (p *parquetFile) checkChunks(c parquetColumn, f columnType) error {
 		if c.Index() >= len(chunks) {
 			return fmt.Errorf("row group %d has %d columns", g+1, len(chunks))
 		}
-		if f.allNull { // its pages are not read
-			continue
+		if err := p.checkChunkType(g, c); err != nil {
+			return err
 		}
 		meta := &chunks[c.Index()].MetaData
+		if f.allNull { // its pages are not read
+			if s := meta.Statistics; len(s.Min)+len(s.Max)+len(s.MinValue)+len(s.MaxValue) > 0 {
+				return &loaderr.HintedError{
+					Reason: fmt.Sprintf("is of the type null and has values in row group %d", g+1),
+					Hint:   loaderr.HintDamaged,
+				}
+			}
+			continue
+		}
 		switch meta.Codec {
 		case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd:
 		default:
@@ -228,19 +266,26 @@ func (p *parquetFile) checkChunks(c parquetColumn, f columnType) error {
 				Hint: "write the file with one compression for each column",
 			}
 		}
-		if rows := p.firstRows[g+1] - p.firstRows[g]; meta.NumValues != rows {
-			return &loaderr.HintedError{
-				Reason: fmt.Sprintf("has %d values in row group %d of %d rows",
-					meta.NumValues, g+1, rows),
-				Hint: loaderr.HintDamaged,
-			}
+	}
+	return nil
+}
+
+// checkChunkType refuses a column chunk whose type or number of values is not that of the schema
+// and of the row group g.
+func (p *parquetFile) checkChunkType(g int, c parquetColumn) error {
+	meta := &p.pq.Metadata().RowGroups[g].Columns[c.Index()].MetaData
+	if meta.Type != c.element.Type.V {
+		return &loaderr.HintedError{
+			Reason: fmt.Sprintf("is %s in row group %d and %s in the schema", meta.Type, g+1,
+				c.element.Type.V),
+			Hint: loaderr.HintDamaged,
 		}
-		if kind := parquet.Kind(meta.Type); kind != c.Type().Kind() {
-			return &loaderr.HintedError{
-				Reason: fmt.Sprintf("is %s in row group %d and %s in the schema", kind, g+1,
-					c.Type().Kind()),
-				Hint: loaderr.HintDamaged,
-			}
+	}
+	if rows := p.firstRows[g+1] - p.firstRows[g]; meta.NumValues != rows {
+		return &loaderr.HintedError{
+			Reason: fmt.Sprintf("has %d values in row group %d of %d rows",
+				meta.NumValues, g+1, rows),
+			Hint: loaderr.HintDamaged,
 		}
 	}
 	return nil

@@ -4,12 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// thriftReader decodes Parquet's metadata and limits what it allocates. parquet-go allocates every
+// thriftReader decodes page headers and limits what it allocates. parquet-go allocates every
 // declared length of a text and of a list, so one damaged byte can cost gigabytes.
 type thriftReader struct {
 	compactReader
@@ -72,11 +71,4 @@ func (r *thriftReader) checkLength(n int32, err error) error {
 		err = fmt.Errorf("a list of %d elements in %d bytes", n, r.limit)
 	}
 	return err
-}
-
-// checkFooter decodes a footer of n bytes and discards the result, before parquet-go allocates what
-// it declares.
-func checkFooter(f *os.File, size, n int64) error {
-	return newThriftDecoder(bufio.NewReaderSize(io.NewSectionReader(f, size-8-n, n), pageBuffer),
-		n).Decode(&struct{}{})
 }
