@@ -236,10 +236,17 @@ func TestParquetFilesOfParquetGoLoadUnchanged(t *testing.T) {
 // the footer is. A load must allocate at most 64 MiB, and an error must name the file.
 func TestDamagedParquetIsRefusedOrRead(t *testing.T) {
 	for _, name := range []string{"flat-snappy-plain", "flat-v2-zstd", "flat-encodings", "holes",
-		"bools-v2"} {
-		whole, err := os.ReadFile("testdata/" + name + ".parquet")
+		"bools-v2", "flat-v2-zstd of parquet-cpp", "holes of parquet-mr"} {
+		base, writer, _ := strings.Cut(name, " of ")
+		whole, err := os.ReadFile("testdata/" + base + ".parquet")
 		if err != nil {
 			t.Fatal(err)
+		}
+		switch writer {
+		case "parquet-cpp":
+			whole = loadtest.EditParquet(t, whole, flagAsPlain, writtenBy("parquet-cpp version 1.5.1"))
+		case "parquet-mr":
+			whole = loadtest.EditParquet(t, whole, nil, forgetDictionaryHeaders)
 		}
 		o := option.Options{Sources: []string{filepath.Join(t.TempDir(), "x.parquet")}}
 		if strings.HasPrefix(name, "flat") {

@@ -114,12 +114,14 @@ func (b *boolDecoder) decodePageV2(d *format.DataPageHeaderV2, size int64) error
 	if err != nil {
 		return err
 	}
-	levels := int64(d.DefinitionLevelsByteLength)
-	if d.RepetitionLevelsByteLength != 0 || levels < 0 || levels > int64(len(b.compressed)) {
-		return fmt.Errorf("levels of %d and %d bytes", d.RepetitionLevelsByteLength, levels)
+	// Some writers give a flat column repetition levels, which say nothing.
+	repetition := int64(d.RepetitionLevelsByteLength)
+	levels := repetition + int64(d.DefinitionLevelsByteLength)
+	if repetition < 0 || levels < repetition || levels > int64(len(b.compressed)) {
+		return fmt.Errorf("levels of %d and %d bytes", repetition, levels-repetition)
 	}
 	if b.nullable {
-		if err := b.decodeLevels(b.compressed[:levels], n); err != nil {
+		if err := b.decodeLevels(b.compressed[repetition:levels], n); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,8 @@ func onlyNullPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) bool 
 		d, size := &h.DataPageHeaderV2.V, h.CompressedPageSize
 		levels := make([]byte, max(0, min(int64(size), m.TotalCompressedSize)))
 		if d.NumValues <= 0 || d.NumNulls != d.NumValues || int64(d.NumValues) > rows ||
-			d.RepetitionLevelsByteLength != 0 || size != d.DefinitionLevelsByteLength {
+			d.RepetitionLevelsByteLength < 0 || d.DefinitionLevelsByteLength < 0 ||
+			int64(size) != int64(d.RepetitionLevelsByteLength)+int64(d.DefinitionLevelsByteLength) {
 			return false
 		}
 		if _, err := io.ReadFull(r, levels); err != nil ||
@@ -33,7 +34,7 @@ func onlyNullPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) bool 
 			return false
 		}
 		present := make([]uint8, d.NumValues)
-		if decodeHybrid(levels, present) != nil {
+		if decodeHybrid(levels[d.RepetitionLevelsByteLength:], present) != nil {
 			return false
 		}
 		for _, l := range present {

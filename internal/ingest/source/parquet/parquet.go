@@ -7,6 +7,8 @@
 // parquet-go, which also produces the error message if the chunk is damaged. It decodes all texts
 // as well. Booleans have a decoder of their own, boolean_pages.go.
 //
+// old_writers.go works around the defects of old writers that all readers work around.
+//
 // schedule.go orders the chunks, read.go runs the workers, and pruning.go returns the statistics by
 // which row groups are skipped.
 //
@@ -47,6 +49,7 @@ import (
 type parquetFile struct {
 	source.Settings
 	file    pagecache.File
+	pages   *patchedFile // file, as every decoder but the fast path reads it
 	name    string
 	size    int64
 	pq      *parquet.File
@@ -73,13 +76,15 @@ func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 		return nil, err
 	}
 	file := pagecache.File{File: f}
+	pages := &patchedFile{}
 	var pq *parquet.File
 	err = parallel.Guard(path, func() error {
 		from, size, err := readFooter(file, st.Size(), footer)
 		if err != nil {
 			return footerError(path, err)
 		}
-		pq, err = parquet.OpenFile(from, size, parquet.SkipPageIndex(true),
+		pages.ReaderAt = from
+		pq, err = parquet.OpenFile(pages, size, parquet.SkipPageIndex(true),
 			parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
 		if err != nil {
 			return footerError(path, err)
@@ -98,6 +103,7 @@ func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	p := &parquetFile{
 		Settings: w,
 		file:     file,
+		pages:    pages,
 		name:     path,
 		size:     st.Size(),
 		pq:       pq,

@@ -69,6 +69,11 @@ func (p *parquetFile) ReadRows(ctx context.Context, to []source.Target, m *progr
 		}
 		f.groupsRead, f.skippedBefore = append(f.groupsRead, g), append(f.skippedBefore, skipped)
 	}
+	var columns []int
+	for _, t := range to {
+		columns = append(columns, t.Index)
+	}
+	p.repair(columns)
 	rows0, bytes0 := m.Rows.Load(), m.Bytes.Load()
 	var cells atomic.Int64
 	order := newChunkSchedule(f.groupBytes(), len(to), p.Workers)
@@ -125,7 +130,7 @@ func (f *fileRead) decodeChunk(w *readWorker, g, column int, t source.Target) er
 			codec:    c.Compression(),
 		}
 		b.meta = &chunk.MetaData
-		return b.read(f.file)
+		return b.read(f.pages)
 	}
 	if typ.buffered() {
 		t.Dest.ColumnWriter = w.buffered(column, t.Dest.ColumnWriter)
@@ -153,11 +158,11 @@ func (f *fileRead) decodeChunk(w *readWorker, g, column int, t source.Target) er
 		rows:     n,
 		maxLevel: byte(c.MaxDefinitionLevel()),
 	}
-	if err := checkPages(f.file, &chunk.MetaData, n); err != nil {
+	if err := checkPages(f.pages, &chunk.MetaData, n); err != nil {
 		return err
 	}
-	err = p.read(f.file, &chunk.MetaData, f.groups[g].ColumnChunks()[c.Index()].Pages())
-	if errors.Is(err, snappy.ErrCorrupt) && onlyNullPages(f.file, &chunk.MetaData, n) {
+	err = p.read(f.pages, &chunk.MetaData, f.groups[g].ColumnChunks()[c.Index()].Pages())
+	if errors.Is(err, snappy.ErrCorrupt) && onlyNullPages(f.pages, &chunk.MetaData, n) {
 		return p.writeAllMissing(n)
 	}
 	return err
