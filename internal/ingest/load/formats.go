@@ -31,7 +31,7 @@ type fileReader struct {
 
 // fileReaders are tried in this order. A file that none of them matches is text.
 var fileReaders = []fileReader{
-	{"Parquet", begins(parquet.Magic), true, parquet.Open},
+	{"Parquet", parquet.Is, true, parquet.Open},
 	{"Arrow", begins(arrow.StreamMagic), false, openArrow(true)},
 	{"Arrow", begins(arrow.FileMagic), false, openArrow(false)},
 	{"NumPy", begins(numpy.NpyMagic), false, numpy.OpenNpy},

@@ -355,3 +355,43 @@ func TestNestedValuesEnd(t *testing.T) {
 		loadtest.Refused(t, err, "nested too deeply", loaderr.HintDamaged)
 	}
 }
+
+// TestEncryptedColumnsAreRefusedAndOthersRead reads a file with an encrypted column, and with the
+// metadata of that column or without it.
+func TestEncryptedColumnsAreRefusedAndOthersRead(t *testing.T) {
+	const encrypted, plain = 3, 7
+	for _, withMetadata := range []bool{false, true} {
+		file := editFooter(t, typedFile(t), func(m *format.FileMetaData) {
+			m.EncryptionAlgorithm.Value = &format.AesGcmV1{}
+			for g := range m.RowGroups {
+				c := &m.RowGroups[g].Columns[encrypted]
+				c.CryptoMetadata.Value = &format.EncryptionWithColumnKey{
+					PathInSchema: []string{"int64"},
+				}
+				if !withMetadata {
+					c.MetaData, c.EncryptedColumnMetadata = format.ColumnMetaData{}, []byte{1}
+				}
+			}
+		})
+		pages, footer := splitFooter(file)
+		file = withFooter(pages, append(bytes.Clone(footer), make([]byte, signatureBytes)...))
+		_, err := describeColumn(t, file, encrypted)
+		loadtest.Refused(t, err, `column "int64": is encrypted`, "read it with its keys")
+		if _, err := describeColumn(t, file, plain); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := openBytes(t, append([]byte("PARE"), make([]byte, 40)...))
+	loadtest.Refused(t, err, "is an encrypted Parquet file", "read it with its keys")
+}
+
+func TestColumnsInOtherFilesAreRefused(t *testing.T) {
+	file := editFooter(t, typedFile(t), func(m *format.FileMetaData) {
+		m.RowGroups[1].Columns[3].FilePath = "part-0.parquet"
+	})
+	_, err := describeColumn(t, file, 3)
+	loadtest.Refused(t, err, `has its values in another file, "part-0.parquet"`, "load that file")
+	if _, err := describeColumn(t, file, 7); err != nil {
+		t.Error(err)
+	}
+}

@@ -27,6 +27,7 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -140,8 +141,12 @@ func checkMagic(path string, f *os.File, size int64) (footer int64, err error) {
 		}
 	}
 	switch {
-	case string(begin[:]) == "PARE" || string(end[:]) == "PARE":
-		return 0, &loaderr.SourceError{Path: path, Reason: "is encrypted, which is not read"}
+	case string(begin[:]) == encryptedMagic || string(end[:]) == encryptedMagic:
+		return 0, &loaderr.SourceError{
+			Path:   path,
+			Reason: "is an encrypted Parquet file, which is not read",
+			Hint:   hintEncrypted,
+		}
 	case string(begin[:]) != Magic:
 		return 0, &loaderr.SourceError{
 			Path:   path,
@@ -273,5 +278,16 @@ func (p *parquetFile) locate(err error, group int, t source.Target) error {
 	return e
 }
 
-// Magic begins and ends every Parquet file.
+// Magic begins and ends every Parquet file whose footer is not encrypted.
 const Magic = "PAR1"
+
+// encryptedMagic begins and ends a file whose footer is encrypted.
+const encryptedMagic = "PARE"
+
+// hintEncrypted is the hint for an encrypted file or column.
+const hintEncrypted = "read it with its keys, as pyarrow does, and write it again without encryption"
+
+// Is reports whether the first bytes of a file are those of a Parquet file, encrypted or not.
+func Is(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(Magic)) || bytes.HasPrefix(head, []byte(encryptedMagic))
+}

@@ -230,6 +230,9 @@ func (p *parquetFile) checkChunks(c parquetColumn, f columnType) error {
 		if c.Index() >= len(chunks) {
 			return fmt.Errorf("row group %d has %d columns", g+1, len(chunks))
 		}
+		if err := checkPlacement(&chunks[c.Index()]); err != nil {
+			return err
+		}
 		if err := p.checkChunkType(g, c); err != nil {
 			return err
 		}
@@ -265,6 +268,23 @@ func (p *parquetFile) checkChunks(c parquetColumn, f columnType) error {
 					meta.Codec, g+1),
 				Hint: "write the file with one compression for each column",
 			}
+		}
+	}
+	return nil
+}
+
+// checkPlacement refuses a column chunk whose pages are encrypted or in another file.
+func checkPlacement(c *format.ColumnChunk) error {
+	switch {
+	case c.CryptoMetadata.Value != nil || len(c.EncryptedColumnMetadata) > 0:
+		return &loaderr.HintedError{
+			Reason: "is encrypted, which is not read",
+			Hint:   hintEncrypted + ", or leave the column out with --columns",
+		}
+	case c.FilePath != "":
+		return &loaderr.HintedError{
+			Reason: fmt.Sprintf("has its values in another file, %s", loaderr.Quote(c.FilePath)),
+			Hint:   "load that file",
 		}
 	}
 	return nil
