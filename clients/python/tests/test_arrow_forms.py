@@ -73,11 +73,12 @@ def test_versions_and_dictionaries(
     assert data["n"].tolist() == want["n"].to_pylist()
 
 
+@pytest.mark.parametrize("suffix", ["", ".bin"])
 @pytest.mark.parametrize("form", ["arrow", "arrows"])
 def test_what_arrow_wrote_before_0_15_is_refused(
-    cache: tensorcache.Cache, tmp_path: Path, form: str
+    cache: tensorcache.Cache, tmp_path: Path, form: str, suffix: str
 ) -> None:
-    path = tmp_path / f"x.{form}"
+    path = tmp_path / f"x.{form}{suffix}"
     write(path, [FIRST], form, {"use_legacy_format": True, "metadata_version": V4})
     with pytest.raises(tensorcache.TensorcacheError, match=r"0\.15") as caught:
         cache.load("old", path)

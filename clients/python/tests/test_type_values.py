@@ -91,11 +91,13 @@ def test_lists_that_are_missing_are_nan(cache: tensorcache.Cache, tmp_path: Path
 
 
 def test_a_type_that_is_newer_than_our_reader_is_named(cache: tensorcache.Cache) -> None:
-    table = pa.table({"t": [1, 2], "d": pa.array([1, 2], pa.decimal32(5, 2))})
-    with pytest.raises(
-        tensorcache.SourceError, match=r'column "d": has a type that is not read.*\n.*decimal128'
-    ):
-        cache.put("newer", table)
+    for kind in (pa.decimal32(5, 2), pa.list_(pa.decimal32(5, 2))):
+        table = pa.table({"t": [1, 2], "d": pa.array([None, None], kind)})
+        with pytest.raises(
+            tensorcache.SourceError,
+            match=r'column "d": is decimal32\(5, 2\), which is not read.*\n.*decimal128',
+        ):
+            cache.put("newer", table)
 
 
 def test_dtype_for_all_floats_or_by_column(cache: tensorcache.Cache, tmp_path: Path) -> None:

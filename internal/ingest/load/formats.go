@@ -119,7 +119,7 @@ func openAs(path, name string, f *os.File, head []byte, s source.Settings,
 		}
 		return reader, nil
 	}
-	if err := refuse(path, head); err != nil {
+	if err := refuse(path, f, head); err != nil {
 		return nil, err
 	}
 	return text.Open(path, name, f, s)
@@ -169,14 +169,20 @@ var refusals = []struct {
 }
 
 // refuse refuses a file whose first bytes are not text.
-func refuse(path string, head []byte) error {
+func refuse(path string, f *os.File, head []byte) error {
+	binary := bytes.IndexByte(head, 0) >= 0
+	if binary {
+		if err := arrow.CheckOldStream(path, f); err != nil {
+			return err
+		}
+	}
 	for _, r := range refusals {
 		if bytes.HasPrefix(head, []byte(r.magic)) {
 			is := strings.ReplaceAll(r.is, "COMPRESSED", files.CompressedNames())
 			return &loaderr.SourceError{Path: path, Reason: is, Hint: r.hint}
 		}
 	}
-	if bytes.IndexByte(head, 0) < 0 {
+	if !binary {
 		return nil
 	}
 	if f, _ := files.FormatOf(path); f.Name == "Arrow" {

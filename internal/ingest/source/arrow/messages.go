@@ -117,11 +117,8 @@ func (s *streamReader) readMessage(at int64) (*message, error) {
 		return nil, err
 	}
 	root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
-	if v := root.GetInt16Slot(messageVersion, 0); v != versionV4 && v != versionV5 {
-		return nil, &loaderr.SourceError{
-			Reason: fmt.Sprintf("has metadata of version %d, want 4 or 5", v+1),
-			Hint:   s.hint("write it with another version of Arrow"),
-		}
+	if err := s.checkVersion(root.GetInt16Slot(messageVersion, 0)); err != nil {
+		return nil, err
 	}
 	m.block.meta, m.block.body = 8+length, root.GetInt64Slot(messageBody, 0)
 	m.bodyAt = at + length
@@ -149,6 +146,9 @@ func (s *streamReader) endedEarly() error {
 // addSchema stores what the schema of the stream declares.
 func (s *streamReader) addSchema(schema flatbuffers.Table) error {
 	if err := checkEndianness(schema); err != nil {
+		return err
+	}
+	if err := checkTypes(schema, arrowmeta.SchemaFields); err != nil {
 		return err
 	}
 	s.dictionaryShapes = map[int64]arrowmeta.Shape{}

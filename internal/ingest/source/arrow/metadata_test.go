@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,7 +13,11 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // schemaOfAll returns the metadata of a stream with every type of Arrow.
@@ -164,9 +169,7 @@ func TestAcceptedMetadataCanBeRead(t *testing.T) {
 			if root.GetByteSlot(arrowmeta.MessageType, 0) == arrowmeta.TypeSchema {
 				arrowmeta.ShapeOf(schema, arrowmeta.SchemaFields, map[int64]arrowmeta.Shape{})
 			}
-			message := append(binary.LittleEndian.AppendUint32([]byte(StreamMagic), uint32(len(b))),
-				b...)
-			if r, err := ipc.NewReader(bytes.NewReader(message)); err == nil {
+			if r, err := ipc.NewReader(bytes.NewReader(messageOf(b))); err == nil {
 				r.Release()
 			}
 		}()
@@ -207,5 +210,126 @@ func TestShapeOfASchema(t *testing.T) {
 	}
 	if _, enough := got.Has(flatbuffers.Table{Bytes: make([]byte, 16), Pos: 4}); enough {
 		t.Error("a batch without arrays has enough of them")
+	}
+}
+
+// openFile opens a file with these bytes.
+func openFile(t *testing.T, b []byte) error {
+	t.Helper()
+	path := loadtest.File(t, "x.arrows", string(b))
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	_, err = OpenFile(path, f, true, source.Settings{
+		Workers:       1,
+		Decompression: files.Decompression{Dir: t.TempDir()},
+	})
+	return err
+}
+
+// messageOf returns a stream that begins with metadata.
+func messageOf(metadata []byte) []byte {
+	return append(binary.LittleEndian.AppendUint32([]byte(StreamMagic), uint32(len(metadata))),
+		metadata...)
+}
+
+// TestOtherVersionsOfMetadataAreNotDamaged gives a schema the numbers of other versions.
+func TestOtherVersionsOfMetadataAreNotDamaged(t *testing.T) {
+	good := schemaOfAll(t)
+	root := flatbuffers.Table{Bytes: good, Pos: flatbuffers.GetUOffsetT(good)}
+	at := int(root.Pos) + int(root.Offset(messageVersion))
+	for version, hint := range map[int16]string{
+		0: "metadata of version 5", 2: "metadata of version 5", 5: "metadata of version 5",
+		15: "metadata of version 5", 16: loaderr.HintDamaged, -1: loaderr.HintDamaged,
+	} {
+		b := bytes.Clone(good)
+		binary.LittleEndian.PutUint16(b[at:], uint16(version))
+		err := openFile(t, messageOf(b))
+		loadtest.Refused(t, err, "has metadata of version", hint)
+	}
+}
+
+// TestTypesOfLaterVersionsAreNamed gives a decimal, which may be inside a list, the widths that
+// later versions of Arrow have, and a column a type that they may have.
+func TestTypesOfLaterVersionsAreNamed(t *testing.T) {
+	// A width of 128 bits is not written.
+	decimal := &arrow.Decimal256Type{Precision: 9, Scale: 2}
+	for _, kind := range []arrow.DataType{decimal, arrow.ListOf(decimal),
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: decimal}} {
+		good := loadtest.ArrowSchema(t, []arrow.Field{{Name: "a", Type: arrow.Null},
+			{Name: "d", Type: kind}})
+		width := bytes.Index(good, []byte{0, 1, 0, 0, 2, 0, 0, 0, 9, 0, 0, 0})
+		for bits, want := range map[byte]string{
+			32: `column "d": is decimal32(9, 2), which is not read`,
+			64: `column "d": is decimal64(9, 2), which is not read`,
+			7:  `column "d": has a type that Arrow does not have`,
+		} {
+			b := bytes.Clone(good)
+			b[width], b[width+1] = bits, 0
+			hint := "decimal128 or float64"
+			if bits == 7 {
+				hint = loaderr.HintDamaged
+			}
+			loadtest.Refused(t, openFile(t, b), want, hint)
+		}
+	}
+	good := schemaOfAll(t)
+	root := flatbuffers.Table{Bytes: good, Pos: flatbuffers.GetUOffsetT(good)}
+	var schema flatbuffers.Table
+	root.Union(&schema, flatbuffers.UOffsetT(root.Offset(arrowmeta.MessageHeader)))
+	field := schema.Indirect(
+		schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields))) + 4*2)
+	good[int(field)+int((&flatbuffers.Table{Bytes: good, Pos: field}).Offset(
+		arrowmeta.FieldTypeKind))] = typeLast + 1
+	loadtest.Refused(t, openFile(t, messageOf(good)),
+		`column "float64": is of type 27 of a later version of Arrow`, "cast the column")
+}
+
+// TestStreamsOfOldVersionsAreRecognized writes a schema as Arrow did before version 0.15, whose
+// first bytes are a length.
+func TestStreamsOfOldVersionsAreRecognized(t *testing.T) {
+	schema := schemaOfAll(t)
+	old := append(binary.LittleEndian.AppendUint32(nil, uint32(len(schema))), schema...)
+	for _, c := range []struct {
+		text string
+		old  bool
+	}{
+		{string(old), true},
+		{string(old) + "\x00\x00\x00\x00", true},
+		{string(old[:len(old)-1]), false},
+		{"\x08\x00\x00\x00" + strings.Repeat("\x00", 8), false},
+		{"\xff\xff\xff\x7f" + strings.Repeat("\x00", 8), false},
+		{"\x00", false},
+		{"", false},
+	} {
+		path := loadtest.File(t, "x.bin", c.text)
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = CheckOldStream(path, f)
+		f.Close()
+		if c.old {
+			loadtest.Refused(t, err, path+": is in the form that Arrow had before version 0.15",
+				"write it again")
+		} else if err != nil {
+			t.Errorf("%.20q: %v", c.text, err)
+		}
+	}
+}
+
+// TestHintsForColumnsOfFilesAreNotThoseOfPut compares the hint for a type that is not read, of a
+// file and of a connection.
+func TestHintsForColumnsOfFilesAreNotThoseOfPut(t *testing.T) {
+	for name, want := range map[string]string{
+		"x.arrows": "leave the column out with --columns, or cast it and write the file again",
+		"":         "leave the column out, or cast it before it is sent",
+	} {
+		s := &streamReader{name: name, schema: arrow.NewSchema([]arrow.Field{
+			{Name: "a", Type: arrow.BinaryTypes.Binary}}, nil)}
+		_, err := s.Describe(make([]column.Want, 1))
+		loadtest.Refused(t, err, `column "a": is binary, which is not read`, want)
 	}
 }

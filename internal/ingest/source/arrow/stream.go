@@ -109,15 +109,14 @@ func (s *streamReader) open(mem *batchMemory) (*ipc.Reader, error) {
 	return r, nil
 }
 
-// unknownType matches Arrow v15's error for a field whose type it does not know, such as decimal32,
-// or whose type is invalid.
-var unknownType = regexp.MustCompile(
-	`could not convert field (\d+) from flatbuf: (?:arrow/ipc: could not convert field type: )?(.*)`)
+// invalidType matches Arrow v15's error for a field whose type is invalid. checkTypes has refused
+// the types that it does not know.
+var invalidType = regexp.MustCompile(`could not convert field (\d+) from flatbuf`)
 
 // schemaError names the column of a schema that cannot be read. The error also occurs for columns
 // that are not loaded, because batches cannot be decoded without their type.
 func (s *streamReader) schemaError(err error) error {
-	m := unknownType.FindStringSubmatch(err.Error())
+	m := invalidType.FindStringSubmatch(err.Error())
 	if m == nil {
 		return &loaderr.SourceError{
 			Reason: "the Arrow stream cannot be read: " + err.Error(),
@@ -125,8 +124,8 @@ func (s *streamReader) schemaError(err error) error {
 		}
 	}
 	e := &loaderr.SourceError{
-		Reason: "has a type that is not read: " + m[2],
-		Hint:   "cast the column before it is written, as decimals to decimal128",
+		Reason: "has a type that Arrow does not have, such as an integer of 7 bits",
+		Hint:   s.hint("write the column with a type of Arrow"),
 	}
 	if i, err := strconv.Atoi(m[1]); err == nil && i < len(s.columns) {
 		e.Column = s.columns[i].Name
@@ -176,6 +175,9 @@ func (s *streamReader) Describe(w []column.Want) ([]column.Column, error) {
 				Column: f.Name,
 				Reason: err.Error(),
 				Hint:   "leave the column out, or cast it before it is sent",
+			}
+			if s.name != "" {
+				e.Hint = "leave the column out with --columns, or cast it and write the file again"
 			}
 			if r := (*loaderr.HintedError)(nil); errors.As(err, &r) {
 				e.Hint = r.Hint

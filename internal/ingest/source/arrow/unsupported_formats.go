@@ -2,12 +2,17 @@ package arrow
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 const hintOldArrow = "read it with pyarrow and write it again, without use_legacy_format"
@@ -27,25 +32,131 @@ func checkEndianness(schema flatbuffers.Table) error {
 	}
 }
 
-// messageError returns the error for bytes that begin no message. Before version 0.15, Arrow wrote
-// only the length there.
-func (s *streamReader) messageError(at int64) error {
+// Number of a decimal in the union of field types, the slots of its table, and the largest number
+// of a type that Arrow v15 knows.
+const (
+	typeDecimal      = 7
+	decimalPrecision = 4
+	decimalScale     = 6
+	decimalBits      = 8
+	typeLast         = 26
+)
+
+// checkTypes refuses types of later versions of Arrow in a table's fields or in their children.
+// Arrow v15 cannot decode batches of which it does not know a type, also if that column is not
+// loaded.
+func checkTypes(t flatbuffers.Table, fields flatbuffers.VOffsetT) error {
+	o := flatbuffers.UOffsetT(t.Offset(fields))
+	for i := 0; o != 0 && i < t.VectorLen(o); i++ {
+		field := flatbuffers.Table{Bytes: t.Bytes,
+			Pos: t.Indirect(t.Vector(o) + flatbuffers.UOffsetT(i)*4)}
+		err := checkType(field)
+		if err == nil {
+			err = checkTypes(field, arrowmeta.FieldChildren)
+		}
+		if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
+			e.Column = string(arrowmeta.Text(field, arrowmeta.FieldName)) // the outermost field
+			return e
+		}
+	}
+	return nil
+}
+
+// checkType refuses the type of a field if Arrow v15 does not know it.
+func checkType(field flatbuffers.Table) error {
+	kind := field.GetByteSlot(arrowmeta.FieldTypeKind, 0)
+	if kind > typeLast {
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("is of type %d of a later version of Arrow, which is not read", kind),
+			Hint:   "cast the column before it is written",
+		}
+	}
+	if kind != typeDecimal {
+		return nil
+	}
+	var t flatbuffers.Table
+	field.Union(&t, flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldType)))
+	if bits := t.GetInt32Slot(decimalBits, 128); bits == 32 || bits == 64 {
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("is decimal%d(%d, %d), which is not read", bits,
+				t.GetInt32Slot(decimalPrecision, 0), t.GetInt32Slot(decimalScale, 0)),
+			Hint: "cast it to decimal128 or float64 before it is written",
+		}
+	}
+	return nil
+}
+
+// checkVersion refuses metadata of a version in which nothing that follows is known. version is the
+// number in the message, which is 1 less than the name of the version.
+func (s *streamReader) checkVersion(version int16) error {
+	const mostVersions = 16 // more are damage
+	if version == versionV4 || version == versionV5 {
+		return nil
+	}
+	e := &loaderr.SourceError{
+		Reason: fmt.Sprintf("has metadata of version %d, want 4 or 5", int(version)+1),
+		Hint:   "write it again with metadata of version 5, as pyarrow 1.0 and later do",
+	}
+	if version < 0 || version >= mostVersions {
+		e.Hint = s.hint(e.Hint)
+	}
+	return e
+}
+
+// CheckOldStream refuses a file if it is an Arrow stream of a version before 0.15.
+func CheckOldStream(path string, f *os.File) error {
+	st, err := f.Stat()
+	if err != nil {
+		return files.AsSourceError(path, err)
+	}
+	old, err := isOldMessage(pagecache.File{File: f}, 0, st.Size())
+	if err != nil {
+		return files.AsSourceError(path, err)
+	}
+	if old {
+		e := oldFormat()
+		e.Path = path
+		return e
+	}
+	return nil
+}
+
+// oldFormat returns the error for messages of a version before 0.15.
+func oldFormat() *loaderr.SourceError {
+	return &loaderr.SourceError{
+		Reason: "is in the form that Arrow had before version 0.15, which is not read",
+		Hint:   hintOldArrow,
+	}
+}
+
+// maxOldMetadata is the largest metadata of an old message in bytes that is recognized.
+const maxOldMetadata = 64 << 20
+
+// isOldMessage reports whether a message of a version before 0.15 begins at an offset. Arrow wrote
+// only the length of the metadata before it then.
+func isOldMessage(r io.ReaderAt, at, size int64) (bool, error) {
+	if size-at < 4 {
+		return false, nil
+	}
 	prefix := make([]byte, 4)
-	if _, err := s.data().ReadAt(prefix, at); err != nil {
-		return err
+	if _, err := r.ReadAt(prefix, at); err != nil {
+		return false, err
 	}
 	length := int64(int32(binary.LittleEndian.Uint32(prefix)))
-	if length >= 8 && length <= s.bytes-at-4 {
-		meta := make([]byte, length)
-		if _, err := s.data().ReadAt(meta, at+4); err != nil {
-			return err
-		}
-		if arrowmeta.Check(meta, arrowmeta.Message) {
-			return &loaderr.SourceError{
-				Reason: "is in the form that Arrow had before version 0.15, which is not read",
-				Hint:   hintOldArrow,
-			}
-		}
+	if length < 8 || length > min(size-at-4, maxOldMetadata) {
+		return false, nil
+	}
+	meta := make([]byte, length)
+	_, err := r.ReadAt(meta, at+4)
+	return err == nil && arrowmeta.Check(meta, arrowmeta.Message), err
+}
+
+// messageError returns the error for bytes that begin no message.
+func (s *streamReader) messageError(at int64) error {
+	if old, err := isOldMessage(s.data(), at, s.bytes); err != nil {
+		return err
+	} else if old {
+		return oldFormat()
 	}
 	return &loaderr.SourceError{
 		Reason: fmt.Sprintf("byte %d is not the beginning of an Arrow message", s.begin+at),
