@@ -32,6 +32,7 @@ type (
 	SourceError  = loaderr.SourceError
 	OptionError  = loaderr.OptionError
 	NoSpaceError = loaderr.NoSpaceError
+	MemoryError  = loaderr.MemoryError
 )
 
 // Sentinel errors of a load; see [loaderr].

@@ -91,6 +91,16 @@ func TestTheMemoryLimitIsAtMostTheAvailableMemory(t *testing.T) {
 				err, c.want)
 		}
 	}
+	small.MemoryLimit = 200 << 20
+	if err := withMemoryHint(small, loaderr.ErrMemory); !errors.Is(err, loaderr.ErrMemory) ||
+		!strings.Contains(err.(*loaderr.MemoryError).Hint, "fewer columns") {
+		t.Errorf("%#v", err)
+	}
+	small.MemoryLimit = baseMemory + 4*4
+	if err := withMemoryHint(small, loaderr.ErrMemory); strings.Contains(
+		err.(*loaderr.MemoryError).Hint, "fewer columns") {
+		t.Errorf("%#v", err)
+	}
 	_, err := memoryLimit(small, 50<<20)
 	if !errors.Is(err, loaderr.ErrMemory) ||
 		!strings.Contains(err.Error(), "need 128 MiB, have 50 MiB") {

@@ -21,15 +21,32 @@ const (
 	maxMemory     = 16 << 30
 )
 
-// memoryLimit returns the memory limit of a job's child, in bytes. The limit is more than the load
-// of an undamaged source takes, and at most the available memory, so that the system's OOM killer
-// does not have to end a process. If less than minMemory is available, the error wraps ErrMemory
-// and states both numbers.
+// memoryLimit returns the memory limit of a job's child, in bytes: enoughMemory, or less if less is
+// available, so that the system's OOM killer does not have to end a process. If less than minMemory
+// is available, the error wraps ErrMemory and states both numbers.
 func memoryLimit(j Job, available int64) (int64, error) {
 	if available < minMemory {
-		return 0, fmt.Errorf("%w before it began: need %s, have %s", loaderr.ErrMemory,
-			humanize.IBytes(minMemory), humanize.IBytes(uint64(available)))
+		return 0, &loaderr.MemoryError{
+			Err: fmt.Errorf("%w before it began: need %s, have %s", loaderr.ErrMemory,
+				humanize.IBytes(minMemory), humanize.IBytes(uint64(available))),
+			Hint: "end other programs, or give the daemon's control group more memory",
+		}
 	}
+	return min(enoughMemory(j), available), nil
+}
+
+// withMemoryHint adds a hint to the error of a child that has reached its memory limit. Fewer
+// columns help only if the child could have had more memory on another machine.
+func withMemoryHint(j Job, err error) error {
+	hint := "load fewer columns, or end other programs"
+	if j.MemoryLimit >= enoughMemory(j) {
+		hint = "the source is damaged or unpacks to far more than its size: write it in smaller parts"
+	}
+	return &loaderr.MemoryError{Err: err, Hint: hint}
+}
+
+// enoughMemory returns more bytes than the load of a job's undamaged sources takes.
+func enoughMemory(j Job) int64 {
 	limit := int64(baseMemory)
 	sources, _ := j.AllowedRoots.Stat(j.Sources) // the load reports paths that cannot be read
 	for _, s := range sources {
@@ -42,5 +59,5 @@ func memoryLimit(j Job, available int64) (int64, error) {
 			limit += memoryPerByte * min(max(0, c.Bytes), maxMemory)
 		}
 	}
-	return min(limit, maxMemory, available), nil
+	return min(limit, maxMemory)
 }

@@ -96,6 +96,9 @@ func (r *Runner) Run(
 	case childErr == nil:
 		childErr = exitError(c.cmd.ProcessState, c.err, c.stderr.String(), job.MemoryLimit)
 	}
+	if errors.Is(childErr, loaderr.ErrMemory) {
+		childErr = withMemoryHint(job, childErr)
+	}
 	if reading != "" &&
 		(errors.Is(childErr, loaderr.ErrMemory) || errors.Is(childErr, loaderr.ErrKilled)) {
 		childErr = fmt.Errorf("%s: %w", reading, childErr)
@@ -164,8 +167,8 @@ func exitError(state *os.ProcessState, err error, stderr string, limit int64) er
 		"unexpected signal during runtime execution", "runtime.(*spanQueue)",
 	} {
 		if strings.Contains(stderr, pattern) {
-			return fmt.Errorf("%w: it reached its limit of %s: %s",
-				loaderr.ErrMemory, humanize.IBytes(uint64(limit)), text)
+			return fmt.Errorf("%w: it reached its limit of %s",
+				loaderr.ErrMemory, humanize.IBytes(uint64(limit)))
 		}
 	}
 	var exit *exec.ExitError

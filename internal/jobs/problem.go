@@ -9,6 +9,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
+// memoryHint returns the hint for a load that ran out of memory.
+func memoryHint(err error) string {
+	if e := (*ingest.MemoryError)(nil); errors.As(err, &e) {
+		return e.Hint
+	}
+	return "load fewer columns, or a file with smaller row groups"
+}
+
 // ProblemOf returns an error as clients see it. It knows the errors of loads; for all others it
 // calls [problem.Of].
 func ProblemOf(err error) *wire.Problem {
@@ -43,7 +51,7 @@ func ProblemOf(err error) *wire.Problem {
 			WithHint("start it again; nothing was changed")
 	case errors.Is(err, ingest.ErrMemory):
 		return wire.NewProblem(wire.Memory, "%s", err).
-			WithHint("load fewer columns, or a file with smaller row groups")
+			WithHint("%s", memoryHint(err))
 	case errors.Is(err, ingest.ErrKilled):
 		return wire.NewProblem(wire.JobFailed, "%s", err).
 			WithHint("load it again; nothing was changed")

@@ -37,3 +37,10 @@ func TestAnErrorOfALoadHasItsType(t *testing.T) {
 		}
 	}
 }
+
+func TestTheHintOfAMemoryErrorReachesClients(t *testing.T) {
+	err := fmt.Errorf("a.parquet: %w", &ingest.MemoryError{Err: ingest.ErrMemory, Hint: "wait"})
+	if p := ProblemOf(err); p.Type != wire.Memory || p.Hint != "wait" {
+		t.Errorf("got %+v", p)
+	}
+}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
@@ -140,6 +142,9 @@ func (q *Queue) run(ctx context.Context, job *Job, do work) (result, error) {
 	} else {
 		q.log.Info("job failed", "job", job.state.Job, "kind", job.state.Kind,
 			"dataset", job.state.Dataset, "error", err)
+		if e := (*ingest.SourceError)(nil); errors.As(err, &e) && e.Panic != "" {
+			q.log.Error("a decoder panicked", "job", job.state.Job, "panic", e.Panic)
+		}
 	}
 	q.ended++
 	q.totals.add(job.state)

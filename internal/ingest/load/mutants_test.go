@@ -312,6 +312,10 @@ func TestMutantsAreRefusedOrReadCorrectly(t *testing.T) {
 					t.Errorf("seed %d, mutant %d: took %s", seed, i, took)
 				}
 				if err != nil {
+					if text := panicIn(err); text != "" {
+						t.Errorf("seed %d, mutant %d: the message has the text of a panic: %s",
+							seed, i, text)
+					}
 					if !strings.Contains(err.Error(), path) && !errors.Is(err, loaderr.ErrOption) {
 						t.Errorf("seed %d, mutant %d: the message does not name the file: %v",
 							seed, i, err)
@@ -338,4 +342,15 @@ func cpuTime(t *testing.T) time.Duration {
 		t.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// panicIn returns the message of an error if it has the text of a recovered panic.
+func panicIn(err error) string {
+	for _, text := range []string{"runtime error", "index out of range", "bounds out of range",
+		"nil pointer", "goroutine", "unknown error while reading"} {
+		if strings.Contains(err.Error(), text) {
+			return err.Error()
+		}
+	}
+	return ""
 }

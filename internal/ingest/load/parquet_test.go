@@ -276,6 +276,9 @@ func TestDamagedParquetIsRefusedOrRead(t *testing.T) {
 			if err == nil {
 				continue
 			}
+			if text := panicIn(err); text != "" {
+				t.Errorf("%s, seed %d: the message has the text of a panic: %s", name, seed, text)
+			}
 			if refused++; !strings.Contains(err.Error(), "x.parquet") &&
 				!errors.Is(err, loaderr.ErrOption) {
 				t.Errorf("%s, seed %d: the message does not name the file: %v", name, seed, err)

@@ -48,6 +48,9 @@ type SourceError struct {
 	Hint   string `json:"hint,omitempty"`
 	// NotAllowed is true if the daemon does not allow the file as a source.
 	NotAllowed bool `json:"beyond,omitempty"`
+	// Panic is the text and the stack of a recovered panic, for the daemon's log. It is in no
+	// message.
+	Panic string `json:"panic,omitempty"`
 }
 
 // Error returns the place and then the reason, without the hint.
@@ -140,6 +143,18 @@ func (e *NoSpaceError) Is(target error) bool {
 	return target == ErrNoSpace || target == syscall.ENOSPC
 }
 
+// MemoryError is a lack of memory, with a hint for it.
+type MemoryError struct {
+	Err  error // wraps ErrMemory
+	Hint string
+}
+
+// Error returns the text of Err, without the hint.
+func (e *MemoryError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *MemoryError) Unwrap() error { return e.Err }
+
 // Quote quotes a text of a source. It cuts a long one after about 80 bytes, between characters.
 func Quote(text string) string {
 	const most = 80
@@ -167,6 +182,26 @@ func Count(n int, thing string) string {
 
 // HintDamaged is the hint for a file that contradicts its format.
 const HintDamaged = "the file is damaged: write or copy it again"
+
+// Reasons and hint for contents on which a decoder fails by a panic. Nobody knows then whether they
+// contradict their format.
+const (
+	ReasonPanic = "cannot be decoded: the decoder fails on its contents"
+	HintPanic   = "the data may be damaged: write it again, or report it with the daemon's log"
+
+	reasonContents = "its contents contradict each other"
+)
+
+// DecoderText returns the text of a decoder's error for a message. Some decoders recover from
+// their own panics, whose texts say nothing to a user.
+func DecoderText(err error) string {
+	text := err.Error()
+	if strings.Contains(text, "runtime error: ") ||
+		strings.Contains(text, "arrow/ipc: unknown error while reading") {
+		return reasonContents
+	}
+	return text
+}
 
 // HintedError is the refusal of a column with a hint of its own.
 type HintedError struct{ Reason, Hint string }

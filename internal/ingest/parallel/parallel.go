@@ -67,7 +67,8 @@ func ForBy(
 	return errors.Join(ends...)
 }
 
-// Guard runs f and turns a panic into an error that names the source. The error of a page of memory
+// Guard runs f and turns a panic into an error that names the source and has the text of the panic
+// in its field Panic. The error of a page of memory
 // wraps [ErrFault], or mmapfile.ErrLost for a file of a generation.
 func Guard(path string, f func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
@@ -88,8 +89,10 @@ func Guard(path string, f func() error) (err error) {
 			return
 		}
 		err = &loaderr.SourceError{
-			Path: path, Reason: fmt.Sprintf("cannot be decoded: %v", p),
-			Hint: "the file is damaged",
+			Path:   path,
+			Reason: loaderr.ReasonPanic,
+			Hint:   loaderr.HintPanic,
+			Panic:  fmt.Sprintf("%v\n%s", p, debug.Stack()),
 		}
 	}()
 	return f()

@@ -3,6 +3,7 @@ package parallel
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -84,6 +85,11 @@ func TestAPanicOfATaskNamesTheSource(t *testing.T) {
 	})
 	var source *loaderr.SourceError
 	if !errors.As(err, &source) || source.Path != "x.parquet" || source.Hint == "" {
-		t.Errorf("got %v", err)
+		t.Fatalf("got %v", err)
+	}
+	if strings.Contains(err.Error()+source.Hint, "out of range") ||
+		!strings.HasPrefix(source.Panic, "index out of range\n") ||
+		!strings.Contains(source.Panic, "parallel_test.go") {
+		t.Errorf("the message is %q, the text for the log %q", err, source.Panic)
 	}
 }

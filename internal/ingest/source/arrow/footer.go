@@ -90,7 +90,7 @@ func (s *streamReader) checkFooter(found messageBlocks) error {
 	r, err := ipc.NewReader(bytes.NewReader(s.footerMessage))
 	if err != nil {
 		return &loaderr.SourceError{
-			Reason: "has a footer that cannot be read: " + err.Error(),
+			Reason: "has a footer that cannot be read: " + loaderr.DecoderText(err),
 			Hint:   loaderr.HintDamaged,
 		}
 	}

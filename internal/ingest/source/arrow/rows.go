@@ -51,7 +51,7 @@ func (s *streamReader) ReadRows(ctx context.Context, to []source.Target, m *prog
 	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
 		return &loaderr.SourceError{
 			Batch:  batch,
-			Reason: "the Arrow stream cannot be decoded: " + err.Error(),
+			Reason: "the Arrow stream cannot be decoded: " + loaderr.DecoderText(err),
 			Hint:   s.hint(""),
 		}
 	}
@@ -117,7 +117,7 @@ func (s *streamReader) writeSlices(ctx context.Context, whole arrow.Array, to ba
 		err := to.write(part)
 		part.Release()
 		if e := (*loaderr.SourceError)(nil); err != nil && !errors.As(err, &e) {
-			err = &loaderr.SourceError{Reason: err.Error()}
+			err = &loaderr.SourceError{Reason: loaderr.DecoderText(err)}
 		}
 		if err != nil {
 			return err

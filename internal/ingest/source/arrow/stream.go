@@ -119,7 +119,7 @@ func (s *streamReader) schemaError(err error) error {
 	m := invalidType.FindStringSubmatch(err.Error())
 	if m == nil {
 		return &loaderr.SourceError{
-			Reason: "the Arrow stream cannot be read: " + err.Error(),
+			Reason: "the Arrow stream cannot be read: " + loaderr.DecoderText(err),
 			Hint:   s.hint(""),
 		}
 	}

@@ -124,7 +124,7 @@ const hintNullPages = "the file is damaged, or has pages of version 2 with nulls
 func footerError(path string, err error) error {
 	return &loaderr.SourceError{
 		Path:   path,
-		Reason: "its footer cannot be read: " + err.Error(),
+		Reason: "its footer cannot be read: " + loaderr.DecoderText(err),
 		Hint:   loaderr.HintDamaged,
 	}
 }
@@ -262,7 +262,7 @@ func (p *parquetFile) locate(err error, group int, t source.Target) error {
 		if errors.Is(err, parallel.ErrFault) {
 			return err
 		}
-		reason := "cannot be decoded: " + err.Error()
+		reason := "cannot be decoded: " + loaderr.DecoderText(err)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			reason = "ends early"
 		}
