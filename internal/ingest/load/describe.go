@@ -104,9 +104,12 @@ func (l *load) checkNames(r, first source.Reader) error {
 	for i, name := range r.Names() {
 		wanted := slices.Contains(l.wanted.names, name)
 		if wanted && name == "" {
+			hint := "name the columns that are wanted with --columns"
+			if i == 0 {
+				hint = "name it, if pandas wrote it with index_label; or " + hint
+			}
 			return &loaderr.SourceError{
-				Path: r.Path(), Reason: fmt.Sprintf("column %d has no name", i+1),
-				Hint: "name the columns that are wanted with --columns",
+				Path: r.Path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: hint,
 			}
 		}
 		if wanted && !utf8.ValidString(name) {

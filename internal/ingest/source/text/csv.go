@@ -13,6 +13,8 @@
 // A line feed inside quotes does not end a row, so the meaning of a block depends on all blocks
 // before it. A quote that is not closed therefore moves the borders of all rows after it; the
 // parser reports the first row that it cannot split.
+//
+// A first column without a name that counts rows is left out: see index_column.go.
 package text
 
 import (
@@ -80,6 +82,9 @@ func Open(path, name string, f *os.File, w source.Settings) (source.Reader, erro
 			Reason: "has a header but no rows",
 			Hint:   loaderr.HintEmpty,
 		}
+	}
+	if c.hasIndex() {
+		return withoutIndex{c}, nil
 	}
 	return c, nil
 }
