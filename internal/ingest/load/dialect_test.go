@@ -92,7 +92,7 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 		{"both named", "a,b\n1,2\n", `decimal: ",": want another sign than the delimiter`,
 			"--delimiter", option.Options{Decimal: ",", Delimiter: ","}},
 		{"point with a decimal comma", "a;b\n1,5;2\n1.5;2\n",
-			`row 2 (line 3), column "a": "1.5" is not a number`, "--na",
+			`row 2 (line 3), column "a": "1.5" is not a number`, "without --decimal",
 			option.Options{Decimal: ",", Delimiter: ";"}},
 		{"thousands", "a;b\n1.234,5;2\n", `"1.234,5" is text, not a number`, "",
 			option.Options{Decimal: ",", Delimiter: ";"}},

@@ -198,6 +198,8 @@ func (c *csvFile) cellError(
 		e.Hint = textvalue.TimeHint(e.Text)
 	case reason == reasonInteger:
 		e.Hint = "if these are times, say how they are written with --time-format"
+	case (reason == reasonNumber || reason == reasonText) && c.numberHint(e.Text) != "":
+		e.Hint = c.numberHint(e.Text)
 	case reason == reasonMixed || reason == reasonText:
 		e.Hint = fmt.Sprintf(
 			"name the words for a missing value with --na, or load all cells as text with --dtype %s=text", col.Name)
@@ -219,6 +221,9 @@ func (c *csvFile) cellError(
 	}
 	return e
 }
+
+// numberHint returns what to do with a cell that is a number in another form, or "".
+func (c *csvFile) numberHint(cell string) string { return numberHint(cell, &c.Text, c.delim) }
 
 // ReadRows parses the spans in parallel. If a cell needs a wider type, it returns a
 // [source.WidenError].
