@@ -5,10 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/arrow"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/jsonl"
@@ -143,56 +141,4 @@ func readHead(path string, f *os.File) ([]byte, error) {
 		return nil, files.AsSourceError(path, err)
 	}
 	return head[:n], nil
-}
-
-// refusals lists files that have no reader, by their first bytes. In a message, COMPRESSED is
-// replaced by the names of the formats that are read compressed. The entries of Parquet, Arrow and
-// NumPy are for compressed files only.
-var refusals = []struct {
-	magic, is, hint string
-}{
-	{parquet.Magic, "is a compressed Parquet file, but only COMPRESSED are read compressed",
-		"decompress it first"},
-	{arrow.FileMagic, "is a compressed Arrow file, but only COMPRESSED are read compressed",
-		"decompress it first"},
-	{"FEA1", "is a Feather file of version 1, which is not read",
-		"write it again with version 2, or as Parquet"},
-	{"\x1f\x8b", "is compressed twice", "decompress it first"},
-	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
-	{zipMagic, "is a zip archive", "unzip it first"},
-	{
-		numpy.NpyMagic, "is a compressed NumPy array, but only COMPRESSED are read compressed",
-		"decompress it first, or write it with np.savez_compressed",
-	},
-	{"\xff\xfe", "is UTF-16 text", "save it as UTF-8"},
-	{"\xfe\xff", "is UTF-16 text", "save it as UTF-8"},
-}
-
-// refuse refuses a file whose first bytes are not text.
-func refuse(path string, f *os.File, head []byte) error {
-	binary := bytes.IndexByte(head, 0) >= 0
-	if binary {
-		if err := arrow.CheckOldStream(path, f); err != nil {
-			return err
-		}
-	}
-	for _, r := range refusals {
-		if bytes.HasPrefix(head, []byte(r.magic)) {
-			is := strings.ReplaceAll(r.is, "COMPRESSED", files.CompressedNames())
-			return &loaderr.SourceError{Path: path, Reason: is, Hint: r.hint}
-		}
-	}
-	if !binary {
-		return nil
-	}
-	if f, _ := files.FormatOf(path); f.Name == "Arrow" {
-		return &loaderr.SourceError{
-			Path: path, Reason: "does not begin like an Arrow file or stream of version 0.15 or later",
-			Hint: "it is older or damaged; if pyarrow reads it, write it again with that",
-		}
-	}
-	return &loaderr.SourceError{
-		Path: path, Reason: "is a binary file, want " + files.FormatNames(),
-		Hint: "text may be compressed with gzip or zstd; a table that another program reads may be sent with put",
-	}
 }

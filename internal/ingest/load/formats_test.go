@@ -62,3 +62,17 @@ func TestPartitionsOfNumPyFilesAlone(t *testing.T) {
 		t.Errorf("arrays of 1 and 2 rows: %v", err)
 	}
 }
+
+// TestTextThatBeginsLikeJSONIsRead loads CSV files whose first names are in brackets or braces.
+func TestTextThatBeginsLikeJSONIsRead(t *testing.T) {
+	for _, text := range []string{"[time],[a]\n1,2\n", "{a},b\n1,2\n", "<a>,b\n1,2\n",
+		"CDF,BZh\n1,2\n", "Obj,ORC\n1,2\n"} {
+		mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}})
+	}
+	for name, text := range map[string]string{"x.json": "[1, 2]", "x": "  {\n \"a\": 1}",
+		"x.txt": "\ufeff[ {\"a\": 1}]"} {
+		_, _, err := loadInProcess(t, option.Options{
+			Sources: []string{loadtest.File(t, name, text)}})
+		loadtest.Refused(t, err, "is JSON, but not JSON Lines", "put the frame")
+	}
+}

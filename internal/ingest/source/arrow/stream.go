@@ -144,7 +144,11 @@ func (s *streamReader) readSchema() error {
 	defer r.Release()
 	s.schema = r.Schema()
 	if s.rows == 0 {
-		return &loaderr.SourceError{Reason: "the Arrow stream has no rows"}
+		e := &loaderr.SourceError{Reason: "the Arrow stream has no rows", Hint: loaderr.HintEmpty}
+		if s.name == "" {
+			e.Hint = "send at least one row"
+		}
+		return e
 	}
 	return s.checkFooter(s.found)
 }

@@ -93,6 +93,7 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (source.Reader, 
 		case e.Flags&1 != 0:
 			return nil, &loaderr.SourceError{
 				Path: path, Column: name, Reason: "is encrypted, which is not read",
+				Hint: "decrypt the archive, or write it again with np.savez",
 			}
 		case e.Method != zip.Store && e.Method != zip.Deflate:
 			return nil, &loaderr.SourceError{
