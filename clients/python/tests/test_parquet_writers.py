@@ -151,11 +151,30 @@ def test_columns_of_nulls(cache: tensorcache.Cache, tmp_path: Path) -> None:
                 cache.load("nulls", source, columns=["n"], dtype={"n": "int8"})
             with pytest.raises(tensorcache.SourceError, match="holds integers or text, not null"):
                 cache.load("nulls", source, item_id="n")
-    assert (
-        cache.put("nulls", of_polars)["n"].dtype
-        == cache.put("nulls", table)["n"].dtype
-        == np.float64
-    )
+    objects = np.array([None] * 3)
+    for untyped in (
+        of_polars,
+        table,
+        frame,
+        {"n": [None] * 3},
+        {"n": objects},
+        {"n": np.array([None, np.nan, pd.NA])},
+        {"n": np.ma.MaskedArray(objects, True)},
+    ):
+        data = cache.put("nulls", untyped)
+        assert data["n"].dtype == np.float64
+        assert np.isnan(data["n"]).all()
+    for typed in (
+        pl.DataFrame({"n": pl.Series([None] * 3, dtype=pl.String)}),
+        pd.DataFrame({"n": pd.array([None] * 3, dtype="string")}),
+        pa.table({"n": pa.array([None] * 3, pa.string())}),
+        {"n": np.ma.MaskedArray(np.array(["a"] * 3), True)},
+    ):
+        data = cache.put("nulls", typed)
+        assert data["n"].tolist() == [-1, -1, -1]
+        assert len(data.vocab("n")) == 0
+    cache.put("nulls", {"n": ["a", None]})
+    assert cache.append("nulls", {"n": [None]})["n"].tolist() == [0, -1, -1]
 
 
 @pytest.mark.parametrize("version", ["V1", "V2"])

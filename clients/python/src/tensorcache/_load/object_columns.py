@@ -142,3 +142,13 @@ def is_missing(value: Any) -> bool:
         return bool(value != value)
     except (ValueError, ArithmeticError):  # an array, or a signaling NaN
         return False
+
+
+def only_missing(array: npt.NDArray[Any]) -> bool:
+    """Whether an array of objects has rows, and all of them are missing values."""
+    return (
+        array.dtype.kind == "O"
+        and array.ndim == 1
+        and len(array) > 0
+        and all(is_missing(value) for value in array)
+    )

@@ -16,7 +16,7 @@ from .._data.manifest import DTYPES, TIMES
 from .._data.text_codes import Codes, plain
 from .._errors import SourceError, show
 from . import arrow
-from .object_columns import is_missing, masked, of_objects, of_polars
+from .object_columns import is_missing, masked, of_objects, of_polars, only_missing
 
 CHUNK_BYTES = 4 << 20
 """How many bytes are converted at a time, so that sending needs no second copy of the data."""
@@ -63,11 +63,12 @@ def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> d
         TensorcacheError: the daemon refuses them.
     """
     reader = arrow.reader_of(columns) if arrow.is_table(columns) and not is_frame(columns) else None
-    ready = [] if reader is not None else columns_of(columns)
+    append = options is None
+    ready = [] if reader is not None else columns_of(columns, nulls_as_text=append)
     body = {
         "request": "put",
         "dataset": name,
-        **({"append": True} if options is None else {"options": options}),
+        **({"append": True} if append else {"options": options}),
         **(
             {"format": "arrow"}
             if reader
@@ -89,9 +90,13 @@ def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> d
     return reply
 
 
-def columns_of(columns: Any) -> list[Column]:
-    """The columns of a mapping or frame, all of one length."""
-    ready = [column_of(str(key), value) for key, value in columns_in(columns)]
+def columns_of(columns: Any, nulls_as_text: bool = False) -> list[Column]:
+    """The columns of a mapping or frame, all of one length.
+
+    An untyped column of missing values alone becomes NaN. In an append it may belong to a column of
+    text, so that ``nulls_as_text`` keeps it as text.
+    """
+    ready = [column_of(str(key), value, nulls_as_text) for key, value in columns_in(columns)]
     if not ready:
         raise SourceError("columns: got none, want at least one", field="columns")
     for column in ready:
@@ -128,7 +133,7 @@ def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
         )
 
 
-def column_of(name: str, value: Any) -> Column:
+def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
     """A column from anything that numpy converts to an array."""
     if isinstance(value, Codes) and value.words is not None and value.ndim == 1:
         return codes_column(name, value)
@@ -137,6 +142,8 @@ def column_of(name: str, value: Any) -> Column:
         raise SourceError(
             f'column "{name}" has shape {list(array.shape)}, want [rows] or [rows, n]', field=name
         )
+    if not nulls_as_text and is_untyped(value) and only_missing(array):
+        array = np.full(len(array), np.nan)
     kind = array.dtype.kind
     if kind in "USOT":
         return text_column(name, array)
@@ -158,6 +165,12 @@ def column_of(name: str, value: Any) -> Column:
     gone = np.ma.getmaskarray(array)
     pieces = chain(values.pieces, pieces_of(gone, np.dtype("?")))
     return replace(values, size=values.size + gone.size, pieces=pieces, missing=True)
+
+
+def is_untyped(value: Any) -> bool:
+    """Whether a column has Python objects and no dtype that says what they are."""
+    kind = getattr(value, "dtype", None)
+    return kind is None or (isinstance(kind, np.dtype) and kind.kind == "O")
 
 
 def array_of(name: str, value: Any) -> npt.NDArray[Any]:
