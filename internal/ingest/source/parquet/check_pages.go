@@ -77,16 +77,19 @@ func dictionaryFails(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.P
 
 // checkPages reads every page header of a column chunk. It compares the declared sizes of pages and
 // of compressed values with the sizes in the footer, because parquet-go allocates declared sizes
-// before it reads the data. parquet-go finds other damage itself.
-func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
+// before it reads the data. parquet-go finds other damage itself. empty reports whether a page has
+// only levels: see onlyLevels.
+func checkPages(
+	file io.ReaderAt, m *format.ColumnMetaData, rows int64,
+) (empty bool, err error) {
 	at, pages := chunkOffset(m), 0
 	end := at + m.TotalCompressedSize
 	limit := max(m.TotalUncompressedSize, minPageLimit)
 	r := bufio.NewReaderSize(nil, pageBuffer)
 	decoder := newThriftDecoder(r, limit)
 	for at < end {
-		damaged := func(reason string) error {
-			return &pageError{pages + 1,
+		damaged := func(reason string) (bool, error) {
+			return false, &pageError{pages + 1,
 				&loaderr.SourceError{Reason: reason, Hint: loaderr.HintDamaged}}
 		}
 		section := io.NewSectionReader(file, at, end-at)
@@ -94,7 +97,7 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 		var h format.PageHeader
 		if err := decoder.Decode(&h); errors.Is(err, io.EOF) &&
 			!errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil
+			return empty, nil
 		} else if err != nil {
 			return damaged("its header cannot be read: " + err.Error())
 		}
@@ -103,7 +106,7 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 		}
 		read, err := section.Seek(0, io.SeekCurrent)
 		if err != nil {
-			return err
+			return false, err
 		}
 		at += read - int64(r.Buffered())
 		packed, size := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
@@ -125,10 +128,11 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 			declared > uint64(size) {
 			return damaged(fmt.Sprintf("is of %d bytes whose values are %d", size, declared))
 		}
+		empty = empty || onlyLevels(&h, m.Codec)
 		at += packed
 		pages++
 	}
-	return nil
+	return empty, nil
 }
 
 // declaredSize returns the uncompressed size that compressed data declares, or 0 if it declares

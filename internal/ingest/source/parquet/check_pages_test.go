@@ -79,7 +79,7 @@ func TestPagesThatDeclareTooMuchAreRefused(t *testing.T) {
 	} {
 		m := format.ColumnMetaData{Codec: c.codec, DataPageOffset: 4,
 			TotalCompressedSize: int64(len(c.pages)), TotalUncompressedSize: 500}
-		err := checkPages(bytes.NewReader(append([]byte("PAR1"), c.pages...)), &m, 100)
+		_, err := checkPages(bytes.NewReader(append([]byte("PAR1"), c.pages...)), &m, 100)
 		if c.want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", name, err)

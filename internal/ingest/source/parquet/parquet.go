@@ -24,6 +24,8 @@
 // parquet-go takes a column of an unknown type for a column of nulls, and refuses keys without
 // values, which the format allows. So footer.go and schema.go check the types, and parquet-go reads
 // a footer that has a value for each key.
+//
+// parquet-go cannot decompress pages of nulls alone. So null_pages.go gives it other headers.
 package parquet
 
 import (
@@ -33,9 +35,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
-	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -115,10 +115,6 @@ func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	}
 	return p, p.checkRowCounts()
 }
-
-// hintNullPages is the hint for pages that parquet-go cannot decompress. Spark writes data pages of
-// version 2 that hold only nulls without a byte of snappy, and parquet-go does not decode these.
-const hintNullPages = "the file is damaged, or has pages of version 2 with nulls alone: write it with zstd, or with pages of version 1"
 
 // footerError returns the error for a footer that cannot be read.
 func footerError(path string, err error) error {
@@ -267,9 +263,6 @@ func (p *parquetFile) locate(err error, group int, t source.Target) error {
 			reason = "ends early"
 		}
 		e = &loaderr.SourceError{Reason: reason, Hint: loaderr.HintDamaged}
-		if errors.Is(err, snappy.ErrCorrupt) && strings.Contains(reason, "data page v2") {
-			e.Hint = hintNullPages
-		}
 	}
 	e.Path, e.Column = p.name, t.Name
 	if e.Row == 0 {

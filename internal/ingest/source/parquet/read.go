@@ -2,10 +2,8 @@ package parquet
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 
-	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
@@ -158,12 +156,17 @@ func (f *fileRead) decodeChunk(w *readWorker, g, column int, t source.Target) er
 		rows:     n,
 		maxLevel: byte(c.MaxDefinitionLevel()),
 	}
-	if err := checkPages(f.pages, &chunk.MetaData, n); err != nil {
+	empty, err := checkPages(f.pages, &chunk.MetaData, n)
+	if err != nil {
 		return err
 	}
-	err = p.read(f.pages, &chunk.MetaData, f.groups[g].ColumnChunks()[c.Index()].Pages())
-	if errors.Is(err, snappy.ErrCorrupt) && onlyNullPages(f.pages, &chunk.MetaData, n) {
-		return p.writeAllMissing(n)
+	from := f.groups[g].ColumnChunks()[c.Index()]
+	if file, ok := from.(*parquet.FileColumnChunk); ok && empty {
+		pages, err := plainPages(f.pages, file, &chunk.MetaData)
+		if err != nil {
+			return err
+		}
+		return p.read(f.pages, &chunk.MetaData, pages)
 	}
-	return err
+	return p.read(f.pages, &chunk.MetaData, from.Pages())
 }

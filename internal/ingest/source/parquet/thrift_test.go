@@ -36,7 +36,7 @@ func TestDeclaredLengthsDoNotAllocateMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, open := Open(path, f, source.Settings{Workers: 1})
 	m := format.ColumnMetaData{DataPageOffset: 4, TotalCompressedSize: int64(len(page))}
-	checked := checkPages(bytes.NewReader(append([]byte(Magic), page...)), &m, 100)
+	_, checked := checkPages(bytes.NewReader(append([]byte(Magic), page...)), &m, 100)
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
 		t.Errorf("%d bytes were allocated", used)
