@@ -16,6 +16,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -138,6 +139,34 @@ func TestInvalidParquetFilesAreRefused(t *testing.T) {
 	if l := mustLoad(t, option.Options{Sources: []string{"testdata/bad-nested.parquet"},
 		Columns: []string{"x"}}); loadtest.Values[float64](l, "x")[1] != 2 {
 		t.Error("the values of a column beside a nested one are wrong")
+	}
+}
+
+// TestEncodingsOfLaterVersionsAreNotDamaged gives the data pages of all types another encoding.
+func TestEncodingsOfLaterVersionsAreNotDamaged(t *testing.T) {
+	for _, name := range []string{"flat-none", "flat-v2-zstd", "bools-v2"} {
+		whole, err := os.ReadFile("testdata/" + name + ".parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for encoding, hint := range map[format.Encoding]string{
+			10: "another encoding", 63: "another encoding", 64: "damaged",
+		} {
+			edited := loadtest.EditParquet(t, whole, func(h *format.PageHeader,
+				_ *format.ColumnMetaData, body []byte) []byte {
+				h.DataPageHeader.V.Encoding, h.DataPageHeaderV2.V.Encoding = encoding, encoding
+				return body
+			}, nil)
+			path := loadtest.File(t, "x.parquet", string(edited))
+			for _, column := range []string{"b", "f64", "text"} {
+				o := option.Options{Sources: []string{path}, Columns: []string{column}}
+				if column != "b" && name == "bools-v2" {
+					continue
+				}
+				_, _, err := loadInProcess(t, o)
+				loadtest.Refused(t, err, `x.parquet, row group 1, column "`+column+`", page 1: `, hint)
+			}
+		}
 	}
 }
 

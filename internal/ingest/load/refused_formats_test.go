@@ -75,6 +75,12 @@ func refusedParquet(t *testing.T) []refusedFile {
 			text: edit("holes", func(m *format.FileMetaData) {
 				chunk(m, 1).MetaData.Codec = format.Zstd
 			})},
+		{what: "encodings of later versions", why: "they did not exist when the reader was written",
+			o: o, text: string(loadtest.EditParquet(t, read("holes"), func(h *format.PageHeader,
+				_ *format.ColumnMetaData, body []byte) []byte {
+				h.DataPageHeader.V.Encoding = 10
+				return body
+			}, nil))},
 		{what: "lists, maps and structs", why: "a row has one value in each column",
 			text: string(read("bad-nested"))},
 		{what: "types that are no numbers, times or texts", why: "no array can hold them",

@@ -77,6 +77,9 @@ func resized(b []byte, n int) []byte {
 
 // decodePage decodes the page in b.compressed.
 func (b *boolDecoder) decodePage(h *format.PageHeader) error {
+	if err := checkEncoding(h); err != nil {
+		return err
+	}
 	switch {
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:
 		d := &h.DataPageHeader.V

@@ -128,11 +128,35 @@ func checkPages(
 			declared > uint64(size) {
 			return damaged(fmt.Sprintf("is of %d bytes whose values are %d", size, declared))
 		}
+		if err := checkEncoding(&h); err != nil {
+			return false, &pageError{pages + 1, err}
+		}
 		empty = empty || onlyLevels(&h, m.Codec)
 		at += packed
 		pages++
 	}
 	return empty, nil
+}
+
+// Encodings of Parquet's format.
+const (
+	lastEncoding  = format.ByteStreamSplit
+	mostEncodings = 64 // more are damage
+)
+
+// checkEncoding refuses a data page in an encoding of a later version of Parquet.
+func checkEncoding(h *format.PageHeader) error {
+	e := h.DataPageHeader.V.Encoding
+	if h.DataPageHeaderV2.Valid {
+		e = h.DataPageHeaderV2.V.Encoding
+	}
+	if e <= lastEncoding || e >= mostEncodings {
+		return nil
+	}
+	return &loaderr.SourceError{
+		Reason: fmt.Sprintf("is in encoding %d of a later version of Parquet, which is not read", e),
+		Hint:   "write the column with another encoding, or leave it out with --columns",
+	}
 }
 
 // declaredSize returns the uncompressed size that compressed data declares, or 0 if it declares

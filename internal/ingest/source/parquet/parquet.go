@@ -278,7 +278,7 @@ const Magic = "PAR1"
 const encryptedMagic = "PARE"
 
 // hintEncrypted is the hint for an encrypted file or column.
-const hintEncrypted = "read it with its keys, as pyarrow does, and write it again without encryption"
+const hintEncrypted = "read it with its keys, as pyarrow does, and write it without encryption"
 
 // Is reports whether the first bytes of a file are those of a Parquet file, encrypted or not.
 func Is(head []byte) bool {
