@@ -182,6 +182,8 @@ func refusedArrays(t *testing.T) []refusedFile {
 			text: npy("<M8[M]", "(2,)")},
 		{what: "more than two dimensions", why: "a column is `[rows]` or `[rows, n]`",
 			text: npy("<f8", "(1, 1, 2)")},
+		{what: "several arrays in a `.npy` file", why: "a file has one table",
+			text: npy("<f8", "(2,)") + npy("<f8", "(2,)")},
 		{what: "an encrypted archive", why: "the daemon has no keys", name: "x.npz",
 			text: string(encrypted)},
 		{format: "TFRecord", what: "lists that differ in length", name: "x.tfrecord",

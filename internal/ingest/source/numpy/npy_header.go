@@ -97,6 +97,12 @@ func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 	}
 	if want := cells * float64(record); record > 0 &&
 		(want > math.MaxInt64 || int64(want) != total-head) {
+		if want <= float64(total-head) && anotherArray(r, int64(want)) {
+			return nil, &loaderr.SourceError{
+				Reason: "holds several arrays, one behind the other, want one",
+				Hint:   "write each into a file of its own, or all with np.savez",
+			}
+		}
 		return nil, &loaderr.SourceError{
 			Reason: fmt.Sprintf("holds %d bytes of values, its header says %.0f", total-head, want),
 			Hint:   loaderr.HintDamaged,
@@ -106,6 +112,17 @@ func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 		columns[i].headerBytes = head
 	}
 	return columns, nil
+}
+
+// anotherArray reports whether another array follows the values of an array. r is at the first
+// value, and size is the number of bytes of the values. NumPy appends arrays to an open file.
+func anotherArray(r io.Reader, size int64) bool {
+	magic := make([]byte, len(NpyMagic))
+	if _, err := io.CopyN(io.Discard, r, size); err != nil {
+		return false
+	}
+	_, err := io.ReadFull(r, magic)
+	return err == nil && string(magic) == NpyMagic
 }
 
 // readHeaderText returns the header's text and head, the number of bytes before the values. total
@@ -124,6 +141,12 @@ func readHeaderText(r io.Reader, total int64) (text string, head int64, err erro
 		return "", 0, readError(err)
 	}
 	major := preamble[len(NpyMagic)]
+	if string(preamble[:len(NpyMagic)]) == NpyMagic && major > 3 && major < 10 {
+		return "", 0, &loaderr.SourceError{
+			Reason: fmt.Sprintf("is a NumPy array of version %d, want 1, 2 or 3", major),
+			Hint:   "write it with np.lib.format.write_array and version=(1, 0)",
+		}
+	}
 	if string(preamble[:len(NpyMagic)]) != NpyMagic || major < 1 || major > 3 {
 		return "", 0, &loaderr.SourceError{
 			Reason: "does not begin as a NumPy array of version 1, 2 or 3",
