@@ -3,6 +3,7 @@ package load
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -203,5 +204,27 @@ func TestOptionsOfLoadsApplyToJSONLines(t *testing.T) {
 	if k, a := loadtest.Values[int64](l, "k"), loadtest.Values[int64](l, "a"); !slices.Equal(k,
 		[]int64{5, 6, 6}) || !slices.Equal(a, []int64{1, 2, 3}) {
 		t.Error("partitions:", k, a)
+	}
+}
+
+// TestMemoryOfRowsWithFewOfManyKeysIsBounded loads a block of short rows that has 178 MB of values.
+func TestMemoryOfRowsWithFewOfManyKeysIsBounded(t *testing.T) {
+	const keys = 64
+	var first strings.Builder
+	for i := range keys {
+		fmt.Fprintf(&first, `{"k%d":0.5}`+"\n", i)
+	}
+	rows := 1 << 20 / len("{}\n")
+	o := option.Options{Sources: []string{
+		loadtest.File(t, "x.jsonl", first.String()+strings.Repeat("{}\n", rows))}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m, _, err := loadInProcess(t, o)
+	runtime.ReadMemStats(&after)
+	if err != nil || m.Rows != int64(keys+rows) {
+		t.Fatal(m, err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
+		t.Errorf("the load allocated %d bytes", used)
 	}
 }

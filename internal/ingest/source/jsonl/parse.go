@@ -10,6 +10,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/numerals"
 )
 
+// maxCells is about the number of values that a parser collects before it writes them. It limits
+// the memory for rows that have few of many keys.
+const maxCells = 1 << 20
+
 // parser parses spans into the targets. Each worker has its own.
 type parser struct {
 	file    *file
@@ -25,7 +29,7 @@ type parser struct {
 // keyParser parses the values of one key. If the key is not wanted, its operation is Skip.
 type keyParser struct {
 	lines.Values
-	last int64 // the last row of the span that has the key, -1 for none
+	last int64 // the last row that has the key, counted as its values; -1 for none
 	next gap   // after the value
 }
 
@@ -56,32 +60,44 @@ func (p *parser) ParseSpan(s source.Span) error {
 		return err
 	}
 	p.buf = buf
-	for i := range p.keys {
-		p.keys[i].BeginSpan(s)
-		p.keys[i].last = -1
-	}
-	i := 0
-	for row := range s.Rows {
-		if i = nextRow(buf, i, end); i == end {
-			return p.file.changed()
+	i, atOnce := 0, max(1, maxCells/int64(max(1, p.wanted)))
+	for done := int64(0); done < s.Rows; done += atOnce {
+		part := source.Span{Row0: s.Row0 + done, Rows: min(atOnce, s.Rows-done)}
+		if i, err = p.parseRows(i, end, s, part); err != nil {
+			return err
 		}
-		next, bad := p.parseRow(i, row)
-		if bad != nil {
-			return p.file.rowError(buf, i, s, s.Row0+row, bad)
-		}
-		i = next
 	}
 	if nextRow(buf, i, end) != end {
 		return p.file.changed()
 	}
-	for i := range p.keys {
-		p.keys[i].EndSpan(s)
-	}
 	return nil
 }
 
-// parseRow parses the row at i. row counts from the span's first. It returns the offset of the next
-// line.
+// parseRows parses the rows of a part of a span, which begins at i, and writes their values. It
+// returns the offset after the last one.
+func (p *parser) parseRows(i, end int, s, part source.Span) (next int, err error) {
+	for k := range p.keys {
+		p.keys[k].BeginSpan(part)
+		p.keys[k].last = -1
+	}
+	for row := range part.Rows {
+		if i = nextRow(p.buf, i, end); i == end {
+			return i, p.file.changed()
+		}
+		next, bad := p.parseRow(i, row)
+		if bad != nil {
+			return i, p.file.rowError(p.buf, i, s, part.Row0+row, bad)
+		}
+		i = next
+	}
+	for k := range p.keys {
+		p.keys[k].EndSpan(part)
+	}
+	return i, nil
+}
+
+// parseRow parses the row at i. row counts from the first of its part. It returns the offset of the
+// next line.
 func (p *parser) parseRow(i int, row int64) (next int, bad *fault) {
 	buf := p.buf
 	found := 0 // targets
