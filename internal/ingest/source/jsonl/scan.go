@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
@@ -56,6 +57,7 @@ func quoted(buf []byte, i, end int, reason, hint string) *fault {
 const (
 	hintLine   = "write each row as one JSON object on a line of its own"
 	hintNumber = "write numbers as JSON does, such as -0.5 or 1e9, and null for a missing value"
+	hintValue  = hintNumber + "; booleans are true and false, and text is in double quotes"
 	hintUTF8   = "save the file as UTF-8"
 )
 
@@ -168,10 +170,11 @@ func scanValue(buf []byte, i int) (v value, end int, bad *fault) {
 			v.kind = boolean
 		case "null":
 			v.kind = null
-		case "NaN", "Infinity", "nan", "inf":
-			return v, i, quoted(buf, i, end, "is not a value of JSON", hintNumber)
 		default:
-			return v, i, expected(buf, i, "a value")
+			if strings.IndexByte(",:]}\n", c) >= 0 { // there is no value
+				return v, i, expected(buf, i, "a value")
+			}
+			return v, i, quoted(buf, i, end, "is not a value of JSON", hintValue)
 		}
 	}
 	v.raw = buf[i:end]
