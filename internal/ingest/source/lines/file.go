@@ -170,6 +170,7 @@ func (f *File) Read(buf []byte, s source.Span) ([]byte, error) {
 			Row:    s.Row0 + 1,
 			Line:   s.Line0 + 1,
 			Reason: fmt.Sprintf("a row takes %d bytes, at most %d", n, source.MaxRecordBytes),
+			Hint:   "end each row with a line feed, and leave long texts out of the file",
 		}
 	}
 	buf = slices.Grow(buf[:0], int(n)+1+numerals.Pad)[:n]
