@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from accelerate import Accelerator
@@ -96,6 +97,34 @@ def test_what_cannot_be_says_what_to_do(
     loader = tensorcache.accelerate.loader(accelerator, windows, batch_size=B)
     with loader, pytest.raises(tensorcache.FeedError, match="load_state_dict"):
         next(iter(accelerator.skip_first_batches(loader, 3)))
+
+
+@pytest.mark.parametrize(
+    ("order", "batch_size"),
+    [("random_start", 4), ("cross_section", 2), ("cross_section", None)],
+)
+def test_metrics_have_all_windows_of_batches_that_differ_in_size(
+    cache: tensorcache.Cache, accelerator: Accelerator, order: str, batch_size: int | None
+) -> None:
+    """23 windows; in these orders their remainder is not the size of the last batch."""
+    days = [np.arange(12 - n, 12) for n in (12, 11, 9)]
+    columns = {
+        "id": np.repeat([0, 1, 2], [12, 11, 9]),
+        "t": np.concatenate(days),
+        "v": np.concatenate(days).astype(np.float32),
+    }
+    windows = cache.put("uneven", columns, item_id="id", time="t").windows(
+        context_length=3, prediction_length=1
+    )
+    given: dict[str, Any] = {"batch_size": batch_size, "order": order, "format": "dict"}
+    with tensorcache.accelerate.loader(accelerator, windows, **given) as loader:
+        for _ in range(8):  # the last batch differs
+            seen = [
+                window
+                for batch in loader
+                for window in accelerator.gather_for_metrics(batch["start"].clone()).tolist()
+            ]
+            assert len(seen) == len(windows)
 
 
 DISTRIBUTED = f"""

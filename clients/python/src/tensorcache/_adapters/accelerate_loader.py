@@ -11,6 +11,7 @@ from accelerate.state import GradientState
 
 from .. import torch
 from .._errors import FeedError, SpecError
+from .._feed.orders import traits
 from .._windows import Windows
 
 
@@ -42,14 +43,13 @@ class AccelerateLoader(torch.Loader, DataLoaderStateMixin):
         """The windows in a step of all processes.
 
         Raises:
-            SpecError: batches are whole groups, which differ in size. Accelerate then leaves the
-                last batch as it is.
+            SpecError: the order has batches of any sizes. Accelerate then leaves the last batch as
+                it is. It would cut it to the remainder of all windows by this number.
         """
-        if self._settings.batch_size is None:
-            raise SpecError(
-                "batch_size: got None, whole groups have no one size", field="batch_size"
-            )
-        return self._settings.batch_size * self.share()[1]
+        size, order = self._settings.batch_size, self._settings.order
+        if size is None or traits(order).blocks:
+            raise SpecError(f"order: got {order}, whose batches have no one size", field="order")
+        return size * self.share()[1]
 
     @property
     def _drop_last(self) -> bool:
