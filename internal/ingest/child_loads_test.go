@@ -108,6 +108,25 @@ func TestTheMemoryLimitIsAtMostTheAvailableMemory(t *testing.T) {
 	}
 }
 
+// TestErrorsWithLongNamesAreShort loads files with a column name of a MiB, which the daemon would
+// store with the error.
+func TestErrorsWithLongNamesAreShort(t *testing.T) {
+	name := strings.Repeat("ä", 1<<19)
+	for _, path := range []string{
+		loadtest.File(t, "x.jsonl", `{"`+name+`":[]}`),
+		loadtest.File(t, "x.csv", name+"\n1\nx\n"),
+	} {
+		_, err := Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{path}}), nil,
+			nil)
+		var refused *loaderr.SourceError
+		if !errors.As(err, &refused) || !strings.HasPrefix(refused.Column, "ää") ||
+			!strings.HasSuffix(refused.Column, "ä…") ||
+			len(err.Error())+len(refused.Hint) > 6*maxErrorText {
+			t.Errorf("%s: %d bytes, %.200s", path, len(err.Error()), err.Error())
+		}
+	}
+}
+
 // TestAPutIsLoadedFromASocket sends all values of a put to a child over a socket, and then all but
 // the last 20 bytes.
 func TestAPutIsLoadedFromASocket(t *testing.T) {

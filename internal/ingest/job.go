@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
@@ -84,7 +85,32 @@ func toProblem(err error) *problem {
 	default:
 		p.Other = err.Error()
 	}
+	p.shorten()
 	return &p
+}
+
+// maxErrorText is the largest length of a text of an error, in bytes. A name in a source may have
+// many MiB, and the daemon stores and logs the errors of jobs.
+const maxErrorText = 4 << 10
+
+// shorten cuts long texts that may be from a source.
+func (p *problem) shorten() {
+	texts := []*string{&p.Memory, &p.Schema, &p.Lost, &p.Other}
+	if p.Source != nil {
+		e := *p.Source
+		p.Source = &e
+		texts = append(texts, &e.Column, &e.Text, &e.Reason, &e.Hint)
+	}
+	if p.Option != nil {
+		e := *p.Option
+		p.Option = &e
+		texts = append(texts, &e.Value, &e.Allowed, &e.Hint)
+	}
+	for _, text := range texts {
+		if len(*text) > maxErrorText {
+			*text = strings.ToValidUTF8((*text)[:maxErrorText], "") + "…"
+		}
+	}
 }
 
 // error returns the decoded error. It wraps the sentinel error of its field.
