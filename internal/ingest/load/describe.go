@@ -74,14 +74,21 @@ func (l *load) describe() error {
 	if l.rows == 0 {
 		return &loaderr.SourceError{Path: first.Path(), Reason: "holds no rows"}
 	}
+	return l.checkTypes()
+}
+
+// checkTypes checks the types of the columns against the options, and against the generation that
+// rows are appended to.
+func (l *load) checkTypes() error {
 	if err := l.matchTypes(); err != nil {
 		return err
 	}
+	path := l.readers[0].Path()
 	for i, c := range l.columns {
-		if err := c.CheckRole(first.Path(), l.wanted.roles[i]); err != nil {
+		if err := c.CheckRole(path, l.wanted.roles[i]); err != nil {
 			return err
 		}
-		if err := l.DType.Convertible(c, first.Path(), l.wanted.roles[i]); err != nil {
+		if err := l.DType.Convertible(c, path, l.wanted.roles[i]); err != nil {
 			return err
 		}
 	}

@@ -198,3 +198,24 @@ func TestFaultsAfterTheFirstRowsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestTypesOfLateValuesAreCheckedAgainstOptions loads columns whose first value comes after the
+// rows from which types are inferred.
+func TestTypesOfLateValuesAreCheckedAgainstOptions(t *testing.T) {
+	lines := loadtest.File(t, "x.jsonl", strings.Repeat(`{"b":1}`+"\n", 1500)+`{"a":"x"}`)
+	cells := loadtest.File(t, "x.csv", "a,b\n"+strings.Repeat(",1\n", 1<<18)+"x,1\n")
+	for _, path := range []string{lines, cells} {
+		for want, o := range map[string]option.Options{
+			`column "a": is text, which is stored as nothing else`: {
+				DType: option.DTypes{By: map[string]string{"a": "float32"}}},
+			`clip: "a": want value columns of numbers, not text`: {
+				Clip: option.ByColumn(map[string]option.Clip{"a": {High: 1, HasHigh: true}})},
+		} {
+			o.Columns, o.Sources = []string{"a"}, []string{path}
+			_, _, err := loadInProcess(t, o)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: got %v, want %s", path, err, want)
+			}
+		}
+	}
+}

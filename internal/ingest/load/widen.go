@@ -7,7 +7,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// widen gives columns the wider types that cells of text files need.
+// widen gives columns the wider types that cells of text files need. It refuses them if the options
+// refuse them in the first rows.
 func (l *load) widen(wider *source.WidenError) error {
 	changed := false
 	for i, c := range wider.Columns {
@@ -16,13 +17,10 @@ func (l *load) widen(wider *source.WidenError) error {
 			return fmt.Errorf("column %q cannot be %s and %s", c.Name, l.columns[i].Describe(),
 				c.Describe())
 		}
-		if err := w.CheckRole(l.readers[0].Path(), l.wanted.roles[i]); err != nil {
-			return err
-		}
 		changed = changed || w != l.columns[i]
 		l.setColumn(i, w)
 	}
-	if err := l.matchTypes(); err != nil {
+	if err := l.checkTypes(); err != nil {
 		return err
 	}
 	if !changed { // the load would begin again without end
