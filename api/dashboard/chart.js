@@ -1,9 +1,10 @@
 // The chart of an item's rows: the minimum and maximum of each interval, shaded splits, marks of
 // rejected positions, and the selected window.
 
-import { themeColors, stroke, watchSize, axis, shortNumber } from "./plot.js";
+import { count } from "./dom.js";
+import { themeColors, stroke, watchSize, axis, valueAxis } from "./plot.js";
 import { pattern } from "./patterns.js";
-import { RowTimes } from "./ticks.js";
+import { RowTimes, roundNumbers } from "./ticks.js";
 
 const stripHeight = 14; // pixels of the strip that marks where windows start
 
@@ -58,10 +59,10 @@ export class Chart {
       {
         width: this.root.clientWidth,
         height: 340,
-        padding: [22, 12, 0, 0],
+        padding: [22, Math.max(12, this.times.labelWidth() / 2), 0, 0], // half a label at the end
         legend: { show: false },
         scales: {
-          x: { time: false, range: () => [series.from, Math.max(series.from + 1, series.to - 1)] },
+          x: { time: false, range: () => rowRange(series) },
           y: { range: (_u, min, max) => paddedRange(min, max) },
         },
         cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 5 } },
@@ -70,11 +71,11 @@ export class Chart {
           axis(c, {
             size: this.times.times ? 40 : 30,
             splits: (u, _i, min, max) =>
-              (u.marks = this.times.ticks(min, max, u.bbox.width / devicePixelRatio / 110))?.rows ??
-              integerTicks(min, max),
-            values: (u, at) => u.marks?.texts ?? at.map(shortNumber),
+              (u.marks = this.times.ticks(min, max, u.bbox.width / devicePixelRatio))?.rows ??
+              rowTicks(u, min, max),
+            values: (u, at) => u.marks?.texts ?? at.map(count),
           }),
-          axis(c, { size: 58, values: (_u, v) => v.map(shortNumber) }),
+          valueAxis(c),
         ],
         series: list,
         bands,
@@ -247,14 +248,9 @@ export function paddedRange(min, max) {
   return [min - margin * 1.6, max + margin];
 }
 
-function integerTicks(min, max) {
-  const minStep = (max - min) / 8;
-  const power = 10 ** Math.floor(Math.log10(Math.max(minStep, 1)));
-  const step = Math.max(
-    1,
-    [1, 2, 5, 10].map((f) => f * power).find((s) => s >= minStep) ?? power * 10,
-  );
-  const values = [];
-  for (let v = Math.ceil(min / step) * step; v <= max; v += step) values.push(v);
-  return values;
-}
+/** rowRange returns the first and the last row; a single row lies in the middle. */
+const rowRange = ({ from, to }) => (to - from > 1 ? [from, to - 1] : [from - 0.5, from + 0.5]);
+
+/** rowTicks returns round row numbers for the width of a plot. */
+export const rowTicks = (u, min, max) =>
+  roundNumbers(min, max, u.bbox.width / devicePixelRatio / 90, 1).values;

@@ -1,7 +1,6 @@
 // The chart as text: its label, one point, and a table of all points.
 
 import { h, setChildren, count, itemName, plural, number } from "./dom.js";
-import { formatTime } from "./ticks.js";
 
 const maxTableRows = 40;
 const maxReadoutColumns = 6;
@@ -24,12 +23,11 @@ const valueText = (f, i) =>
 
 /** pointText describes point i of a series. */
 export function pointText(series, times, i) {
-  const time = times?.at(series.row[i]);
   const values = series.series.slice(0, maxReadoutColumns).map((f) => {
     const missing = f.missing[i] && f.min[i] != null ? ` (${count(f.missing[i])} missing)` : "";
     return `${f.column} ${valueText(f, i)}${missing}`;
   });
-  return [`row ${count(series.row[i])}`, time == null ? null : formatTime(time), ...values]
+  return [`row ${count(series.row[i])}`, times?.text(series.row[i]), ...values]
     .filter(Boolean)
     .join("   ");
 }
@@ -40,13 +38,13 @@ export function showChartTable(root, series, times) {
   const step = Math.max(1, Math.ceil(s.row.length / maxTableRows));
   const rows = [];
   for (let i = 0; i < s.row.length; i += step) {
-    const time = times?.at(s.row[i]);
+    const time = times?.text(s.row[i]);
     rows.push(
       h(
         "tr",
         null,
         h("th", { scope: "row", class: "num" }, count(s.row[i])),
-        time == null ? null : h("td", null, formatTime(time)),
+        time == null ? null : h("td", null, time),
         s.series.map((f) => h("td", { class: "num" }, valueText(f, i))),
       ),
     );

@@ -1,5 +1,7 @@
 // What all charts share: colours of the theme, resizing, axes.
 
+import { roundNumbers } from "./ticks.js";
+
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 /** themeColors returns the colours of the style sheet. */
@@ -61,14 +63,38 @@ export const axis = (c, more) => ({
   ...more,
 });
 
-/** shortNumber formats a number for an axis. */
-export function shortNumber(v) {
+/** shortNumber formats a number with about this many digits. */
+function shortNumber(v, digits) {
   const a = Math.abs(v);
-  if (a >= 1e9) return `${+(v / 1e9).toPrecision(4)}G`;
-  if (a >= 1e6) return `${+(v / 1e6).toPrecision(4)}M`;
-  if (a >= 1e4) return `${+(v / 1e3).toPrecision(4)}k`;
-  return String(+v.toPrecision(6));
+  if (a >= 1e12 || (a > 0 && a < 1e-6))
+    return v.toExponential(digits - 1).replace(/\.?0*e\+?/, "e");
+  if (a >= 1e9) return `${+(v / 1e9).toPrecision(digits)}G`;
+  if (a >= 1e6) return `${+(v / 1e6).toPrecision(digits)}M`;
+  if (a >= 1e4) return `${+(v / 1e3).toPrecision(digits)}k`;
+  return String(+v.toPrecision(digits + 2));
 }
+
+/** shortNumbers formats the numbers of an axis, with as many digits as tell them apart. */
+function shortNumbers(values) {
+  let texts;
+  for (let digits = 4; digits <= 17; digits++) {
+    texts = values.map((v) => shortNumber(v, digits));
+    if (new Set(texts).size === values.length) break;
+  }
+  return texts;
+}
+
+/**
+ * valueAxis returns an axis of values. uPlot's own ticks need more digits than large numbers have.
+ */
+export const valueAxis = (c) =>
+  axis(c, {
+    // as wide as the longest label, with the ticks
+    size: (_u, texts) => Math.max(58, ...(texts ?? []).map((t) => 8 * t.length + 12)),
+    splits: (u, _i, min, max) =>
+      roundNumbers(min, max, u.bbox.height / devicePixelRatio / 45).values,
+    values: (_u, v) => shortNumbers(v),
+  });
 
 /**
  * lineChart returns a small chart of lines over seconds. Each line has its own scale unless range
@@ -99,7 +125,8 @@ export function lineChart(root, names, palette, range) {
         axis(c, {
           scale: "y0",
           size: 48,
-          values: (_u, v) => v.map(range ? (x) => `${Math.round(100 * x)} %` : shortNumber),
+          values: (_u, v) =>
+            range ? v.map((x) => `${Math.round(100 * x)} %`) : shortNumbers(v),
         }),
         ...(range
           ? []
@@ -109,7 +136,7 @@ export function lineChart(root, names, palette, range) {
                 side: 1,
                 size: 48,
                 grid: { show: false },
-                values: (_u, v) => v.map(shortNumber),
+                values: (_u, v) => shortNumbers(v),
               }),
             ]),
       ],

@@ -1,8 +1,8 @@
 // The selected window: its number, and its context and target as a feed delivers them.
 
 import { h, setChildren, setText, setEnabled, count, number, itemName } from "./dom.js";
-import { themeColors, stroke, watchSize, axis, shortNumber } from "./plot.js";
-import { numberOrNull, paddedRange } from "./chart.js";
+import { themeColors, stroke, watchSize, axis, valueAxis } from "./plot.js";
+import { numberOrNull, paddedRange, rowTicks } from "./chart.js";
 
 const maxTableRows = 200;
 
@@ -199,13 +199,17 @@ export class WindowPanel {
       {
         width: this.plotRoot.clientWidth,
         height: 220,
-        padding: [10, 12, 0, 0],
+        padding: [10, 24, 0, 0],
         legend: { show: false },
         cursor: { drag: { x: false, y: false }, points: { size: 5 } },
         scales: { x: { time: false }, y: { range: (_u, min, max) => paddedRange(min, max) } },
         axes: [
-          axis(c, { size: 30, values: (_u, v) => v.map(shortNumber) }),
-          axis(c, { size: 58, values: (_u, v) => v.map(shortNumber) }),
+          axis(c, {
+            size: 30,
+            splits: (u, _i, min, max) => rowTicks(u, min, max),
+            values: (_u, v) => v.map(count),
+          }),
+          valueAxis(c),
         ],
         series,
         hooks: { drawClear: [drawBackground] },
