@@ -50,11 +50,11 @@ export function query(parameters) {
 
 /**
  * latestOnly wraps an asynchronous function. Each call aborts the one before it, whose promise then
- * never settles.
+ * never settles. Its method cancel aborts the last one.
  */
 export function latestOnly(work) {
   let current;
-  return async (...args) => {
+  const call = async (...args) => {
     current?.abort();
     const controller = (current = new AbortController());
     try {
@@ -65,4 +65,6 @@ export function latestOnly(work) {
       throw e;
     }
   };
+  call.cancel = () => current?.abort();
+  return call;
 }

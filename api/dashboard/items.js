@@ -42,6 +42,7 @@ export class ItemBox {
 
   /** show shows the name of an item. */
   show(dataset, item) {
+    this.fetchItems.cancel();
     this.dataset = dataset;
     this.item = item;
     this.input.value = itemName(item.item);

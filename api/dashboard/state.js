@@ -19,6 +19,14 @@ export function decode(text) {
   }
 }
 
+/** readRequest returns the plan request of a state: {spec, split, cuts, options}. */
+export const readRequest = (state) =>
+  Object.fromEntries(
+    ["spec", "split", "cuts", "options"]
+      .map((k) => [k, parseJSON(state[k], undefined)])
+      .filter(([, v]) => v !== undefined),
+  );
+
 /** writeState writes parameters to the address, without a new entry in the history. */
 export function writeState(dataset, parameters) {
   const q = new URLSearchParams();

@@ -1,23 +1,29 @@
 // The window viewer: the chart of an item with its splits and rejected positions, the selected
 // window, and the form of the spec with its plan.
 
-import { h, setChildren, setText, setEnabled, count, plural, bytes } from "./dom.js";
+import { setChildren, setText, setEnabled, count } from "./dom.js";
 import * as http from "./http.js";
-import { decode, parseJSON, writeState } from "./state.js";
-import { themeColors, stroke } from "./plot.js";
+import * as live from "./live.js";
+import { decode, readRequest, readState, writeState } from "./state.js";
 import { Chart } from "./chart.js";
-import { reasons, swatch, explainNoWindow } from "./patterns.js";
+import { showLegend } from "./legend.js";
+import { explainNoWindow } from "./patterns.js";
+import { fetchStretches, windowRows } from "./stretches.js";
 import { ItemBox } from "./items.js";
 import { defaultSpec } from "./fields.js";
 import { Form } from "./form.js";
-import { WindowPanel, legendKey } from "./window.js";
+import { WindowPanel } from "./window.js";
 import { viewerLayout, columnBoxes } from "./viewer_layout.js";
 import { chartLabel, pointText, showChartTable } from "./chart_text.js";
+import { datasetFacts } from "./facts.js";
 import { showPlan } from "./plan.js";
 import * as code from "./code.js";
 
 const maxDrawn = 3; // default number of columns in the chart
 const points = () => Math.max(300, Math.min(2000, Math.round(innerWidth)));
+
+/** generationId tells generations apart, also those of a dataset that was removed meanwhile. */
+const generationId = (d) => `${d.generation} ${d.created} ${d.digest}`;
 
 /** selectColumns returns the columns that an address names, in the order of the dataset. */
 function selectColumns(text, columns) {
@@ -35,11 +41,14 @@ export class Viewer {
     this.fetchPlan = get((signal, body) =>
       http.post(http.datasetPath(this.name, "/plan"), body, signal),
     );
-    this.fetchStretches = get((signal) => this.askStretches(signal));
+    this.fetchStretches = get((signal) =>
+      fetchStretches(this.name, this.request, this.code, signal),
+    );
     this.fetchWindow = get((signal, body) =>
       http.post(http.datasetPath(this.name, "/windows"), body, signal),
     );
     this.build();
+    live.on("datasets", (list) => this.handleDatasets(list));
   }
 
   build() {
@@ -57,12 +66,45 @@ export class Viewer {
   }
 
   close() {
-    this.name = undefined;
+    this.clear();
+    this.opening = this.name = this.listMeanwhile = undefined;
+    this.isOpening = false;
+  }
+
+  /** clear removes all that is shown of a dataset, and drops the answers that are on their way. */
+  clear() {
+    clearTimeout(this.planTimer);
+    for (const fetch of [this.fetchSeries, this.fetchPlan, this.fetchStretches, this.fetchWindow])
+      fetch.cancel();
+    this.body.hidden = true;
+    this.shown = this.selected = this.series = this.stretches = this.planned = undefined;
+    this.window = this.number = undefined;
+    this.chart.show({});
+    this.panel.clear();
+    setText(this.facts, "");
+    setText(this.problem, "");
+  }
+
+  /** fail says why a request failed. Nothing is shown of a dataset that is not there. */
+  fail(e) {
+    if (e.type === "dataset_not_found") this.clear();
+    setText(this.problem, http.problemText(e));
+  }
+
+  /** handleDatasets opens the dataset again if it was removed or if there is another generation. */
+  handleDatasets(list) {
+    if (this.isOpening) this.listMeanwhile = list;
+    if (this.name === undefined || this.isOpening) return;
+    const d = list.datasets.find((d) => d.dataset === this.name);
+    const isSame = d ? generationId(d) === this.shown?.id : !this.shown || list.next;
+    if (!isSame) this.open(readState());
   }
 
   /** open shows the state of the address. */
   async open(state) {
     const thisOpening = (this.opening = {});
+    this.isOpening = true;
+    if (this.shown?.dataset !== state.dataset) this.clear();
     this.name = state.dataset;
     setText(this.title, state.dataset);
     setText(this.problem, "");
@@ -77,9 +119,11 @@ export class Viewer {
         ),
       ]);
       if (this.opening !== thisOpening) return;
-      this.showFacts(d);
       const item = list.items[0];
-      if (!item) throw new Error("the dataset has no item of this number");
+      if (!item) throw new Error(`item ${state.code ?? 0}: the dataset has no item of this number`);
+      this.shown = { dataset: d.dataset, id: generationId(d) };
+      this.body.hidden = false;
+      this.showFacts(d);
       this.setItem(item);
       this.selected = state.columns
         ? selectColumns(state.columns, this.columns)
@@ -91,37 +135,31 @@ export class Viewer {
         state.window === undefined ? undefined : Math.max(0, Number(state.window) || 0);
       this.number = this.requestedWindow;
       this.window = this.stretches = this.planned = undefined;
-      this.request = Object.fromEntries(
-        ["spec", "split", "cuts", "options"]
-          .map((k) => [k, parseJSON(state[k], undefined)])
-          .filter(([, v]) => v !== undefined),
-      );
+      this.request = readRequest(state);
       this.request.spec ??= defaultSpec(item.rows);
       this.form.show(this.request);
       await Promise.all([this.draw(), this.plan()]);
     } catch (e) {
-      if (this.opening === thisOpening) setText(this.problem, http.problemText(e));
+      if (this.opening !== thisOpening) return;
+      this.clear();
+      this.fail(e);
+    } finally {
+      if (this.opening === thisOpening) this.endOpening();
     }
+  }
+
+  endOpening() {
+    this.isOpening = false;
+    const list = this.listMeanwhile;
+    this.listMeanwhile = undefined;
+    if (list) this.handleDatasets(list);
   }
 
   showFacts(d) {
     this.columns = d.manifest.columns
       .filter((c) => c.role === "value" && c.dtype !== "timestamp")
       .map((c) => c.name);
-    const step = d.manifest.time_step;
-    setText(
-      this.facts,
-      [
-        plural(d.rows, "row"),
-        plural(d.items, "item"),
-        plural(this.columns.length, "value column"),
-        bytes(d.bytes),
-        `generation ${d.generation}`,
-        step && step.jumps > 0 ? `${count(step.jumps)} jumps in time` : null,
-      ]
-        .filter(Boolean)
-        .join(" · "),
-    );
+    setText(this.facts, datasetFacts(d, this.columns.length));
   }
 
   setItem(item) {
@@ -179,7 +217,7 @@ export class Viewer {
       });
       setText(this.problem, "");
     } catch (e) {
-      setText(this.problem, http.problemText(e));
+      this.fail(e);
       return;
     }
     this.render();
@@ -195,59 +233,16 @@ export class Viewer {
       series: this.series,
       splits: this.stretches?.splits,
       stretches: this.stretches?.stretches,
-      window: this.window && this.windowRows(this.window),
+      window: this.window && windowRows(this.window, this.request.spec),
     });
-    const c = themeColors();
-    setChildren(
-      this.legend,
-      this.series.series.map((f, i) => h("li", null, legendKey(stroke(c, i).stroke), f.column)),
-      Object.keys(this.stretches?.rejected ?? {}).map((r) =>
-        h(
-          "li",
-          { title: reasons[r] },
-          swatch(r, c.reasons[r]),
-          `no window starts here: ${r.replace("_", " ")}`,
-        ),
-      ),
-    );
+    showLegend(this.legend, this.series, this.stretches);
     this.chartRoot.setAttribute("aria-label", chartLabel(this.series, this.stretches));
     this.hover(null);
-  }
-
-  /** windowRows returns the rows of a window's context and target. */
-  windowRows(w) {
-    const { context_length: C, gap = 0, overlap = 0, dilation: D = 1 } = this.request.spec;
-    const first = w.start + (C + gap - overlap) * D;
-    return {
-      context: [w.start, w.start + (C - 1) * D + 1],
-      target: w.target?.length ? [first, first + (w.target.length - 1) * D + 1] : null,
-    };
   }
 
   hover(i) {
     const known = this.series && i != null;
     setText(this.readout, known ? pointText(this.series, this.chart.times, i) : "\u00a0");
-  }
-
-  /**
-   * askStretches requests the positions of the item. With a split, it also requests those of its
-   * parts, because positions in no part are missing there.
-   */
-  async askStretches(signal) {
-    const { spec, cuts, split } = this.request;
-    const post = (body) =>
-      http.post(
-        http.datasetPath(this.name, "/stretches"),
-        { spec, cuts, ...body, code: this.code },
-        signal,
-      );
-    const [all, parts] = await Promise.all([post({}), split ? post({ split }) : null]);
-    if (!parts) return all;
-    const inNoPart = parts.stretches.filter((s) => s.reason === "split");
-    const rejected = inNoPart.length
-      ? { ...all.rejected, split: inNoPart.reduce((n, s) => n + s.positions - s.windows, 0) }
-      : all.rejected;
-    return { ...all, rejected, splits: parts.splits, stretches: [...all.stretches, ...inNoPart] };
   }
 
   handleEdit(request) {
@@ -262,12 +257,13 @@ export class Viewer {
    */
   async plan() {
     this.saveState();
-    const name = this.name;
+    const { opening } = this;
     const [plan, stretches] = await Promise.allSettled([
       this.fetchPlan(this.request),
       this.fetchStretches(),
     ]);
-    if (this.name !== name) return;
+    if (this.opening !== opening) return;
+    if (plan.reason?.type === "dataset_not_found") return this.fail(plan.reason);
     this.form.showProblem(plan.reason ?? null);
     this.staleNote.hidden = plan.status === "fulfilled" || !this.planned;
     this.answerRoot.setAttribute("aria-busy", "false");
@@ -321,6 +317,7 @@ export class Viewer {
    * showWindow requests a window and shows it, or the window of another request if there is none.
    */
   async showWindow(request, fallback) {
+    const { opening } = this;
     const { spec, cuts, split } = this.request;
     let body;
     try {
@@ -344,6 +341,7 @@ export class Viewer {
       const list = await http.get(
         http.datasetPath(this.name, `/items${http.query({ limit: 1, after: w.code - 1 })}`),
       );
+      if (this.opening !== opening) return;
       this.setItem(list.items[0]);
       this.from = 0;
       this.to = this.rows;

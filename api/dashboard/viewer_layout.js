@@ -34,6 +34,7 @@ export function viewerLayout(root) {
   );
   e.codeRoot = div();
   e.showAllButton = h("button", { type: "button", class: "small" }, "Show all rows");
+  e.body = h("div", { class: "viewer", hidden: true });
   setChildren(
     root,
     h(
@@ -44,63 +45,62 @@ export function viewerLayout(root) {
       e.facts,
       e.problem,
     ),
+    e.body,
+  );
+  e.body.append(
     h(
       "div",
-      { class: "viewer" },
+      { class: "drawn" },
       h(
-        "div",
-        { class: "drawn" },
+        "section",
+        { "aria-labelledby": "h-series" },
+        h("h2", { id: "h-series" }, "Series"),
+        h("div", { class: "chosen" }, e.itemRoot, e.columnsRoot),
+        e.legend,
+        e.chartRoot,
+        e.readout,
         h(
-          "section",
-          { "aria-labelledby": "h-series" },
-          h("h2", { id: "h-series" }, "Series"),
-          h("div", { class: "chosen" }, e.itemRoot, e.columnsRoot),
-          e.legend,
-          e.chartRoot,
-          e.readout,
+          "div",
+          { class: "under" },
+          e.range,
+          e.showAllButton,
           h(
-            "div",
-            { class: "under" },
-            e.range,
-            e.showAllButton,
-            h(
-              "span",
-              { class: "hint", id: "chart-help" },
-              "Drag to zoom, click to pick the window of a row. " +
-                "Keys: ← → move, + − zoom, 0 shows all.",
-            ),
+            "span",
+            { class: "hint", id: "chart-help" },
+            "Drag to zoom, click to pick the window of a row. " +
+              "Keys: ← → move, + − zoom, 0 shows all.",
           ),
-          h("details", null, h("summary", null, "The chart as a table"), e.table),
         ),
-        h(
-          "section",
-          { "aria-labelledby": "h-window" },
-          h("h2", { id: "h-window" }, "Picked window"),
-          e.windowRoot,
-        ),
-        h(
-          "section",
-          { "aria-labelledby": "h-code" },
-          h("h2", { id: "h-code" }, "The same in code"),
-          e.codeRoot,
-        ),
+        h("details", null, h("summary", null, "The chart as a table"), e.table),
       ),
       h(
-        "div",
-        { class: "spec" },
-        h(
-          "section",
-          { "aria-labelledby": "h-plan" },
-          h("h2", { id: "h-plan" }, "Plan"),
-          e.staleNote,
-          e.answerRoot,
-        ),
-        h(
-          "section",
-          { "aria-labelledby": "h-spec" },
-          h("h2", { id: "h-spec" }, "Spec"),
-          e.formRoot,
-        ),
+        "section",
+        { "aria-labelledby": "h-window" },
+        h("h2", { id: "h-window" }, "Picked window"),
+        e.windowRoot,
+      ),
+      h(
+        "section",
+        { "aria-labelledby": "h-code" },
+        h("h2", { id: "h-code" }, "The same in code"),
+        e.codeRoot,
+      ),
+    ),
+    h(
+      "div",
+      { class: "spec" },
+      h(
+        "section",
+        { "aria-labelledby": "h-plan" },
+        h("h2", { id: "h-plan" }, "Plan"),
+        e.staleNote,
+        e.answerRoot,
+      ),
+      h(
+        "section",
+        { "aria-labelledby": "h-spec" },
+        h("h2", { id: "h-spec" }, "Spec"),
+        e.formRoot,
       ),
     ),
   );

@@ -2,6 +2,7 @@
 
 import { h, setChildren, setText, setEnabled, count, number, itemName } from "./dom.js";
 import { themeColors, stroke, watchSize, axis, valueAxis } from "./plot.js";
+import { legendKey } from "./legend.js";
 import { numberOrNull, paddedRange, rowTicks } from "./chart.js";
 
 const maxTableRows = 200;
@@ -272,11 +273,4 @@ export class WindowPanel {
         : null,
     );
   }
-}
-
-/** legendKey returns the mark of a line in a legend. */
-export function legendKey(color, kind = "") {
-  const k = h("span", { class: `key ${kind}`, "aria-hidden": "true" });
-  k.style.setProperty("--key", color);
-  return k;
 }
