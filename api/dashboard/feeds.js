@@ -4,6 +4,7 @@ import { h, setChildren, setText, syncChildren, count, bytes, percent, confirm }
 import * as http from "./http.js";
 import * as live from "./live.js";
 import { lineChart } from "./plot.js";
+import { RateMeter } from "./rates.js";
 
 const maxSamples = 180;
 
@@ -17,18 +18,6 @@ export function showFeeds(root) {
   });
 }
 
-/** rates returns what a feed did between two states, null for what is unknown. */
-export function rates(before, now) {
-  const s = now.seconds - before.seconds;
-  const share = (a, b) => (b > 0 ? Math.min(1, Math.max(0, a / b)) : null);
-  return {
-    batches: s > 0 ? (now.batches - before.batches) / s : null,
-    windows: s > 0 ? (now.served_windows - before.served_windows) / s : null,
-    trainer: share(now.wait_data_s - before.wait_data_s, now.pass_s - before.pass_s),
-    daemon: share(now.wait_trainer_s - before.wait_trainer_s, s),
-  };
-}
-
 function feedCard(f) {
   const facts = h("dl", { class: "facts" });
   const verdict = h("p", { class: "verdict" });
@@ -36,7 +25,8 @@ function feedCard(f) {
   const waitPlot = h("div", { class: "plot", role: "img" });
   const rows = h("tbody");
   const samples = { t: [], batches: [], windows: [], trainer: [], daemon: [] };
-  let before, charts;
+  const meter = new RateMeter();
+  let charts;
   const problem = h("p", { class: "problem", role: "status" });
   const closeFeed = async () => {
     if (
@@ -121,10 +111,9 @@ function feedCard(f) {
         fact("process", f.pid ? String(f.pid) : "elsewhere"),
       );
       setText(verdict, f.verdict);
-      if (before && f.seconds > before.seconds) {
-        const r = rates(before, f);
-        samples.t.push(f.seconds);
-        for (const k of ["batches", "windows", "trainer", "daemon"]) samples[k].push(r[k]);
+      const r = meter.add(f);
+      if (r) {
+        for (const k of Object.keys(samples)) samples[k].push(r[k]);
         for (const list of Object.values(samples)) if (list.length > maxSamples) list.shift();
         ratePlot.setAttribute(
           "aria-label",
@@ -155,7 +144,6 @@ function feedCard(f) {
         );
         draw();
       }
-      before = f;
     },
   };
 }

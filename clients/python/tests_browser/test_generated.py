@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+
 import numpy as np
 import pytest
 from dashboard import Dashboard
