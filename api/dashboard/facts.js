@@ -16,3 +16,6 @@ export function datasetFacts(d, columns) {
     .filter(Boolean)
     .join(" · ");
 }
+
+/** generationId tells generations apart, also those of a dataset that was removed meanwhile. */
+export const generationId = (d) => `${d.generation} ${d.created} ${d.digest}`;

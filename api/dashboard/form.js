@@ -10,7 +10,6 @@ export class Form {
     this.onChange = onChange;
     this.inputs = new Map();
     this.extra = {}; // cuts and unknown fields, which have no input
-    this.generalProblem = h("p", { class: "problem", id: "form-problem", role: "status" });
     this.raw = h("textarea", {
       id: "raw",
       rows: "10",
@@ -26,7 +25,6 @@ export class Form {
         { onsubmit: (e) => e.preventDefault(), autocomplete: "off" },
         groups.map((g) => this.groupElement(g)),
       ),
-      this.generalProblem,
       h(
         "details",
         { class: "group" },
@@ -148,12 +146,10 @@ export class Form {
     this.onChange(request);
   }
 
-  /**
-   * showProblem shows a problem beside its field, or below the form if it has none. With null it
-   * removes the problem.
-   */
+  /** showProblem shows a problem beside its field if it has one. With null it removes the problem. */
   showProblem(p) {
-    const name = p?.field?.replace(/^(spec|split|options|cuts)\./, "").replace(/\[.*$/, "");
+    const field = p?.field ?? (p?.type === "no_windows" ? "context_length" : undefined);
+    const name = field?.replace(/^(spec|split|options|cuts)\./, "").replace(/\[.*$/, "");
     let found = false;
     for (const [f, { input, problem }] of this.inputs) {
       const here = p !== null && !found && f.name === name && this.ownsName(f, input, p);
@@ -164,7 +160,6 @@ export class Form {
         input.closest("details").open = true;
       } else input.removeAttribute("aria-invalid");
     }
-    setText(this.generalProblem, p !== null && !found ? problemText(p) : "");
   }
 
   /**

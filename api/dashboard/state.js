@@ -11,12 +11,18 @@ export function readState() {
 }
 
 /** decode decodes a part of the address. It returns a text with invalid escapes as it is. */
-export function decode(text) {
+function decode(text) {
   try {
     return decodeURIComponent(text);
   } catch {
     return text;
   }
+}
+
+/** selectColumns returns the columns that an address names, in the order of the dataset. */
+export function selectColumns(text, columns) {
+  const names = text.split(",").map(decode);
+  return columns.filter((c) => names.includes(c));
 }
 
 /** readRequest returns the plan request of a state: {spec, split, cuts, options}. */

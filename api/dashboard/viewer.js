@@ -4,7 +4,7 @@
 import { setChildren, setText, setEnabled, count } from "./dom.js";
 import * as http from "./http.js";
 import * as live from "./live.js";
-import { decode, readRequest, readState, writeState } from "./state.js";
+import { readRequest, selectColumns, readState, writeState } from "./state.js";
 import { Chart } from "./chart.js";
 import { showLegend } from "./legend.js";
 import { explainNoWindow } from "./patterns.js";
@@ -15,21 +15,12 @@ import { Form } from "./form.js";
 import { WindowPanel } from "./window.js";
 import { viewerLayout, columnBoxes } from "./viewer_layout.js";
 import { chartLabel, pointText, showChartTable } from "./chart_text.js";
-import { datasetFacts } from "./facts.js";
+import { datasetFacts, generationId } from "./facts.js";
 import { showPlan } from "./plan.js";
 import * as code from "./code.js";
 
 const maxDrawn = 3; // default number of columns in the chart
 const points = () => Math.max(300, Math.min(2000, Math.round(innerWidth)));
-
-/** generationId tells generations apart, also those of a dataset that was removed meanwhile. */
-const generationId = (d) => `${d.generation} ${d.created} ${d.digest}`;
-
-/** selectColumns returns the columns that an address names, in the order of the dataset. */
-function selectColumns(text, columns) {
-  const names = text.split(",").map(decode);
-  return columns.filter((c) => names.includes(c));
-}
 
 export class Viewer {
   constructor(root) {
@@ -41,8 +32,8 @@ export class Viewer {
     this.fetchPlan = get((signal, body) =>
       http.post(http.datasetPath(this.name, "/plan"), body, signal),
     );
-    this.fetchStretches = get((signal) =>
-      fetchStretches(this.name, this.request, this.code, signal),
+    this.fetchStretches = get((signal, request) =>
+      fetchStretches(this.name, request, this.code, signal),
     );
     this.fetchWindow = get((signal, body) =>
       http.post(http.datasetPath(this.name, "/windows"), body, signal),
@@ -135,6 +126,7 @@ export class Viewer {
         state.window === undefined ? undefined : Math.max(0, Number(state.window) || 0);
       this.number = this.requestedWindow;
       this.window = this.stretches = this.planned = undefined;
+      setChildren(this.answerRoot);
       this.request = readRequest(state);
       this.request.spec ??= defaultSpec(item.rows);
       this.form.show(this.request);
@@ -172,7 +164,8 @@ export class Viewer {
     this.setItem(item);
     this.from = 0;
     this.to = item.rows;
-    this.window = undefined;
+    this.stretches = undefined;
+    this.clearWindow("");
     this.draw();
     this.plan();
   }
@@ -233,7 +226,7 @@ export class Viewer {
       series: this.series,
       splits: this.stretches?.splits,
       stretches: this.stretches?.stretches,
-      window: this.window && windowRows(this.window, this.request.spec),
+      window: this.window && windowRows(this.window, this.planned.request.spec),
     });
     showLegend(this.legend, this.series, this.stretches);
     this.chartRoot.setAttribute("aria-label", chartLabel(this.series, this.stretches));
@@ -253,27 +246,25 @@ export class Viewer {
   }
 
   /**
-   * plan requests the plan and the positions of the item. Problems are shown beside their fields.
+   * plan requests the plan and the positions of the item. If the daemon refuses the request, the
+   * page shows the plan, the chart and the window of the request before.
    */
   async plan() {
     this.saveState();
-    const { opening } = this;
+    const { opening, request } = this;
     const [plan, stretches] = await Promise.allSettled([
-      this.fetchPlan(this.request),
-      this.fetchStretches(),
+      this.fetchPlan(request),
+      this.fetchStretches(request),
     ]);
     if (this.opening !== opening) return;
     if (plan.reason?.type === "dataset_not_found") return this.fail(plan.reason);
-    this.form.showProblem(plan.reason ?? null);
-    this.staleNote.hidden = plan.status === "fulfilled" || !this.planned;
     this.answerRoot.setAttribute("aria-busy", "false");
-    // also if there is no window, because they say why
-    if (stretches.value) this.stretches = stretches.value;
-    if (!plan.value) {
-      this.render();
-      return;
-    }
-    this.planned = plan.value;
+    this.form.showProblem(plan.reason ?? null);
+    setText(this.planProblem, plan.reason ? http.problemText(plan.reason) : "");
+    if (plan.reason) return this.showRefused(plan.reason, stretches.value);
+    this.planned = { ...plan.value, request };
+    this.stretches = stretches.value;
+    this.staleNote.hidden = true;
     showPlan(this.answerRoot, plan.value);
     this.panel.setCount(plan.value.windows);
     const requested = this.requestedWindow;
@@ -287,6 +278,19 @@ export class Viewer {
       { code: this.code, row: Math.max(0, row) },
       { code: this.code, row: Math.max(0, first.to - 1) },
     );
+  }
+
+  /** showRefused shows why no window exists, or what was planned before the refused request. */
+  showRefused(problem, stretches) {
+    if (problem.type === "no_windows" && stretches) {
+      this.stretches = stretches;
+      this.planned = undefined;
+      setChildren(this.answerRoot);
+      this.panel.setCount(0);
+      this.clearWindow("no window exists");
+    }
+    this.staleNote.hidden = !this.planned;
+    this.render();
   }
 
   clearWindow(text) {
@@ -318,7 +322,7 @@ export class Viewer {
    */
   async showWindow(request, fallback) {
     const { opening } = this;
-    const { spec, cuts, split } = this.request;
+    const { spec, cuts, split } = this.planned.request;
     let body;
     try {
       body = await this.fetchWindow({ spec, cuts, split, ...request });
@@ -345,7 +349,7 @@ export class Viewer {
       this.setItem(list.items[0]);
       this.from = 0;
       this.to = this.rows;
-      this.stretches = await this.fetchStretches();
+      this.stretches = await this.fetchStretches(this.planned.request);
       await this.draw();
     } else this.render();
     this.drawWindow();
@@ -357,19 +361,20 @@ export class Viewer {
       this.panel.show({
         w: this.window,
         features: this.features,
-        spec: this.request.spec,
+        spec: this.planned.request.spec,
         columns: this.selected,
         colored: this.series?.series.map((f) => f.column) ?? [],
-        split: this.request.split,
+        split: this.planned.request.split,
       });
   }
 
   /** updateCode writes the state to the address and shows it as code. */
   updateCode() {
     this.saveState();
+    const request = this.planned?.request ?? this.request;
     code.showCode(this.codeRoot, {
-      Python: code.pythonCode(this.name, this.request, this.planned, this.window?.number),
-      "Command line": code.commandLine(this.name, this.request),
+      Python: code.pythonCode(this.name, request, this.planned, this.window?.number),
+      "Command line": code.commandLine(this.name, request),
     });
   }
 

@@ -27,10 +27,11 @@ export function viewerLayout(root) {
   e.windowRoot = div();
   e.formRoot = div();
   e.answerRoot = h("div", { class: "answer", "aria-live": "polite", "aria-busy": "false" });
+  e.planProblem = h("p", { class: "problem", id: "plan-problem", role: "status" });
   e.staleNote = h(
     "p",
     { class: "hint", hidden: true },
-    "The spec is refused; this is the plan of the one before.",
+    "The plan, the chart and the window are those of the spec before.",
   );
   e.codeRoot = div();
   e.showAllButton = h("button", { type: "button", class: "small" }, "Show all rows");
@@ -93,6 +94,7 @@ export function viewerLayout(root) {
         "section",
         { "aria-labelledby": "h-plan" },
         h("h2", { id: "h-plan" }, "Plan"),
+        e.planProblem,
         e.staleNote,
         e.answerRoot,
       ),

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -184,12 +185,87 @@ def test_what_is_refused_stands_beside_its_field(dashboard: Dashboard, etth1: Da
     raw = page.get_by_label("The request of this plan")
     raw.evaluate("e => e.closest('details').open = true")
     raw.fill('{"spec": {"context_length": 336, "strid": 2}}')
-    expect(page.locator("#form-problem")).to_contain_text("strid")
+    expect(page.locator("#plan-problem")).to_contain_text("strid")
     raw.fill('{"spec": {"context_length": 336')
     expect(page.locator("#raw-problem")).to_contain_text("no JSON")
     raw.fill('{"spec": {"context_length": 336, "stride": 2}}')
     expect(page.get_by_label("stride")).to_have_value("2")
     expect(page.locator(".big")).to_contain_text("8,543 windows")
+
+
+@pytest.mark.parametrize(
+    ("request_of_plan", "says", "field"),
+    [
+        ({"spec": {"context_length": 20_000}}, "the longest item has 17420", "context_length"),
+        ({"spec": {**SPEC, "rows": [0, 100]}}, "widen rows or time", "context_length"),
+        ({"spec": {**SPEC, "stride": 0}}, "stride", "stride"),
+        ({"spec": SPEC, "split": {"lengths": [10, 10]}}, "lengths", "lengths"),
+        ({"spec": SPEC, "options": {"batch_size": 0}}, "batch_size", "batch_size"),
+        ({"spec": SPEC, "cuts": [{"latest": "yes"}]}, "latest", None),
+        ({"spec": SPEC, "nonsense": 1}, "nonsense", None),
+        ({"spec": {**SPEC, "strid": 2}}, "strid", None),
+    ],
+)
+@pytest.mark.parametrize("width", [1360, 420])
+def test_a_refusal_stands_at_the_top_of_the_plan(
+    open_page: Callable[..., Dashboard],
+    etth1: Dataset,
+    request_of_plan: dict[str, Any],
+    says: str,
+    field: str | None,
+    width: int,
+) -> None:
+    d = open_page(viewport={"width": width, "height": 900})
+    d.refusals = 20
+    page = opened(d.go("#/datasets/etth1", **PAPERS, window="5000"))
+    expect(page.get_by_label("Window", exact=True)).to_have_value("5000")
+    before = page.locator(".plot.main").get_attribute("aria-label")
+    raw = page.get_by_label("The request of this plan")
+    raw.evaluate("e => e.closest('details').open = true")
+    raw.fill(json.dumps(request_of_plan))
+    problem = page.locator("#plan-problem")
+    expect(problem).to_contain_text(says)
+    top = page.get_by_role("heading", name="Plan").bounding_box()
+    box = problem.bounding_box()
+    assert top is not None
+    assert box is not None
+    assert box["y"] - (top["y"] + top["height"]) < 20
+    invalid = page.locator("[aria-invalid=true]")
+    expect(invalid).to_have_count(1 if field else 0)
+    if field:
+        expect(invalid).to_have_attribute("name", field)
+        box_id = invalid.get_attribute("id")
+        expect(page.locator(f"#{box_id}-problem")).to_contain_text(says)
+    shown = page.locator(".plot.main")
+    if field == "context_length":  # no window exists
+        expect(page.locator(".answer .big")).to_have_count(0)
+        expect(shown).to_have_attribute("aria-label", re.compile(" 0 windows"))
+        expect(page.get_by_text("no window exists", exact=True)).to_be_visible()
+    raw.fill(json.dumps({"spec": SPEC, "split": SPLIT}))
+    expect(problem).to_have_text("")
+    expect(page.locator(".answer")).to_contain_text("16,989 windows")
+    expect(shown).to_have_attribute("aria-label", str(before))
+
+
+def test_a_refused_spec_changes_neither_chart_nor_window(
+    dashboard: Dashboard, etth1: Dataset
+) -> None:
+    dashboard.refusals = 10
+    page = opened(dashboard.go("#/datasets/etth1", **PAPERS, window="5000"))
+    expect(page.get_by_label("Window", exact=True)).to_have_value("5000")
+    picture = "[...document.querySelectorAll('.plot canvas')].map(c => c.toDataURL()).join()"
+    page.mouse.move(0, 0)
+    before = page.evaluate(picture), page.locator("pre").all_inner_texts()
+    page.get_by_label("dilation").evaluate("e => e.closest('details').open = true")
+    page.get_by_label("dilation").fill("0")
+    expect(page.locator("#plan-problem")).to_contain_text("dilation")
+    expect(page.get_by_text("are those of the spec before")).to_be_visible()
+    expect(page.locator(".answer")).to_contain_text("16,989 windows")
+    page.get_by_role("button", name="Next window").click()
+    expect(page.get_by_label("Window", exact=True)).to_have_value("5001")
+    page.get_by_role("button", name="Previous window").click()
+    expect(page.get_by_label("Window", exact=True)).to_have_value("5000")
+    assert (page.evaluate(picture), page.locator("pre").all_inner_texts()) == before
 
 
 def test_items_are_found_and_say_why_they_have_no_window(
