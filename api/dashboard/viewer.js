@@ -13,7 +13,8 @@ import { ItemBox } from "./items.js";
 import { defaultSpec } from "./fields.js";
 import { Form } from "./form.js";
 import { WindowPanel } from "./window.js";
-import { viewerLayout, columnBoxes } from "./viewer_layout.js";
+import { viewerLayout } from "./viewer_layout.js";
+import { ColumnBoxes, chartColumns } from "./columns.js";
 import { chartLabel, pointText, showChartTable } from "./chart_text.js";
 import { datasetFacts, generationId } from "./facts.js";
 import { showPlan } from "./plan.js";
@@ -45,6 +46,7 @@ export class Viewer {
   build() {
     Object.assign(this, viewerLayout(this.root));
     this.showAllButton.addEventListener("click", () => this.zoom(0, this.rows));
+    this.boxes = new ColumnBoxes(this.columnsRoot, (name, on) => this.toggle(name, on));
     this.items = new ItemBox(this.itemRoot, (it) => this.chooseItem(it));
     this.chart = new Chart(this.chartRoot, {
       zoom: (a, b) => this.zoom(a, b),
@@ -119,7 +121,7 @@ export class Viewer {
       this.selected = state.columns
         ? selectColumns(state.columns, this.columns)
         : this.columns.slice(0, maxDrawn);
-      this.drawColumns();
+      this.boxes.show(this.columns, (c) => this.selected.includes(c));
       this.from = Math.min(Math.max(0, Number(state.from) || 0), this.rows);
       this.to = Math.min(Number(state.to) || this.rows, this.rows);
       this.requestedWindow =
@@ -148,9 +150,7 @@ export class Viewer {
   }
 
   showFacts(d) {
-    this.columns = d.manifest.columns
-      .filter((c) => c.role === "value" && c.dtype !== "timestamp")
-      .map((c) => c.name);
+    this.columns = chartColumns(d.manifest);
     setText(this.facts, datasetFacts(d, this.columns.length));
   }
 
@@ -168,11 +168,6 @@ export class Viewer {
     this.clearWindow("");
     this.draw();
     this.plan();
-  }
-
-  drawColumns() {
-    const toggle = (name, checked) => this.toggle(name, checked);
-    setChildren(this.columnsRoot, columnBoxes(this.columns, this.selected, toggle));
   }
 
   toggle(name, checked) {

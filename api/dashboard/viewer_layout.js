@@ -1,8 +1,6 @@
 // The elements of the window viewer.
 
-import { h, setChildren, count } from "./dom.js";
-
-const maxColumnBoxes = 200;
+import { h, setChildren } from "./dom.js";
 
 /** viewerLayout fills root and returns the elements that the viewer changes, by name. */
 export function viewerLayout(root) {
@@ -80,12 +78,6 @@ export function viewerLayout(root) {
         h("h2", { id: "h-window" }, "Picked window"),
         e.windowRoot,
       ),
-      h(
-        "section",
-        { "aria-labelledby": "h-code" },
-        h("h2", { id: "h-code" }, "The same in code"),
-        e.codeRoot,
-      ),
     ),
     h(
       "div",
@@ -105,23 +97,12 @@ export function viewerLayout(root) {
         e.formRoot,
       ),
     ),
+    h(
+      "section",
+      { "aria-labelledby": "h-code" },
+      h("h2", { id: "h-code" }, "The same in code"),
+      e.codeRoot,
+    ),
   );
   return e;
-}
-
-/** columnBoxes returns a checkbox for each column; onToggle is called with name and checked. */
-export function columnBoxes(columns, selected, onToggle) {
-  const box = (name) =>
-    h("input", {
-      type: "checkbox",
-      checked: selected.includes(name),
-      onchange: (e) => onToggle(name, e.target.checked),
-    });
-  return [
-    h("legend", null, "Columns"),
-    columns.slice(0, maxColumnBoxes).map((name) => h("label", null, box(name), " ", name)),
-    columns.length > maxColumnBoxes
-      ? h("p", { class: "hint" }, `and ${count(columns.length - maxColumnBoxes)} more`)
-      : null,
-  ];
 }

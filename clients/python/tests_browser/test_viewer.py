@@ -320,6 +320,28 @@ def test_names_are_text_whatever_they_are(dashboard: Dashboard, meters: Dataset)
     expect(page.get_by_role("alert").filter(has_text="alert(1)")).to_be_visible()
 
 
+def test_every_column_is_reachable(dashboard: Dashboard, cache: Cache, etth1: Dataset) -> None:
+    columns: dict[str, Any] = {f"c{i}": np.arange(50.0) + i for i in range(2600)}
+    columns["wide"] = np.arange(50 * 100.0).reshape(50, 100)
+    cache.put("broad", columns)
+    page = opened(dashboard.go("#/datasets/broad"))
+    chosen = page.get_by_role("group", name="Columns")
+    expect(chosen).to_contain_text("more of 2,700; type to find them")
+    find = page.get_by_role("searchbox", name="Find a column")
+    names = [f"c{i}" for i in (59, 60, 63, 64, 199, 200, 2599)] + ["wide[0]", "wide[99]"]
+    for name in names:
+        find.fill(name)
+        page.get_by_role("checkbox", name=name, exact=True).check()
+        expect(page.locator(".legend").first).to_contain_text(name)
+    find.fill("")
+    for name in names:  # what is drawn stays in sight
+        expect(page.get_by_role("checkbox", name=name, exact=True)).to_be_checked()
+    find.fill("nothing of this name")
+    expect(chosen).to_contain_text("no column is named so")
+    page.goto("about:blank")
+    cache.remove("broad")
+
+
 def test_the_code_gives_the_same_windows(
     dashboard: Dashboard, etth1: Dataset, meters: Dataset
 ) -> None:
