@@ -7,6 +7,7 @@ import { readState } from "./state.js";
 import { showDatasets } from "./datasets.js";
 import { showJobs } from "./jobs.js";
 import { showFeeds } from "./feeds.js";
+import { goToSection, showSections } from "./sections.js";
 import { Viewer } from "./viewer.js";
 
 const main = document.getElementById("main");
@@ -25,6 +26,7 @@ function route() {
     scrollTo(0, 0);
   }
   shown = state.dataset;
+  goToSection(state.section);
 }
 
 function machine(m) {
@@ -49,6 +51,7 @@ document.getElementById("skip").addEventListener("click", (e) => {
   main.focus();
 });
 addEventListener("hashchange", route);
+showSections(document.getElementById("sections"));
 showDatasets(document.getElementById("datasets"));
 showJobs(document.getElementById("jobs"));
 showFeeds(document.getElementById("feeds"));

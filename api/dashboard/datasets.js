@@ -11,6 +11,8 @@ import {
   bar,
   confirm,
 } from "./dom.js";
+import { minuteOf } from "./facts.js";
+import { DatasetList } from "./dataset_list.js";
 import * as http from "./http.js";
 import * as live from "./live.js";
 
@@ -27,7 +29,7 @@ export function showDatasets(root) {
   const more = h(
     "p",
     { class: "quiet" },
-    "These are the first ones; ",
+    "These are among the first thousand; ",
     h("code", null, "tensorcache ls"),
     " lists all.",
   );
@@ -40,6 +42,7 @@ export function showDatasets(root) {
     "In memory",
     "Readers",
     "Generation",
+    "Loaded (UTC)",
     "Actions",
   ];
   const table = h(
@@ -55,36 +58,43 @@ export function showDatasets(root) {
           "tr",
           null,
           head.map((t, i) =>
-            h("th", { scope: "col", class: i > 0 && i < 8 && i !== 5 ? "num" : null }, t),
+            h("th", { scope: "col", class: i > 0 && i < 9 && i !== 5 ? "num" : null }, t),
           ),
         ),
       ),
       body,
     ),
   );
-  root.append(empty, table, note, more);
-  live.on("datasets", (list) => {
+  let list = { datasets: [] };
+  const update = () => {
     empty.hidden = list.datasets.length > 0;
     table.hidden = list.datasets.length === 0;
     more.hidden = !list.next;
     syncChildren(
       body,
-      list.datasets,
+      picker.pick(list.datasets),
       (d) => d.dataset,
       (d) => datasetRow(d.dataset, note),
     );
+  };
+  const picker = new DatasetList(update);
+  root.append(empty, picker.root, table, picker.more, note, more);
+  live.on("datasets", (body) => {
+    list = body;
+    update();
   });
 }
 
 function datasetRow(name, note) {
   const cell = (what) => h("td", { class: "num", "data-what": what });
-  const [rows, items, columns, size, readers, generation] = [
+  const [rows, items, columns, size, readers, generation, loaded] = [
     "rows",
     "items",
     "columns",
     "size",
     "readers",
     "generation",
+    "loaded",
   ].map(cell);
   const memory = h("td", { class: "memory", "data-what": "in memory" });
   let shownMemory = "";
@@ -150,6 +160,7 @@ function datasetRow(name, note) {
     memory,
     readers,
     generation,
+    loaded,
     h(
       "td",
       { class: "actions" },
@@ -167,6 +178,7 @@ function datasetRow(name, note) {
       setText(size, bytes(d.bytes));
       setText(readers, count(d.readers));
       setText(generation, String(d.generation));
+      setText(loaded, minuteOf(d.created));
       const share =
         d.resident_bytes == null || d.bytes === 0 ? null : Math.min(1, d.resident_bytes / d.bytes);
       const text = share == null ? "–" : percent(share);

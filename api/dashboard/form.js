@@ -146,7 +146,7 @@ export class Form {
     this.onChange(request);
   }
 
-  /** showProblem shows a problem beside its field if it has one. With null it removes the problem. */
+  /** showProblem shows a problem beside its field, if it has one. With null it removes it. */
   showProblem(p) {
     const field = p?.field ?? (p?.type === "no_windows" ? "context_length" : undefined);
     const name = field?.replace(/^(spec|split|options|cuts)\./, "").replace(/\[.*$/, "");

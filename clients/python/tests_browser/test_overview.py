@@ -40,7 +40,7 @@ def test_a_dataset_is_removed_only_when_that_is_confirmed(
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).not_to_be_visible()
     expect(remove).to_be_focused()
-    reply = page.locator("#datasets [role=status]")
+    reply = page.locator("#datasets > [role=status]")
     expect(reply).to_have_text("")
     remove.press("Enter")
     dialog.get_by_role("button", name="Remove").press("Enter")
@@ -77,7 +77,7 @@ def test_memory_is_dropped_and_read_again(
 ) -> None:
     page = dashboard.go()
     row = page.get_by_role("row", name=re.compile("etth1"))
-    reply = page.locator("#datasets [role=status]")
+    reply = page.locator("#datasets > [role=status]")
     unload = row.get_by_role("button", name="Unload etth1")
     assert etth1["OT"].sum() > 0  # the read maps its pages into this process
     unload.press("Enter")
