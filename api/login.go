@@ -1,6 +1,8 @@
 package api
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 
 	"github.com/valyala/fasthttp"
@@ -62,17 +64,47 @@ func (s *Server) login(ctx *fasthttp.RequestCtx) error {
 	return nil
 }
 
+// loginStyle is the style of the login page, which has no other file: those of the dashboard need a
+// login. It follows the system's colours.
+const loginStyle = `
+:root { color-scheme: light dark; --page: #ffffff; --text: #1b2430; --accent: #1f5f99; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #14181e; --text: #e4e8ee; --accent: #7db8ee; }
+}
+html { font: 16px/1.5 system-ui, sans-serif; background: var(--page); color: var(--text); }
+body { max-width: 36rem; margin: 4rem auto; padding: 0 1.25rem; }
+h1 { font-size: 1.5rem; font-weight: 600; }
+a { color: var(--accent); }
+code { font-family: ui-monospace, monospace; font-size: .92em; }
+`
+
+// hashSource returns the source of a content security policy that allows one inline style.
+func hashSource(style string) string {
+	hash := sha256.Sum256([]byte(style))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
+}
+
 // loginPage answers with a page that says how to log in.
 func loginPage(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusUnauthorized)
 	ctx.SetContentType("text/html; charset=utf-8")
 	ctx.SetBodyString(`<!doctype html>
-<html lang="en"><title>tensorcache: not logged in</title>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>tensorcache: not logged in</title>
+<link rel="icon" href="data:,">
+<style>` + loginStyle + `</style>
+</head>
+<body>
+<main>
 <h1>Not logged in</h1>
-<p>An address that <code>tensorcache ui</code> gives opens the dashboard once, within a minute.
-This one was used, is too old, or is none.</p>
-<p>Run <code>tensorcache ui</code> again. If this browser is logged in already, go to
-<a href="/">the dashboard</a>.</p>
+<p>Run <code>tensorcache ui</code> again. It prints an address that opens the dashboard once,
+within a minute. This address was used before, is too old, or has no key.</p>
+<p>If this browser is logged in already, go to <a href="/">the dashboard</a>.</p>
+</main>
+</body>
 </html>
 `)
 	ctx.SetConnectionClose()

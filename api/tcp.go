@@ -22,12 +22,12 @@ var ErrAddress = errors.New("not a loopback address")
 const anyLoopbackPort = "127.0.0.1:0"
 
 // securityHeaders are sent with each response over TCP. They limit a browser to the dashboard's own
-// files and keep pages of other origins from reading responses.
+// files and the style of the login page, and keep pages of other origins from reading responses.
 var securityHeaders = [][2]string{
 	{"Content-Security-Policy",
-		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
-			"img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; " +
-			"form-action 'self'"},
+		"default-src 'none'; script-src 'self'; style-src 'self' " + hashSource(loginStyle) +
+			"; connect-src 'self'; img-src 'self' data:; font-src 'self'; " +
+			"frame-ancestors 'none'; base-uri 'none'; form-action 'self'"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{"X-Frame-Options", "DENY"},

@@ -114,6 +114,25 @@ def test_light_and_dark_are_those_of_the_system(
     page.wait_for_function(f"before => ({drawn})() !== before", arg=before)
 
 
+@pytest.mark.parametrize(
+    ("scheme", "colour"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 24, 30)")]
+)
+@pytest.mark.parametrize("path", ["/", "/login", "/login?key=used"])
+def test_the_login_page_looks_like_the_dashboard(
+    open_page: Callable[..., Dashboard], scheme: str, colour: str, path: str
+) -> None:
+    d = open_page(color_scheme=scheme, viewport={"width": 420, "height": 800})
+    d.refusals = 100  # the previous page sends requests until the browser leaves it
+    page = d.page
+    page.context.clear_cookies()
+    page.goto(d.base + path)
+    expect(page.get_by_role("heading", name="Not logged in")).to_be_visible()
+    background = "getComputedStyle(document.documentElement).backgroundColor"
+    assert page.evaluate(background) == colour
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    check(page)
+
+
 def test_a_narrow_window_loses_nothing(
     open_page: Callable[..., Dashboard], cache: tensorcache.Cache, etth1: tensorcache.Dataset
 ) -> None:
