@@ -12,7 +12,7 @@ export function chartLabel(series, stretches) {
   const rejected = Object.entries(stretches?.rejected ?? {}).map(
     ([r, n]) => `${count(n)} rejected by ${r.replace("_", " ")}`,
   );
-  const windows = stretches && `${count(stretches.windows)} windows`;
+  const windows = stretches && plural(stretches.windows, "window");
   const positions = windows ? `${[windows, ...rejected].join(", ")}. ` : "";
   return `${itemName(series.item)}: ${names}, ${rows}. ${positions}A table follows.`;
 }

@@ -5,6 +5,7 @@ import {
   setText,
   syncChildren,
   setEnabled,
+  showProblem,
   count,
   bytes,
   percent,
@@ -100,15 +101,13 @@ function datasetRow(name, note) {
   let shownMemory = "";
   const withStatus = (work) => async (e) => {
     const button = e.currentTarget;
-    const setNote = (kind, text) => {
-      note.className = kind;
-      setText(note, text);
-    };
     setEnabled(button, false);
     try {
-      setNote("quiet", await work());
+      setText(note, await work());
+      note.className = "quiet";
     } catch (err) {
-      setNote("problem", `${name}: ${http.problemText(err)}`);
+      note.className = "problem";
+      showProblem(note, { ...err, detail: `${name}: ${err.message}` });
     }
     setEnabled(button, true);
     live.refresh("datasets").catch(() => {});

@@ -74,7 +74,16 @@ export function syncChildren(container, list, key, make) {
 
 const integerFormat = new Intl.NumberFormat("en-US");
 export const count = (n) => integerFormat.format(n);
-export const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
+export const plural = (n, noun, nouns = `${noun}s`) => `${count(n)} ${n === 1 ? noun : nouns}`;
+
+/** showProblem shows an error, or a problem of a body, with its hint below. Null removes both. */
+export function showProblem(e, p) {
+  const text = p ? (p.message ?? p.detail) : "";
+  const hint = p?.hint ?? "";
+  const sentence = hint.slice(0, 1).toUpperCase() + hint.slice(1);
+  if (e.textContent !== text + sentence)
+    setChildren(e, text, hint && h("span", { class: "hint" }, sentence));
+}
 
 export function bytes(n) {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -1,9 +1,20 @@
 // The feeds: rates and waiting times, one card for each feed.
 
-import { h, setChildren, setText, syncChildren, count, bytes, percent, confirm } from "./dom.js";
+import {
+  h,
+  setChildren,
+  setText,
+  showProblem,
+  syncChildren,
+  count,
+  bytes,
+  percent,
+  confirm,
+} from "./dom.js";
 import * as http from "./http.js";
 import * as live from "./live.js";
 import { lineChart } from "./plot.js";
+import { deliveryText } from "./words.js";
 import { RateMeter } from "./rates.js";
 
 const maxSamples = 180;
@@ -40,7 +51,7 @@ function feedCard(f) {
       return;
     await http
       .remove(`/v1/feeds/${encodeURIComponent(f.feed)}`)
-      .catch((e) => setText(problem, e.message));
+      .catch((e) => showProblem(problem, e));
   };
   const close = h(
     "button",
@@ -106,7 +117,7 @@ function feedCard(f) {
         fact("batches", count(f.batches)),
         fact("epoch", count(f.epoch)),
         fact("consumed", count(f.consumed)),
-        fact("delivery", f.delivery + (f.path && f.path !== f.delivery ? `, ${f.path}` : "")),
+        fact("delivery", deliveryText(f.path || f.delivery)),
         fact("ring", `${f.slots} × ${bytes(f.slot_bytes)}`),
         fact("process", f.pid ? String(f.pid) : "elsewhere"),
       );

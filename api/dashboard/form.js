@@ -1,7 +1,6 @@
 // The form of a plan request, and the same request as JSON. Problems are shown beside their fields.
 
-import { h, setChildren, setText } from "./dom.js";
-import { problemText } from "./http.js";
+import { h, setChildren, setText, showProblem } from "./dom.js";
 import { groups, fields, readInput, writeInput } from "./fields.js";
 
 export class Form {
@@ -154,7 +153,7 @@ export class Form {
     for (const [f, { input, problem }] of this.inputs) {
       const here = p !== null && !found && f.name === name && this.ownsName(f, input, p);
       found ||= here;
-      setText(problem, here ? problemText(p) : "");
+      showProblem(problem, here ? p : null);
       if (here) {
         input.setAttribute("aria-invalid", "true");
         input.closest("details").open = true;

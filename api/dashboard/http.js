@@ -8,9 +8,6 @@ export class Problem extends Error {
   }
 }
 
-/** problemText returns the text and the hint of an error or of a problem in a body. */
-export const problemText = (p) => `${p.message ?? p.detail}${p.hint ? `. ${p.hint}` : ""}`;
-
 async function request(method, path, body, signal) {
   const init = { method, signal, headers: {} };
   if (body !== undefined) {

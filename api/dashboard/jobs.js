@@ -1,10 +1,20 @@
 // The jobs: their progress, their times, and buttons to cancel them.
 
-import { h, setText, syncChildren, plural, percent, seconds, announce } from "./dom.js";
+import {
+  h,
+  setText,
+  showProblem,
+  syncChildren,
+  plural,
+  percent,
+  seconds,
+  announce,
+} from "./dom.js";
 import * as http from "./http.js";
 import * as live from "./live.js";
 
 const maxEnded = 8;
+const endText = (j) => (j.state !== "cancelled" && j.error ? j.error.detail : j.state);
 const isActive = (j) => j.state === "queued" || j.state === "running";
 
 export function showJobs(root) {
@@ -16,7 +26,7 @@ export function showJobs(root) {
     const all = [...body.jobs].reverse(); // newest first
     for (const j of all) {
       if (!isActive(j) && seen.get(j.job) === true)
-        announce(`${j.kind ?? "load"} of ${j.dataset}: ${j.error ? j.error.detail : j.state}`);
+        announce(`${j.kind ?? "load"} of ${j.dataset}: ${endText(j)}`);
       seen.set(j.job, isActive(j));
     }
     const shown = [...all.filter(isActive), ...all.filter((j) => !isActive(j)).slice(0, maxEnded)];
@@ -30,7 +40,7 @@ function jobElement(j) {
   const facts = h("span", { class: "quiet num" });
   const meter = h("progress", { max: "1", "aria-label": `progress of ${j.job}` });
   const problem = h("p", { class: "problem" });
-  let cancelProblem = "";
+  let cancelProblem = null;
   const cancel = h(
     "button",
     {
@@ -39,7 +49,7 @@ function jobElement(j) {
       onclick: () =>
         http
           .remove(`/v1/jobs/${encodeURIComponent(j.job)}`)
-          .catch((e) => setText(problem, (cancelProblem = e.message))),
+          .catch((e) => showProblem(problem, (cancelProblem = e))),
     },
     "Cancel",
   );
@@ -67,7 +77,8 @@ function jobElement(j) {
         : [`${seconds(j.seconds)}`];
       if (j.rows > 0) parts.push(plural(j.rows, "row"));
       setText(facts, parts.filter(Boolean).join(" · "));
-      setText(problem, j.error ? http.problemText(j.error) : active ? cancelProblem : "");
+      const failed = j.state !== "cancelled" && j.error; // to cancel is no failure
+      showProblem(problem, failed ? j.error : active ? cancelProblem : null);
     },
   };
 }

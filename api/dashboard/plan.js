@@ -1,9 +1,10 @@
 // The plan of the current spec: the number of windows, the reasons for rejected positions, the
 // parts and the batches.
 
-import { h, setChildren, count, percent, bytes, itemName } from "./dom.js";
+import { h, setChildren, count, plural, percent, bytes, itemName } from "./dom.js";
 import { themeColors } from "./plot.js";
 import { reasons, swatch } from "./patterns.js";
+import { deliveryText } from "./words.js";
 
 /** showPlan shows the response of POST …/plan. */
 export function showPlan(root, p) {
@@ -11,11 +12,11 @@ export function showPlan(root, p) {
   const rejected = Object.entries(p.rejected);
   setChildren(
     root,
-    h("p", { class: "big" }, h("b", { class: "num" }, count(p.windows)), " windows"),
+    h("p", { class: "big" }, h("b", { class: "num" }, count(p.windows)), noun(p.windows)),
     h(
       "p",
       { class: "quiet num" },
-      `of ${count(p.positions)} positions in ${count(p.items)} item${p.items === 1 ? "" : "s"}`,
+      `of ${plural(p.positions, "position")} in ${plural(p.items, "item")}`,
     ),
     rejected.length
       ? h(
@@ -44,7 +45,7 @@ export function showPlan(root, p) {
       { class: "facts" },
       p.first && fact("first", formatPlace(p.first)),
       p.last && fact("last", formatPlace(p.last)),
-      fact("delivered as", `${p.dtype}, path ${p.path}`),
+      fact("delivered as", [p.dtype, p.path && deliveryText(p.path)].filter(Boolean).join(", ")),
       fact("context", formatFeatures(p.features.context)),
       p.features.target?.length ? fact("target", formatFeatures(p.features.target)) : null,
       p.features.known?.length ? fact("known", formatFeatures(p.features.known)) : null,
@@ -52,13 +53,14 @@ export function showPlan(root, p) {
       p.batches != null &&
         fact(
           "an epoch",
-          `${count(p.batches)} batches, the last of ${count(p.last_batch)}, ` +
+          `${plural(p.batches, "batch", "batches")}, the last of ${count(p.last_batch)}, ` +
             `${bytes(p.batch_bytes)} each`,
         ),
     ),
   );
 }
 
+const noun = (windows) => (windows === 1 ? " window" : " windows");
 const fact = (name, value) => h("div", null, h("dt", null, name), h("dd", null, value));
 const formatPlace = (w) => {
   const item = w.item == null ? "" : ` of ${itemName(w.item)}`;

@@ -5,7 +5,10 @@
 export function readState() {
   const [path, search] = location.hash.replace(/^#/, "").split(/\?(.*)/s);
   const [, kind, name] = path.split("/");
-  const state = { section: name ? "" : (kind ?? ""), dataset: kind === "datasets" && name ? decode(name) : "" };
+  const state = {
+    section: name ? "" : (kind ?? ""),
+    dataset: kind === "datasets" && name ? decode(name) : "",
+  };
   for (const [k, v] of new URLSearchParams(search ?? "")) state[k] = v;
   return state;
 }

@@ -1,7 +1,7 @@
 // The window viewer: the chart of an item with its splits and rejected positions, the selected
 // window, and the form of the spec with its plan.
 
-import { setChildren, setText, setEnabled, count } from "./dom.js";
+import { setChildren, setText, setEnabled, showProblem, count } from "./dom.js";
 import * as http from "./http.js";
 import * as live from "./live.js";
 import { readRequest, selectColumns, readState, writeState } from "./state.js";
@@ -81,7 +81,7 @@ export class Viewer {
   /** fail says why a request failed. Nothing is shown of a dataset that is not there. */
   fail(e) {
     if (e.type === "dataset_not_found") this.clear();
-    setText(this.problem, http.problemText(e));
+    showProblem(this.problem, e);
   }
 
   /** handleDatasets opens the dataset again if it was removed or if there is another generation. */
@@ -255,7 +255,7 @@ export class Viewer {
     if (plan.reason?.type === "dataset_not_found") return this.fail(plan.reason);
     this.answerRoot.setAttribute("aria-busy", "false");
     this.form.showProblem(plan.reason ?? null);
-    setText(this.planProblem, plan.reason ? http.problemText(plan.reason) : "");
+    showProblem(this.planProblem, plan.reason);
     if (plan.reason) return this.showRefused(plan.reason, stretches.value);
     this.planned = { ...plan.value, request };
     this.stretches = stretches.value;

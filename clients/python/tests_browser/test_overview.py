@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from dashboard import Dashboard
@@ -123,9 +124,27 @@ def test_a_job_is_cancelled(dashboard: Dashboard, cache: Cache) -> None:
     job = page.get_by_role("listitem").filter(has_text="slow")
     expect(job).to_contain_text("cancelled")
     expect(job).to_be_focused()
+    expect(job.locator(".problem")).to_have_text("")  # the user wanted it
     assert "cancelled" in pipe.communicate(timeout=60)[1]
     assert pipe.returncode == 1
     assert "slow" not in [d["dataset"] for d in cache.datasets()]
+
+
+def test_a_failed_job_says_why_and_what_to_do(dashboard: Dashboard, home: Path) -> None:
+    page = dashboard.go()
+    damaged = home / "damaged.parquet"
+    damaged.write_bytes(b"PAR1" + b"\xff" * 64 + b"PAR1")
+    command = [os.environ["TENSORCACHE_BIN"], "load", "damaged", str(damaged)]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert answer.returncode == 1
+    problem = page.get_by_role("listitem").filter(has_text="damaged").first.locator(".problem")
+    expect(problem).to_contain_text("damaged.parquet")
+    hint = problem.locator(".hint")
+    expect(hint).to_be_visible()
+    text, advice = problem.inner_text().split("\n")  # the hint is a line of its own
+    assert advice[0].isupper()
+    assert advice == hint.inner_text()
+    assert not text.endswith(".")
 
 
 def test_somebody_without_a_login_sees_nothing_but_how_to_get_in(

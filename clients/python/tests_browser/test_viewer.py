@@ -53,7 +53,7 @@ def meters(cache: Cache) -> Dataset:
 
 def opened(page: Page) -> Page:
     """Wait until the page shows the plan and is not busy."""
-    expect(page.locator(".answer[aria-busy=false] .big")).to_contain_text("windows")
+    expect(page.locator(".answer[aria-busy=false] .big")).to_contain_text("window")
     expect(page.locator(".plot.main canvas")).to_be_visible()
     return page
 
@@ -318,6 +318,24 @@ def test_names_are_text_whatever_they_are(dashboard: Dashboard, meters: Dataset)
     page.goto(f"{dashboard.base}/#/datasets/<script>alert(1)</script>")
     dashboard.refusals = 4
     expect(page.get_by_role("alert").filter(has_text="alert(1)")).to_be_visible()
+
+
+def test_the_plan_has_the_words_of_its_users(dashboard: Dashboard, cache: Cache) -> None:
+    cache.put("once", {"a": np.arange(4.0), "b": np.arange(4.0)})
+    for spec, windows, positions in [
+        ({"context_length": 4}, "1 window", "of 4 positions in 1 item"),
+        ({"context_length": 4, "rows": [0, 4], "stride": 4}, "1 window", "of 1 position in 1 item"),
+        ({"context_length": 3}, "2 windows", "of 4 positions in 1 item"),
+    ]:
+        for dtype in (None, "float32", "float64"):
+            planned = json.dumps({**spec, "dtype": dtype})
+            page = opened(dashboard.go("#/datasets/once", spec=planned))
+            expect(page.locator(".answer .big")).to_have_text(windows)
+            expect(page.locator(".answer")).to_contain_text(positions)
+            text = page.locator("#viewer").inner_text()
+            assert not re.search(r"memcpy|transpose|\bpath\b|\b1 \w+s\b", text), text
+    page.goto("about:blank")
+    cache.remove("once")
 
 
 def test_every_column_is_reachable(dashboard: Dashboard, cache: Cache, etth1: Dataset) -> None:
