@@ -98,9 +98,10 @@ test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tool
 test-adapters-all: test-adapters $(VENV)/framework-tools ## and with Accelerate, Transformers and Keras
 	$(PYTEST) tests_frameworks
 
-# CHROMIUM names another one than the first of chromium and chromium-browser that is found.
+# CHROMIUM names another one than the first of chromium and chromium-browser that is found; FIREFOX,
+# another one than firefox-esr or firefox.
 .PHONY: test-browser
-test-browser: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools ## the dashboard in a real Chromium
+test-browser: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools ## the dashboard in a real Chromium and Firefox
 	$(PYTEST) tests_browser
 
 # Long runs, before a promise is called kept. SOAK_CASES random cases for each oracle; FUZZ_TIME for each fuzz target.

@@ -142,6 +142,9 @@ def test_a_narrow_window_loses_nothing(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
         "the page scrolls sideways"
     )
+    headings = page.locator("#viewer h2")
+    tops = {h.inner_text(): (h.bounding_box() or {"y": 0.0})["y"] for h in headings.all()}
+    assert tops["Plan"] < tops["Spec"] < tops["The same in code"]
     cache.put("a" * 100, {"v": [1.0, 2.0]})
     d.go()
     for name in ("etth1", "a" * 100):
