@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ConsoleMessage, Page, Request
 
 
@@ -64,3 +65,13 @@ def login() -> str:
         timeout=60,
     )
     return run.stdout.strip()
+
+
+def check_access(page: Page) -> None:
+    """Check that axe-core finds nothing that hinders users of the page."""
+    violations = Axe().run(page).response["violations"]
+    found = [
+        (v["id"], [n["target"] for n in v["nodes"]], v["nodes"][0]["failureSummary"])
+        for v in violations
+    ]
+    assert not found, found

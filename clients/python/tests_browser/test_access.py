@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from dashboard import Dashboard
+from dashboard import Dashboard, check_access
 from playwright.sync_api import Page, expect
 
 import tensorcache
@@ -72,10 +71,10 @@ def test_axe_finds_nothing(
     d = open_page(color_scheme=scheme, reduced_motion="reduce")
     page = d.go()
     expect(page.get_by_role("link", name="etth1")).to_be_visible()
-    check(page)
+    check_access(page)
     page.get_by_role("button", name="Remove etth1").click()
     expect(page.get_by_role("dialog")).to_be_visible()
-    check(page)
+    check_access(page)
     d.go("#/datasets/etth1", **PAPERS)
     expect(page.locator(".answer[aria-busy=false] .big")).to_be_visible()
     for details in page.locator("details.group").all():
@@ -83,15 +82,7 @@ def test_axe_finds_nothing(
     d.refusals = 3  # the plan, and its stretches with and without the split
     page.get_by_label("context_length").fill("0")
     expect(page.locator("[aria-invalid=true]")).to_be_visible()
-    check(page)
-
-
-def check(page: Page) -> None:
-    found = Axe().run(page).response["violations"]
-    told = [
-        (v["id"], [n["target"] for n in v["nodes"]], v["nodes"][0]["failureSummary"]) for v in found
-    ]
-    assert not told, told
+    check_access(page)
 
 
 def test_light_and_dark_are_those_of_the_system(
@@ -130,7 +121,7 @@ def test_the_login_page_looks_like_the_dashboard(
     background = "getComputedStyle(document.documentElement).backgroundColor"
     assert page.evaluate(background) == colour
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    check(page)
+    check_access(page)
 
 
 def test_a_narrow_window_loses_nothing(
@@ -159,7 +150,7 @@ def test_a_narrow_window_loses_nothing(
             assert box is not None
             assert box["x"] >= 0, name
             assert box["x"] + box["width"] <= 420, f"{name}: {box} lies outside"
-    check(page)
+    check_access(page)
     cache.remove("a" * 100)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from dashboard import Dashboard
+from dashboard import Dashboard, check_access
 from playwright.sync_api import Locator, Page, expect
 
 import tensorcache
@@ -56,6 +56,7 @@ def test_datasets_are_found_and_sorted(dashboard: Dashboard, many: list[str]) ->
 def test_no_dataset_is_cut_off(dashboard: Dashboard, many: list[str]) -> None:
     page = dashboard.go()
     expect(listed(page)).to_have_count(20)
+    check_access(page)
     inner = "e => [e.scrollHeight, e.clientHeight]"
     height, visible = page.locator("#datasets .scroll").evaluate(inner)
     assert height <= visible + 1, "the list scrolls inside the page"

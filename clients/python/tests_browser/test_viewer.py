@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dashboard import Dashboard
+from dashboard import Dashboard, check_access
 from playwright.sync_api import Page, Response, expect
 
 import tensorcache
@@ -345,6 +345,7 @@ def test_every_column_is_reachable(dashboard: Dashboard, cache: Cache, etth1: Da
     page = opened(dashboard.go("#/datasets/broad"))
     chosen = page.get_by_role("group", name="Columns")
     expect(chosen).to_contain_text("more of 2,700; type to find them")
+    check_access(page)
     find = page.get_by_role("searchbox", name="Find a column")
     names = [f"c{i}" for i in (59, 60, 63, 64, 199, 200, 2599)] + ["wide[0]", "wide[99]"]
     for name in names:
