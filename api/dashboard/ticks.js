@@ -150,7 +150,8 @@ export function roundTimes(a, b, n) {
   const from = new Date(a * 1000);
   if (!every) {
     const year = (t) => new Date(t * 1000).getUTCFullYear();
-    const years = roundNumbers(year(a), year(b) + 1, n, 1);
+    const [first, end] = [year(a), year(b) + 1];
+    const years = roundNumbers(first, end, ((end - first) * 365.25 * day) / minStep, 1);
     return {
       times: years.values.map((y) => monthStart(y, 0)).filter((t) => t >= a && t <= b),
       step: years.step * 366 * day,
