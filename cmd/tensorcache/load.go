@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	tensorcache "github.com/tensorcache/tensorcache/clients/go"
+	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -98,15 +100,26 @@ func newLoad(o *options) *cobra.Command {
 	return cmd
 }
 
+// urlPattern matches the scheme of a URL. One of one letter would be a drive of Windows.
+var urlPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/`)
+
 // sourcePaths returns the sources as absolute paths, because the daemon's working directory is
 // another. It expands a pattern that the shell has not expanded, unless a file has this name.
 // Hidden files do not match.
 func sourcePaths(args []string) ([]string, error) {
 	var out []string
 	for _, arg := range args {
-		abs, err := filepath.Abs(arg)
+		abs, err := filepath.Abs(control.ExpandHome(arg))
 		if err != nil {
 			return nil, err
+		}
+		if _, err := os.Lstat(abs); err != nil && urlPattern.MatchString(arg) {
+			hint := "download it first, and load that file"
+			if strings.HasPrefix(arg, "file:") {
+				hint = "leave file:// out"
+			}
+			return nil, &tensorcache.Error{Type: tensorcache.SourceError, Hint: hint,
+				Detail: fmt.Sprintf("got the URL %q, want the path of a file", arg)}
 		}
 		if _, err := os.Lstat(abs); err == nil || !strings.ContainsAny(arg, "*?[") {
 			out = append(out, abs)

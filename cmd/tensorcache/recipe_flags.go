@@ -13,6 +13,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
@@ -68,7 +69,7 @@ func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err err
 	if f.recipe == "" {
 		return o, nil
 	}
-	fields, err := readRecipe(f.recipe)
+	fields, err := readRecipe(control.ExpandHome(f.recipe))
 	if err != nil {
 		return o, recipeError{err}
 	}

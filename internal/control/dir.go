@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
@@ -32,7 +33,21 @@ func Dir(flag string) (string, error) {
 		}
 		flag = filepath.Join(cache, "tensorcache")
 	}
-	return filepath.Abs(flag)
+	return filepath.Abs(ExpandHome(flag))
+}
+
+// ExpandHome returns a path with the home directory in place of a leading ~. Shells leave one in
+// quotes, or behind an equal sign, as it is.
+func ExpandHome(path string) string {
+	rest, ok := strings.CutPrefix(path, "~")
+	if !ok || rest != "" && rest[0] != '/' {
+		return path
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return path
+	}
+	return filepath.Join(home, rest)
 }
 
 // errDamaged is returned by ReadDaemon for a file that is not JSON of a daemon.

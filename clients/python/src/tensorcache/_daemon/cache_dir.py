@@ -27,14 +27,19 @@ class Address:
 def cache_dir(given: str | os.PathLike[str] | None) -> str:
     """The absolute cache directory: ``given``, else ``$TENSORCACHE_DIR``, else the user's."""
     if given is not None:
-        return str(Path(given).absolute())
+        return absolute(given)
     named = os.environ.get("TENSORCACHE_DIR")
     if named:
-        return str(Path(named).absolute())
+        return absolute(named)
     if sys.platform == "darwin":
         return str(Path.home() / "Library" / "Caches" / "tensorcache")
     base = os.environ.get("XDG_CACHE_HOME")
     return str(Path(base) / "tensorcache") if base else str(Path.home() / ".cache" / "tensorcache")
+
+
+def absolute(path: str | os.PathLike[str]) -> str:
+    """A path as an absolute one, with the home directory in place of ``~``."""
+    return str(Path(os.path.expanduser(path)).absolute())  # noqa: PTH111 - it raises no error
 
 
 def read_address(directory: str) -> Address | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from .._errors import SourceError, SpecError
 
@@ -15,17 +16,42 @@ Source: TypeAlias = "str | os.PathLike[str]"
 
 def absolute(sources: Source | Sequence[Source]) -> list[str]:
     """The sources as absolute paths, because the daemon has another working directory."""
-    listed = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    one = isinstance(sources, (str, bytes, os.PathLike)) or not isinstance(sources, Iterable)
+    listed: list[Any] = [sources] if one else list(sources)
     if not listed:
         raise SourceError("sources: got none, want at least one file", field="sources")
     paths = []
-    for source in listed:
+    for source in map(expanded, listed):
         if not isinstance(source, (str, os.PathLike)) or isinstance(os.fspath(source), bytes):
             raise SpecError(f"sources: got {source!r}, want paths", field="sources")
         if not os.fspath(source):
             raise SourceError('sources: got "", want the path of a file', field="sources")
         paths += matches(source)
     return paths
+
+
+URL = re.compile("([A-Za-z][A-Za-z0-9+.-]+):/")
+
+
+def expanded(source: Any) -> Any:
+    """A path with the home directory in place of ``~``; other values are returned as they are.
+
+    Raises:
+        SourceError: it is a URL.
+    """
+    if not isinstance(source, (str, os.PathLike)) or isinstance(os.fspath(source), bytes):
+        return source
+    path = os.fspath(source)
+    # pathlib makes one slash of two.
+    if URL.match(path) and not os.path.lexists(path):
+        raise SourceError(
+            f'sources: got the URL "{path}", want the path of a file',
+            field="sources",
+            hint="leave file:// out"
+            if path.startswith("file:")
+            else "download it first, and load that file",
+        )
+    return path if os.path.lexists(path) else os.path.expanduser(path)  # noqa: PTH111 - no error
 
 
 def matches(source: Source) -> list[str]:

@@ -66,7 +66,7 @@ def fields_of(recipe: Recipe) -> Mapping[str, Any]:
             f"recipe: got {show(recipe)}, want a dict, or the path of a JSON or TOML file",
             field="recipe",
         )
-    path = Path(recipe)
+    path = Path(os.path.expanduser(recipe))  # noqa: PTH111 - it raises no error
     try:
         text = path.read_text("utf-8")
         if path.suffix == ".toml":

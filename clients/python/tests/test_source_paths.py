@@ -1,0 +1,34 @@
+"""Paths of sources, recipes and the cache: the home directory is found, and URLs are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tensorcache
+
+URLS = ["https://example.com/x.csv", "s3://bucket/x.parquet", "file:///tmp/x.csv", "hf://a/b.csv"]
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_a_url_is_named_as_one(cache: tensorcache.Cache, url: str) -> None:
+    for sources in (url, [url], Path(url)):
+        with pytest.raises(tensorcache.SourceError, match="got the URL") as caught:
+            cache.load("frame", sources)
+        assert caught.value.field == "sources"
+        assert caught.value.hint
+
+
+def test_the_home_directory_is_found(
+    cache: tensorcache.Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "x.csv").write_text("a\n1\n2\n4\n")
+    (tmp_path / "recipe.json").write_text('{"scale": "standard"}')
+    for path in ("~/x.csv", "~/x*.csv", Path("~/x.csv")):
+        assert len(cache.load("home", path, recipe="~/recipe.json")["a"]) == 3
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tensorcache.DaemonError, match=str(tmp_path / "cache")):
+        tensorcache.connect("~/cache", autostart=False)
+    assert not Path("~").exists()
