@@ -14,17 +14,17 @@ from ._daemon.server import Server, connected
 from ._dataset import Dataset
 from ._errors import DaemonError
 from ._keywords import takes
-from ._load.arrow import is_table
 from ._load.options import (
     ARRAY_DEFAULTS,
     FILE_DEFAULTS,
     ArrayOptions,
     FileOptions,
     load_options,
+    no_file_options,
     no_files,
 )
 from ._load.paths import Source, absolute
-from ._load.put import put
+from ._load.put import is_columns, put
 from ._load.recipe import with_recipe
 
 if TYPE_CHECKING:
@@ -61,7 +61,10 @@ class Cache:
 
     @takes(FILE_DEFAULTS, ArrayOptions, FileOptions)
     def load(
-        self, name: str, sources: Source | Sequence[Source], **options: Unpack[FileOptions]
+        self,
+        name: str,
+        sources: Source | Sequence[Source] | Mapping[str, Any],
+        **options: Unpack[FileOptions],
     ) -> Dataset:
         """Load columns of files as the next generation of a dataset, and open it.
 
@@ -74,7 +77,8 @@ class Cache:
             name: the dataset's name: 1 to 100 of ``A-Z a-z 0-9 . _ -``.
             sources: a file, or several with the same columns, in order; a pattern like
                 ``"data/*.csv"``, or a folder: all files of one kind in it, by path. The columns of
-                folders ``key=value`` in that one are added.
+                folders ``key=value`` in that one are added. Arrays by column, a frame or a table
+                are put, as :meth:`put` does.
             **options: of the load.
 
         Raises:
@@ -84,6 +88,9 @@ class Cache:
             ResourceError: the disk or memory does not suffice.
         """
         body = with_recipe(load_options(options), options["recipe"], options)
+        if is_columns(sources):
+            no_file_options(options)
+            return self._put(name, sources, body)
         body["sources"] = absolute(sources)
         control = self._server.control
         job = control.post(f"/v1/datasets/{_checks.dataset_name(name)}/load", body)
@@ -109,7 +116,12 @@ class Cache:
             SourceError: an array cannot be stored, or the arrays differ in length.
             SpecError: an option is out of range or of a wrong type.
         """
-        body = with_recipe(load_options(options), options["recipe"], options)
+        return self._put(
+            name, columns, with_recipe(load_options(options), options["recipe"], options)
+        )
+
+    def _put(self, name: str, columns: Any, body: dict[str, Any]) -> Dataset:
+        """Put columns with options as JSON, and open the new generation."""
         done = put(self._server.feed_path, _checks.dataset_name(name), columns, body)
         return Dataset(self._server, name, int(done["generation"]))
 
@@ -144,7 +156,7 @@ class Cache:
             ResourceError: the disk or memory does not suffice.
         """
         name = _checks.dataset_name(name)
-        if isinstance(rows, Mapping) or hasattr(rows, "columns") or is_table(rows):
+        if is_columns(rows):
             no_files("hash_sources", hash_sources)
             arrays: Any = rows
             done = put(self._server.feed_path, name, arrays, None)

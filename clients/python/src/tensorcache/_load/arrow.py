@@ -41,7 +41,7 @@ def reader_of(columns: Any) -> Any:
         return pyarrow.RecordBatchReader.from_batches(batch.schema, [batch])
     except (ValueError, TypeError) as error:  # pyarrow's errors derive from these
         raise SourceError(
-            f"columns: a {kind} that is no table: {error}", field="columns"
+            f"columns: got {kind}, want a table: {error}", field="columns"
         ) from error
 
 

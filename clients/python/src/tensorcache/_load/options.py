@@ -188,6 +188,16 @@ def load_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
+FILE_OPTIONS = FILE_DEFAULTS.keys() - ARRAY_DEFAULTS.keys() - {"columns", "progress"}
+"""The options that say how files are read."""
+
+
+def no_file_options(options: Mapping[str, Any]) -> None:
+    """Refuse all options of files where arrays are given."""
+    for field in sorted(FILE_OPTIONS):
+        no_files(field, options[field])
+
+
 def no_files(field: str, value: Any) -> None:
     """Refuse an option for files where arrays are given."""
     if value not in (None, False):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -109,6 +110,24 @@ def columns_of(columns: Any, nulls_as_text: bool = False) -> list[Column]:
     return ready
 
 
+def is_columns(given: Any) -> bool:
+    """Whether :func:`put` takes ``given``, which may also be the paths of files."""
+    if getattr(given, "ndim", 2) == 1 and is_path(next(iter(given), None)):
+        return False
+    return not isinstance(given, type) and (
+        isinstance(given, Mapping)
+        or hasattr(given, "columns")
+        or hasattr(given, "keys")
+        or isinstance(given, np.ndarray)
+        or arrow.is_table(given)
+    )
+
+
+def is_path(value: Any) -> bool:
+    """Whether a value may be the path of a file."""
+    return isinstance(value, (str, os.PathLike))
+
+
 def is_frame(columns: Any) -> bool:
     """Whether ``columns`` is a Polars frame."""
     return hasattr(columns, "get_column")
@@ -116,21 +135,36 @@ def is_frame(columns: Any) -> bool:
 
 def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
     """Names and values of a mapping, a dataset, or a pandas or Polars data frame."""
-    series = getattr(columns, "ndim", 2) == 1
+    series = getattr(columns, "ndim", 2) == 1 or isinstance(columns, type)
     if callable(getattr(columns, "items", None)) and not series:  # pandas too
         yield from columns.items()
-    elif hasattr(columns, "keys") and not series:  # a dataset, whose items are series
+    elif callable(getattr(columns, "keys", None)) and not series:  # a dataset, whose items differ
         for name in columns.keys():  # noqa: SIM118 - it need not be a mapping
             yield name, columns[name]
     elif is_frame(columns):
         for name in columns.columns:
             yield name, columns.get_column(name)
     else:
+        kind, hint = type(columns).__name__, instead_of(columns)
         raise SourceError(
-            f"columns: got {type(columns).__name__}, want a mapping of names to arrays, a frame or "
-            "a table",
+            f"columns: got {show(columns) if isinstance(columns, str) else kind}, want a mapping "
+            "of names to arrays, a frame or a table",
             field="columns",
+            hint=hint,
         )
+
+
+def instead_of(columns: Any) -> str:
+    """What to do with a value that has no columns."""
+    first = next(iter(columns), None) if isinstance(columns, (list, tuple)) else columns
+    if is_path(first):
+        return f'cache.load(name, "{os.fspath(first)}") reads files'
+    keys, grouped = getattr(columns, "keys", None), hasattr(columns, "groups")
+    if grouped and isinstance(keys, (str, list)):
+        return f"put the frame that was grouped, with item_id={keys!r}"
+    if getattr(columns, "ndim", 0) == 1:
+        return 'give it a name: {"value": values}'
+    return ""
 
 
 def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
