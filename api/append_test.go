@@ -98,7 +98,7 @@ func TestAnAppendedSourceThatHasChangedIsRefused(t *testing.T) {
 	p := w.decodeProblem(
 		w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}))
 	if p.Type != wire.SourceError ||
-		p.Hint != "if it was only touched, say so with --hash-sources" {
+		p.Hint != "if it was only touched, say so with `hash_sources=true`" {
 		t.Errorf("touched: %+v", p)
 	}
 	if job := w.appendRows("d",

@@ -73,7 +73,7 @@ func TestAFailedLoadTellsFileRowColumnAndText(t *testing.T) {
 	}{
 		"a text": {map[string]any{"sources": []string{path}, "dtype": "float32",
 			"time": "t"}, wire.SourceError, path + `, row 2 (line 3), column "close": "n/a!"`,
-			"--columns"},
+			"`columns`"},
 		"unknown column": {map[string]any{"sources": []string{path}, "columns": []string{"clse"}},
 			wire.ColumnNotFound, `columns: no column is named "clse"; near: close`, ""},
 	} {

@@ -53,7 +53,7 @@ func checkFilesystem(dir string) error {
 		return err
 	}
 	if f.Kind == machine.Network {
-		return fmt.Errorf("%w: %s is on %s; choose a local directory with --dir or TENSORCACHE_DIR",
+		return fmt.Errorf("%w: %s is on %s; choose a local directory with `dir` or TENSORCACHE_DIR",
 			ErrFilesystem, dir, f.Name)
 	}
 	return nil

@@ -73,7 +73,7 @@ func TestAFullDiskAnywhereInALoadIsItsErrorAndLeavesNothing(t *testing.T) {
 			for range 2 { // the daemon must still run
 				job, err := d.load("d", source)
 				if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.NoSpace ||
-					job.Error.Status != 507 || !strings.Contains(job.Error.Hint, "--dir") {
+					job.Error.Status != 507 || !strings.Contains(job.Error.Hint, "`dir`") {
 					t.Fatalf("%+v (%+v), %v; want no_space", job, job.Error, err)
 				}
 				if name, _, _ := strings.Cut(point, "#"); !strings.Contains(job.Error.Detail,
@@ -104,7 +104,7 @@ func TestAFullDiskAnywhereInAnAppendLeavesTheDatasetAsItIs(t *testing.T) {
 			d := startServe(t, dir, "ENOSPC@"+point)
 			job, err := d.runJob(control.Dataset("keep", "/append"), more)
 			if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.NoSpace ||
-				!strings.Contains(job.Error.Hint, "--dir") {
+				!strings.Contains(job.Error.Hint, "`dir`") {
 				t.Errorf("%+v (%+v), %v; want no_space", job, job.Error, err)
 			}
 			d.checkOnlyKeep()

@@ -6,6 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/tensorcache/tensorcache/api"
 	tensorcache "github.com/tensorcache/tensorcache/clients/go"
@@ -14,14 +17,24 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// printError prints the error of a verb and its hint on a line of its own.
-func printError(w io.Writer, verb string, err error) {
-	text := err.Error()
-	// its text has the hint, too
-	if refused := (*tensorcache.Error)(nil); errors.As(err, &refused) {
-		text = refused.Detail
+// printError prints the error of a verb and its hint on a line of its own, with flags in place of
+// the daemon's options.
+func printError(w io.Writer, cmd *cobra.Command, err error) {
+	verb := "VERB"
+	if cmd.HasParent() {
+		verb = strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 	}
-	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", text, hintFor(verb, err))
+	text, field := err.Error(), ""
+	var refused *tensorcache.Error
+	var problem *wire.Problem
+	switch {
+	case errors.As(err, &refused): // its text has the hint, too
+		text, field = refused.Detail, refused.Field
+	case errors.As(err, &problem):
+		field = problem.Field
+	}
+	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", flagsFor(cmd).inMessage(text, field),
+		inHint(hintFor(verb, err)))
 }
 
 // hintFor returns the hint of an error: that of the daemon if it has one.

@@ -37,7 +37,7 @@ func TestEveryErrorEndsWithOneHint(t *testing.T) {
 		&tensorcache.Error{Type: tensorcache.NoWindows, Detail: "x"}:   "tensorcache ls --help",
 	} {
 		var b bytes.Buffer
-		printError(&b, "ls", err)
+		printError(&b, newVerb(t, "ls"), err)
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		if last := lines[len(lines)-1]; len(lines) != 2 ||
 			!strings.HasPrefix(lines[0], "tensorcache: ") || !strings.HasPrefix(last, "hint: ") ||

@@ -39,10 +39,11 @@ one is ended, for all who wait for it; nothing of it is left.`,
 			}
 			rows := [][]any{{"JOB", "KIND", "DATASET", "STATE", "PROGRESS", "ROWS",
 				"TIME", "ERROR"}}
+			flags := flagsFor(cmd)
 			for _, j := range list {
 				why := ""
 				if j.Error != nil {
-					why = j.Error.Detail
+					why = flags.inMessage(j.Error.Detail, j.Error.Field)
 				}
 				elapsed := time.Duration(j.Seconds * float64(time.Second)).Round(time.Millisecond)
 				rows = append(rows, []any{j.Job, j.Kind, j.Dataset, j.State, percent(j.Progress),

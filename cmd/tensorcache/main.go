@@ -43,11 +43,7 @@ func run() int {
 	if err == nil {
 		return exitDone
 	}
-	verb := "VERB"
-	if cmd != root {
-		verb = strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
-	}
-	printError(root.ErrOrStderr(), verb, err)
+	printError(root.ErrOrStderr(), cmd, err)
 	var usage usageError
 	if errors.As(err, &usage) {
 		return exitUsage

@@ -88,7 +88,7 @@ func showGroups(cmd *cobra.Command, g *wire.GroupPlan) {
 		plural(g.Groups, "group"), humanize.Comma(g.Least), humanize.Comma(g.Greatest),
 		humanize.Commaf(g.Median), humanize.Comma(g.Items))
 	if g.Dropped > 0 {
-		fmt.Fprintf(out, "dropped by min_items: %s of %s\n", plural(g.Dropped, "group"),
+		fmt.Fprintf(out, "dropped by --min-items: %s of %s\n", plural(g.Dropped, "group"),
 			plural(g.DroppedWindows, "window"))
 	}
 	if g.Warning != "" {

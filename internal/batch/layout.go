@@ -49,7 +49,7 @@ func NewLayout(w *plan.Windows, delivery string, s Shape) (*Layout, error) {
 		return nil, wire.NewProblem(wire.InvalidSpec,
 			"batch_size: a batch of %d windows takes over %d bytes", s.Windows,
 			int64(maxSlotBytes)).WithField("batch_size").
-			WithHint("use a smaller batch_size, shorter windows or fewer columns")
+			WithHint("use a smaller `batch_size`, shorter windows or fewer columns")
 	}
 	return l, nil
 }

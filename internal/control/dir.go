@@ -29,7 +29,7 @@ func Dir(flag string) (string, error) {
 		cache, err := os.UserCacheDir()
 		if err != nil {
 			return "", fmt.Errorf(
-				"find the user's cache directory: %w; name one with --dir or TENSORCACHE_DIR", err)
+				"find the user's cache directory: %w; name one with `dir` or TENSORCACHE_DIR", err)
 		}
 		flag = filepath.Join(cache, "tensorcache")
 	}

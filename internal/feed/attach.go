@@ -139,7 +139,7 @@ func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, 
 				humanize.IBytes(need), humanize.IBytes(uint64(have)),
 				humanize.IBytes(uint64(budget))).
 				WithField("batch_size").WithHint(
-				"use a smaller batch_size, fewer columns, close another feed, or unpin a dataset")
+				"use a smaller `batch_size`, fewer columns, close another feed, or unpin a dataset")
 	}
 	var more int64
 	if queued {

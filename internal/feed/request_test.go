@@ -136,7 +136,7 @@ func TestInvalidRequestsAreRefusedWithAReason(t *testing.T) {
 		"unknown item": {changes(items("Zurich")), wire.ItemNotFound,
 			`where.items: no item is named "Zurich"; near: Zürich`},
 		"items of one series": {changes(with("dataset", "plain"), items("MSFT")), wire.InvalidSpec,
-			"the dataset has no item_id column"},
+			"the dataset was loaded without item_id"},
 		"items that are none": {changes(
 			with("cuts", []any{map[string]any{"where": map[string]any{"items": "MSFT"}}})),
 			wire.InvalidSpec, `where.items: got "MSFT", want a list of item values`},

@@ -40,7 +40,7 @@ func (s *feed) bottleneck(f wire.Feed, in shares) string {
 		return fmt.Sprintf("the %d slots run out in bursts, try slots=%d", f.Slots, 2*f.Slots)
 	case f.Delivery != batch.Slot:
 		return fmt.Sprintf("the daemon writes only the places of windows, and the trainer is "+
-			"faster; try a larger batch_size, or leave one of the %d cores to the daemon", s.pool.Size())
+			"faster; try larger batches, or leave one of the %d cores to the daemon", s.pool.Size())
 	case batch.CheckView(s.windows, o) == nil:
 		return `the gather copies what could be a view, try delivery="view"`
 	case f.Path == batch.PathMemcpy:
@@ -50,14 +50,14 @@ func (s *feed) bottleneck(f wire.Feed, in shares) string {
 	context, _ := s.windows.Part(plan.Context)
 	if c := convertedColumn(context); c != nil {
 		return fmt.Sprintf(
-			"the gather is limited by converting column %q from %s, try loading with dtype=%s",
+			"the gather is limited by converting column %q from %s, try loading it as %s",
 			c.Name, c.DType, context.DType)
 	}
 	if s.windows.Handle.Data.Manifest.Layout == layout.Packed {
 		return "the gather is limited by transposing packed rows, " +
-			"try layout=columns or channels_first=False"
+			"try layout columns, or batches with channels last"
 	}
-	return "the gather is limited by interleaving columns, try layout=packed"
+	return "the gather is limited by interleaving columns, try layout packed"
 }
 
 // convertedColumn returns a column of a part that is stored as another dtype than it is delivered

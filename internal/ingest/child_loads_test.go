@@ -198,7 +198,7 @@ func TestLimitedLoadsReadOnlyBelowTheirRoots(t *testing.T) {
 				case want == "":
 				case !errors.As(err, &source) || !strings.Contains(err.Error(), want) ||
 					source.NotAllowed != (want == notAllowed) ||
-					source.NotAllowed != strings.Contains(source.Hint, "--root"):
+					source.NotAllowed != strings.Contains(source.Hint, "as a root"):
 					t.Errorf("%s: got %v, want %q", path, err, want)
 				}
 			}

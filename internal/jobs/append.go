@@ -99,7 +99,7 @@ func loadedSources(loaded, sources []layout.Source) (paths []string, err error) 
 				Reason: "was loaded before and has changed since",
 				Hint:   "append a file with the new rows alone, or load all files again"}
 			if s.XXH64 == "" && l.XXH64 != "" {
-				e.Hint = "if it was only touched, say so with --hash-sources"
+				e.Hint = "if it was only touched, say so with `hash_sources=true`"
 			}
 			return nil, e
 		}

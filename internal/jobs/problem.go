@@ -45,7 +45,7 @@ func ProblemOf(err error) *wire.Problem {
 		return p
 	case errors.As(err, &space):
 		return wire.NewProblem(wire.NoSpace, "%s", space.Error()).
-			WithHint("free some space, or move the cache directory with --dir or TENSORCACHE_DIR")
+			WithHint("free some space, or move the cache directory with `dir` or TENSORCACHE_DIR")
 	case errors.Is(err, context.Canceled):
 		return wire.NewProblem(wire.Cancelled, "the load was cancelled").
 			WithHint("start it again; nothing was changed")

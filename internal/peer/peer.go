@@ -30,7 +30,7 @@ func Check(conn *net.UnixConn, allow []int) (Process, error) {
 	}
 	if p.IsOtherUser() && !slices.Contains(allow, p.UID) {
 		return p, wire.NewProblem(wire.Forbidden, "user id %d may not use this daemon",
-			p.UID).WithHint("start it with --allow-uid %d", p.UID)
+			p.UID).WithHint("its owner can allow that: option allow-uid of tensorcache serve")
 	}
 	return p, nil
 }

@@ -96,12 +96,12 @@ func selectColumns(h *store.Handle, spec window.Spec) (map[string][]*layout.Mani
 	if len(context) == 0 {
 		return nil, wire.NewProblem(wire.InvalidSpec,
 			"context_columns: no column is left for the context").WithField("context_columns").
-			WithHint("name some, in context_columns or columns")
+			WithHint("name some, in `context_columns` or `columns`")
 	}
 	if len(target) == 0 && spec.PredictionLength > 0 {
 		return nil, wire.NewProblem(wire.InvalidSpec,
 			"target_columns: no column is left for the target").WithField("target_columns").
-			WithHint("name some, in target_columns or columns; or set prediction_length to 0")
+			WithHint("name some, in `target_columns` or `columns`; or set `prediction_length=0`")
 	}
 	return map[string][]*layout.ManifestColumn{Context: context, Target: target, Known: known,
 		Static: static}, nil

@@ -22,8 +22,8 @@ func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, err
 	}
 	if len(h.Data.Manifest.Items.Values) == 0 {
 		return nil, wire.NewProblem(wire.InvalidSpec,
-			"%s: the dataset has no item_id column, so its one series has no name",
-			field).WithField(field).WithHint("cut by rows or time, or load it with item_id")
+			"%s: the dataset was loaded without item_id, so its one series has no name",
+			field).WithField(field).WithHint("cut by rows or time, or load it with `item_id`")
 	}
 	wanted := map[string][]int{}
 	for i, v := range values {
@@ -60,7 +60,7 @@ func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, err
 func ItemCode(h *store.Handle, field string, value json.RawMessage) (int64, error) {
 	if len(h.Data.Manifest.Items.Values) == 0 {
 		return 0, wire.NewProblem(wire.ItemNotFound,
-			"%s: the dataset has no item_id column, so its one series has no name",
+			"%s: the dataset was loaded without item_id, so its one series has no name",
 			field).WithField(field).WithHint("leave %s out: all rows are of one series", field)
 	}
 	if !json.Valid(value) {

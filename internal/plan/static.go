@@ -66,7 +66,7 @@ func staticChanges[T layout.Native](h *store.Handle, c *layout.ManifestColumn, o
 							"%s has %v in row %d and %v in row %d",
 						c.Name, itemName(h.Data, item), shown(h.Data, c, was), row-1-offsets[item],
 						shown(h.Data, c, x), row-offsets[item]).WithField("static_columns").
-						WithHint("name it in context_columns or known_columns, or leave it out")
+						WithHint("name it in `context_columns` or `known_columns`, or leave it out")
 				}
 			}
 		}

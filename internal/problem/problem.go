@@ -28,7 +28,7 @@ var sentinels = []struct {
 		"another client made a new generation meanwhile; send the rows again"},
 	{store.ErrMemory, wire.Memory, "",
 		"unload or unpin other datasets, close feeds, load fewer columns, " +
-			"or give the daemon more with serve --memory or TENSORCACHE_MEMORY"},
+			"or give the daemon more with TENSORCACHE_MEMORY"},
 	{store.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
 	{mmapfile.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
 	{layout.ErrName, wire.InvalidName, "dataset", ""},
@@ -47,10 +47,10 @@ var sentinels = []struct {
 	{sampler.ErrNoBatches, wire.NoWindows, "", ""},
 	{wire.ErrFrame, wire.ProtocolError, "", ""},
 	{unix.ENOSPC, wire.NoSpace, "",
-		"free some space, or move the cache directory with --dir or TENSORCACHE_DIR"},
+		"free some space, or move the cache directory with `dir` or TENSORCACHE_DIR"},
 	{unix.EDQUOT, wire.NoSpace, "",
-		"free some space, or move the cache directory with --dir or TENSORCACHE_DIR"},
-	{unix.ENOMEM, wire.Memory, "", "use fewer slots or a smaller batch_size"},
+		"free some space, or move the cache directory with `dir` or TENSORCACHE_DIR"},
+	{unix.ENOMEM, wire.Memory, "", "use fewer slots or a smaller `batch_size`"},
 }
 
 // Of returns an error as clients see it. It returns a *wire.Problem as it is.

@@ -67,7 +67,7 @@ def test_a_later_key_is_refused_unless_columns_name_it(
     path.write_text('{"x":1}\n' * 1000 + '{"x":2,"late":3,"other":[]}\n', "utf-8")
     with pytest.raises(tensorcache.SourceError, match=r"row 1001 \(line 1001\).*late") as refused:
         cache.load("late", path)
-    assert "--columns" in str(refused.value)
+    assert "columns=" in str(refused.value)
     loaded = cache.load("late", path, columns=["late", "x"])
     np.testing.assert_array_equal(loaded["late"], [np.nan] * 1000 + [3])
     assert loaded["x"][1000] == 2

@@ -47,7 +47,7 @@ def test_dtype_says_what_to_store(
         assert cache.load("mixed", paths, dtype="float32")["a"].dtype == np.float32
     words = (
         rf'1.arrow, column "a": is {dtypes[1]} here but {dtypes[0]} in .*0.parquet\nhint: '
-        r".*--dtype a=u?(int|float)"
+        r'.*dtype=\{"a": "u?(int|float)'
     )
     with pytest.raises(tensorcache.SourceError, match=words):
         cache.load("mixed", paths)

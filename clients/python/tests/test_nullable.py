@@ -100,7 +100,7 @@ def test_without_a_fill_the_first_missing_one_is_named(
         column = frame["a"].astype(object)
     words = (
         r'row 2, column "a": the value is missing, but only float .*\nhint: fill the '
-        r"missing values with --fill a=0"
+        r'missing values with fill=\{"a": 0\}'
     )
     with pytest.raises(tensorcache.SourceError, match=words):
         cache.put("bad", {"t": frame["t"], "a": column}, time="t")
@@ -200,11 +200,13 @@ def test_truth_values_are_filled_with_such_alone(cache: tensorcache.Cache) -> No
     ):
         cache.put("truth", frame, fill={"a": "mean"})
     with pytest.raises(
-        tensorcache.SourceError, match=r'row 2, column "a": the value is missing.*\n.*--fill a=0'
+        tensorcache.SourceError,
+        match=r'row 2, column "a": the value is missing.*\n.*fill=\{"a": 0\}',
     ):
         cache.put("truth", frame, fill="mean")  # mean applies to numbers only
     with pytest.raises(
-        tensorcache.SourceError, match=r'row 2, column "a": .* backward finds none.*\n.*--fill a=0'
+        tensorcache.SourceError,
+        match=r'row 2, column "a": .* backward finds none.*\n.*fill=\{"a": 0\}',
     ):
         cache.put("truth", frame, fill="backward")  # no hint of linear, which is for numbers
     assert cache.put("truth", frame, fill={"a": 1, "*": "mean"})["a"].tolist() == [True, True]

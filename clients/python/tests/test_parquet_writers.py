@@ -146,7 +146,7 @@ def test_columns_of_nulls(cache: tensorcache.Cache, tmp_path: Path) -> None:
             ].tolist() == [7, 7, 7]
             with pytest.raises(
                 tensorcache.SourceError,
-                match=r"row 1, column \"n\": the value is missing(?s:.*)--fill n=0",
+                match=r'row 1, column "n": the value is missing(?s:.*)fill=\{"n": 0\}',
             ):
                 cache.load("nulls", source, columns=["n"], dtype={"n": "int8"})
             with pytest.raises(tensorcache.SourceError, match="holds integers or text, not null"):

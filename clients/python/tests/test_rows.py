@@ -210,7 +210,7 @@ REFUSED: list[tuple[dict[str, Any], str, type[Exception]]] = [
     ),
     (
         {"regrid": 1, "duplicates": "last"},
-        r'(?s)column "n": is int64, which has no missing values.*--fill n=',
+        r'(?s)column "n": is int64, which has no missing values.*fill=\{"n": ',
         tensorcache.SourceError,
     ),
     (

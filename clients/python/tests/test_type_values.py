@@ -83,7 +83,7 @@ def test_lists_that_are_missing_are_nan(cache: tensorcache.Cache, tmp_path: Path
     first = rows.index(None) + 1
     with pytest.raises(
         tensorcache.SourceError,
-        match=rf'row {first}, column "a": the value is missing.*\n.*--fill a=0',
+        match=rf'row {first}, column "a": the value is missing.*\n.*fill=\{{"a": 0\}}',
     ):
         cache.put("lists", whole)
     data = cache.put("lists", whole, fill=-1)

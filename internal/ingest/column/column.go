@@ -116,11 +116,11 @@ func (c Column) CheckRole(path string, role layout.Role) error {
 	switch {
 	case role == layout.RoleItemID && (!c.Kind.IsInteger() && c.Kind != KindText || c.Width > 0):
 		reason = fmt.Sprintf("an item_id column holds integers or text, not %s", c.Describe())
-		hint = "name another column with --item-id, or convert it before"
+		hint = "name another column with `item_id`, or convert it before"
 	case role == layout.RoleTime && (!c.Kind.IsInteger() && c.Kind != KindTime || c.Width > 0):
 		reason = fmt.Sprintf("a time column holds timestamps, dates or integers, not %s",
 			c.Describe())
-		hint = "name another column with --time, or convert it before"
+		hint = "name another column with `time`, or convert it before"
 	default:
 		return nil
 	}

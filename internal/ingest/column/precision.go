@@ -9,7 +9,7 @@ import (
 )
 
 // HintWider is the hint for a value that does not fit the dtype of an option.
-const HintWider = "store the column as a wider dtype with --dtype"
+const HintWider = "store the column as a wider dtype with `dtype`"
 
 // ExactIntegers bounds the integers that steps compute with. Steps compute in float64, which
 // rounds integers to this bound and beyond; below it every integer is exact.

@@ -98,7 +98,7 @@ func withRoot[T any](
 	return result, &loaderr.SourceError{
 		Path:       path,
 		Reason:     "is outside the folders that other users and TCP clients may load from",
-		Hint:       "start the daemon with --root DIR, or load it with tensorcache load on the daemon's machine",
+		Hint:       "start the daemon with its folder as a root, or load it with tensorcache load on the daemon's machine",
 		NotAllowed: true,
 	}
 }

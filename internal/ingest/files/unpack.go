@@ -105,7 +105,7 @@ func decompress(
 		if errors.Is(err, zstd.ErrWindowSizeExceeded) {
 			e.Reason, e.Hint = fmt.Sprintf("needs a %s window beyond %d MiB", codec,
 				zstdWindow>>20),
-				"compress it without --long, or decompress it first"
+				"compress it with a smaller window, or decompress it first"
 		}
 		return e
 	}

@@ -187,7 +187,7 @@ func TestMissingListsAreNaNOrFilled(t *testing.T) {
 	}
 	path = loadtest.File(t, "x.arrows", streamOfLists(t, batches, arrow.PrimitiveTypes.Int16, ints))
 	_, _, err := loadInProcess(t, option.Options{Sources: []string{path}})
-	loadtest.Refused(t, err, `x.arrows, row 1, column "a": the value is missing`, "--fill a=0")
+	loadtest.Refused(t, err, `x.arrows, row 1, column "a": the value is missing`, "`fill={\"a\":0}`")
 	for i, v := range loadtest.Values[int16](mustLoad(t,
 		option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(-2))}), "a") {
 		if present[i/2] && v != 7 || !present[i/2] && v != -2 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -52,7 +53,7 @@ func convertBlock[S column.Number](
 	e.Reason, e.Hint = "does not fit "+string(to.DType), column.HintWider
 	if src[bad] != src[bad] {
 		e.Text, e.Reason = "", "the value is missing, but only float columns have missing values"
-		e.Hint = "fill it with --fill " + c.Name + "=0"
+		e.Hint = "fill it with " + loaderr.ColumnOption("fill", c.Name, 0)
 	}
 	return &e
 }

@@ -56,14 +56,15 @@ func (l *load) describe() error {
 				l.setColumn(i, unified)
 				continue
 			}
-			hint := "load the files one by one, or leave the column out with --columns"
+			hint := "load the files one by one, or leave the column out with `columns`"
 			if wider, ok := column.WiderOfSameClass(a, b); ok {
 				if l.DType.Of(a) != "" && l.DType.Of(a) == l.DType.Of(b) &&
 					l.wanted.roles[i] == layout.RoleValue {
 					l.setColumn(i, wider)
 					continue
 				}
-				hint = "say what to store with --dtype " + b.Name + "=" + wider.Kind.String()
+				hint = "say what to store with " +
+					loaderr.ColumnOption("dtype", b.Name, wider.Kind.String())
 			}
 			return &loaderr.SourceError{
 				Path: r.Path(), Column: b.Name, Reason: err.Error() + " " +
@@ -111,7 +112,7 @@ func (l *load) checkNames(r, first source.Reader) error {
 	for i, name := range r.Names() {
 		wanted := slices.Contains(l.wanted.names, name)
 		if wanted && name == "" {
-			hint := "name the columns that are wanted with --columns"
+			hint := "name the columns that are wanted with `columns`"
 			if i == 0 {
 				hint = "name it, if pandas wrote it with index_label; or " + hint
 			}
@@ -130,13 +131,13 @@ func (l *load) checkNames(r, first source.Reader) error {
 			return &loaderr.SourceError{
 				Path: r.Path(), Column: name,
 				Reason: fmt.Sprintf("%d columns have this name", have[name]),
-				Hint:   "give them different names, or name the columns that are wanted with --columns, without this one",
+				Hint:   "give them different names, or name the columns that are wanted with `columns`, without this one",
 			}
 		}
 		if !wanted && len(l.Columns) == 0 {
 			return &loaderr.SourceError{
 				Path: r.Path(), Column: name, Reason: "is in this file but not in " + first.Path(),
-				Hint: "name the columns that are wanted with --columns",
+				Hint: "name the columns that are wanted with `columns`",
 			}
 		}
 	}
@@ -178,7 +179,7 @@ func (l *load) meltOne(r source.Reader) (*source.Melted, error) {
 	if key, ok := source.PartitionOf(r); ok && len(l.Columns) == 0 {
 		return nil, &loaderr.SourceError{
 			Path: r.Path(), Column: key, Reason: "is a partition, not a series",
-			Hint: "name the columns that are series with --columns",
+			Hint: "name the columns that are series with `columns`",
 		}
 	}
 	w, err := resolve(l.Options, r.Names())

@@ -145,7 +145,7 @@ func TestValuesOutsideTheRequestedDTypeAreRefused(t *testing.T) {
 	}{
 		{"integer too large", "a\n1\n128\n",
 			`x.csv, row 2 (line 3), column "a": "128" does not fit int8`,
-			"wider dtype with --dtype", by("a", "int8")},
+			"wider dtype with `dtype`", by("a", "int8")},
 		{"negative", "a\n1\n-1\n", `row 2 (line 3), column "a": "-1" does not fit uint16`, "wider",
 			by("a", "uint16")},
 		{"fraction", "a\n1\n1.5\n", `row 2 (line 3), column "a": "1.5" does not fit int32`, "wider",
@@ -158,12 +158,12 @@ func TestValuesOutsideTheRequestedDTypeAreRefused(t *testing.T) {
 		{"infinity", "a\n1.5\n65520\n", `row 2 (line 3), column "a": "65520" does not fit float16`,
 			"wider", option.Options{DType: option.Floats("float16")}},
 		{"missing", "a,b\n1.0,1\nNA,1\n", `row 2 (line 3), column "a": the value is missing`,
-			"--fill a=0", by("a", "int16")},
+			"`fill={\"a\":0}`", by("a", "int16")},
 		{"time", "a\n2020-01-01\n", `column "a": is timestamp[s], which is stored as nothing else`,
-			"--dtype", by("a", "float32")},
-		{"text", "a\nx\n", `column "a": is text, which is stored as nothing else`, "--dtype",
+			"`dtype`", by("a", "float32")},
+		{"text", "a\nx\n", `column "a": is text, which is stored as nothing else`, "`dtype`",
 			by("a", "float32")},
-		{"item", "a,b\n1,2\n", `column "a": names items or times`, "--dtype",
+		{"item", "a,b\n1,2\n", `column "a": names items or times`, "`dtype`",
 			func() option.Options { o := by("a", "int8"); o.ItemID = []string{"a"}; return o }()},
 		{"unknown", "abc,b\n1,2\n", `dtype: no column is named "abd"; near: abc`, "",
 			by("abd", "int8")},
@@ -237,7 +237,7 @@ func TestConversionAfterSortingNamesTheSourceRow(t *testing.T) {
 	o.Items = nil
 	_, _, err := loadInProcess(t, o)
 	loadtest.Refused(t, err, `x.csv, row 1 (line 2), column "n": "70000" does not fit int16`,
-		"--dtype")
+		"`dtype`")
 	o.Regrid, o.Items = []byte("1"), []json.RawMessage{[]byte(`"b"`)}
 	o.Sources[1] = loadtest.File(t, "y.csv", "id,t,n,v\nb,5,2,1.5\n")
 	o.Fill = option.ByColumn(map[string]option.Fill{"n": option.FillWith(7)})
@@ -282,7 +282,7 @@ func TestStepResultsOutsideTheDTypeAreRefused(t *testing.T) {
 			`row 1 (line 2), column "a": 1.5 does not fit int16, or is beyond`,
 			"leave the column's steps out", filledAs("int16")},
 		{"a first difference", "a\n1\n2\n", `row 1 (line 2), column "a": the difference is missing`,
-			"leave the column out of --dtype",
+			"leave the column out of `dtype`",
 			option.Options{DType: filledAs("int32").DType, Diff: option.All(true)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -354,5 +354,5 @@ func TestTheMeanOfDuplicateIntegersNeedsEqualValues(t *testing.T) {
 	_, _, err := loadInProcess(t, o)
 	loadtest.Refused(t, err,
 		`row 2, column "v": the rows of item 0 with the time 1 differ, and int64 has no mean`,
-		"first or last")
+		"`duplicates=")
 }

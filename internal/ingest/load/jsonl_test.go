@@ -155,7 +155,7 @@ func TestManyKeysAreRefusedUnlessColumnsAreNamed(t *testing.T) {
 	text := "{" + strings.Join(cells, ",") + "}\n"
 	_, _, err := loadInProcess(t,
 		option.Options{Sources: []string{loadtest.File(t, "x.jsonl", text)}})
-	loadtest.Refused(t, err, "x.jsonl: its first 1000 rows have more than 16384 keys", "--columns")
+	loadtest.Refused(t, err, "x.jsonl: its first 1000 rows have more than 16384 keys", "`columns`")
 	l := loadLines(t, text, option.Options{Columns: []string{"k19999", "k3"}}, 1<<20)
 	a, b := loadtest.Values[int64](l, "k19999"), loadtest.Values[int64](l, "k3")
 	if a[0] != 19999 || b[0] != 3 {

@@ -69,7 +69,7 @@ func TestPartitionsAreNotMelted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := loadInProcess(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true})
-	loadtest.Refused(t, err, `column "year": is a partition, not a series`, "--columns")
+	loadtest.Refused(t, err, `column "year": is a partition, not a series`, "`columns`")
 	if got := loadtest.Values[int64](mustLoad(t, option.Options{Sources: []string{dir}, Time: "t",
 		Melt: true, Columns: []string{"a"}}), column.MeltedValue); !slices.Equal(got, []int64{5}) {
 		t.Error(got)

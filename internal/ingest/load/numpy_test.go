@@ -159,7 +159,7 @@ func TestInvalidNumpyFilesAreRefused(t *testing.T) {
 			`x.npy, row 1, column "value": the text is not of Unicode`, "",
 			option.Options{ItemID: []string{"value"}}},
 		{"other lengths", loadtest.NPZ(t, zip.Store, two),
-			`column "b": has 2 rows, column "a" has 3`, "--columns", option.Options{}},
+			`column "b": has 2 rows, column "a" has 3`, "`columns`", option.Options{}},
 		{"flipped bit", string(flipped), `column "a": its values are not what their checksum says`,
 			"damaged", option.Options{}},
 		{"damaged deflate data", string(damaged), `column "a": `, "damaged", option.Options{}},

@@ -39,7 +39,8 @@ On this page you find what each reader refuses although it is valid, why, and wh
 
 Every row is a file that the tests load: message and remedy are those that you see, without the
 path. A message says that a file is damaged only if its bytes contradict the specification of its
-format. The remedies name the flags of the command line; the clients have options of the same names.
+format. Options are named as in HTTP requests: Python has keywords of these names, and the
+command line has flags with dashes in place of underscores.
 `
 
 // TestRefusedFilesAreListed loads every file and compares the messages with docs/REFUSED.md. No
@@ -85,7 +86,11 @@ func TestRefusedFilesAreListed(t *testing.T) {
 
 // cellOf returns a text as code in a cell of a table.
 func cellOf(text string) string {
-	return "`" + strings.ReplaceAll(text, "|", `\|`) + "`"
+	text = strings.ReplaceAll(text, "|", `\|`)
+	if strings.Contains(text, "`") { // which names an option
+		return "`` " + text + " ``"
+	}
+	return "`" + text + "`"
 }
 
 // TestEveryKindOfRefusedFileIsListed compares the list with the tables of formats and of refusals.

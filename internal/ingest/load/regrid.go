@@ -23,10 +23,11 @@ func (l *load) allowInsertedRows(added int64) error {
 			}
 		default:
 			hint := fmt.Sprintf(
-				"fill it with --fill %s=forward, or store it as floats with --dtype %s=float32",
-				c.Name, c.Name)
+				"fill it with %s, or store it as floats with %s",
+				loaderr.ColumnOption("fill", c.Name, "forward"),
+				loaderr.ColumnOption("dtype", c.Name, "float32"))
 			if c.Kind == column.KindTime || c.Kind == column.KindDuration {
-				hint = "leave the column out with --columns"
+				hint = "leave the column out with `columns`"
 			}
 			return &loaderr.SourceError{
 				Path: l.readers[0].Path(), Column: c.Name, Hint: hint,

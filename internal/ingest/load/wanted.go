@@ -32,7 +32,7 @@ func resolve(o option.Options, names []string) (wanted, error) {
 			}
 			if len(names) == 1 && strings.ContainsAny(names[0], ",;|\t") {
 				e.Hint = fmt.Sprintf(
-					"there is one column, %s: say with --delimiter what separates cells",
+					"there is one column, %s: say with `delimiter` what separates cells",
 					loaderr.Quote(names[0]))
 			}
 			return e
@@ -72,7 +72,7 @@ func (w wanted) in(path, firstPath string, names []string) ([]column.Want, error
 		if at < 0 {
 			return nil, &loaderr.SourceError{
 				Path: path, Column: name, Reason: "is not in this file but in " + firstPath,
-				Hint: "leave the column out with --columns, or load the files one by one",
+				Hint: "leave the column out with `columns`, or load the files one by one",
 			}
 		}
 		out[i] = column.Want{Index: at, Role: w.roles[i],

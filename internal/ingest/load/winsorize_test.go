@@ -159,7 +159,7 @@ func TestWinsorizeReplacesInfiniteValues(t *testing.T) {
 	}
 	o.Winsorize = winsorizeAt(0.1, 0.75)
 	_, _, err := loadInProcess(t, o)
-	loadtest.Refused(t, err, `row 3 (line 4), column "a": +Inf is not finite`, "--clip a=")
+	loadtest.Refused(t, err, `row 3 (line 4), column "a": +Inf is not finite`, "`clip={\"a\":")
 }
 
 // TestWinsorizedIntegersAreExact stores integers as float64, and refuses those from 2^53 on, also

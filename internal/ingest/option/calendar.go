@@ -35,7 +35,7 @@ func (o Options) CheckCalendar(columns []column.Column) error {
 				return &loaderr.OptionError{
 					Field: "calendar", Value: f.Name,
 					Allowed: "a feature that no column is named like",
-					Hint:    "leave the column out with --columns",
+					Hint:    "leave the column out with `columns`",
 				}
 			}
 			if c.Name == o.Time && c.Kind != column.KindTime {

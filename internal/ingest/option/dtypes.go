@@ -113,7 +113,7 @@ func (d DTypes) Convertible(c column.Column, path string, role layout.Role) erro
 	v, named := d.By[c.Name]
 	refuse := func(reason string) error {
 		return &loaderr.SourceError{Path: path, Column: c.Name, Reason: reason,
-			Hint: "leave it out of --dtype"}
+			Hint: "leave it out of `dtype`"}
 	}
 	switch {
 	case !named || v == string(layout.Text) && c.Kind == column.KindText:

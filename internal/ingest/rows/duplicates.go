@@ -85,7 +85,7 @@ func Average(
 		e.Column = c.Name
 		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean",
 			k.OfItem(m.At(first)), k.Clock.TimeText(k.TimeOf(m.At(first))), c.Kind.DType())
-		e.Hint = "keep one of them with --duplicates first or last"
+		e.Hint = "keep one of them with `duplicates=\"first\"` or `duplicates=\"last\"`"
 		return &e
 	})
 }

@@ -150,7 +150,7 @@ func (f *Filter) NoRowError(path, bucket string) error {
 	e := &loaderr.SourceError{Path: path}
 	if items := int64(len(f.selectedItems)); items > 0 && f.itemsSelected == 0 {
 		e.Reason = fmt.Sprintf("none of the %d items is selected", items)
-		e.Hint = "name some of them with --items, or leave out files without any"
+		e.Hint = "name some of them with `items`, or leave out files without any"
 		if f.buckets > 0 {
 			e.Reason = fmt.Sprintf("none of the %d items falls into bucket %s", items, bucket)
 			e.Hint = "make fewer buckets"
@@ -158,7 +158,7 @@ func (f *Filter) NoRowError(path, bucket string) error {
 		if f.buckets > 0 && f.found != nil {
 			e.Reason = fmt.Sprintf("none of the %d items is both named and of bucket %s",
 				items, bucket)
-			e.Hint = "name items of this bucket with --items, or leave --item-bucket out"
+			e.Hint = "name items of this bucket with `items`, or leave `item_bucket` out"
 		}
 		return e
 	}
@@ -170,6 +170,6 @@ func (f *Filter) NoRowError(path, bucket string) error {
 	}
 	e.Reason += fmt.Sprintf("; all times are from %s to %s",
 		f.Clock.TimeText(f.minTime), f.Clock.TimeText(f.maxTime))
-	e.Hint = "choose other bounds with --where"
+	e.Hint = "choose other bounds with `where`"
 	return e
 }

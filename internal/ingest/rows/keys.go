@@ -10,6 +10,10 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
+// hintOneRow is the hint for several rows of an item with one time.
+const hintOneRow = "keep one row for each time with `duplicates=\"first\"` " +
+	"(or \"last\", or \"mean\")"
+
 // Keys are the item_id columns and the time column: they determine the item and the time of a row.
 type Keys struct {
 	names        []string
@@ -154,7 +158,7 @@ func interruptedItemError(k *Keys, row int64) error {
 	e := k.locate(row)
 	e.Column = strings.Join(k.names, ", ")
 	e.Reason = fmt.Sprintf("item %s appears again after another item", k.ItemName(row))
-	e.Hint = "sort the rows with --sort"
+	e.Hint = "sort the rows with `sort=true`"
 	return &e
 }
 
@@ -164,17 +168,17 @@ func unsortedError(k *Keys, before, row int64) error {
 	e.Column = k.Clock.Name
 	if k.TimeOf(row) == k.TimeOf(before) {
 		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.Clock.TimeText(k.TimeOf(row)))
-		e.Hint = "keep one row for each time with --duplicates first, last or mean"
+		e.Hint = hintOneRow
 		if len(k.Columns) == 0 {
-			e.Hint = "name the column that identifies the series with --item-id, or keep one row for each time with --duplicates first, last or mean"
+			e.Hint = "name the column that identifies the series with `item_id`, or " + hintOneRow
 		}
 		return &e
 	}
 	e.Reason = fmt.Sprintf("time %s%s comes after %s",
 		k.Clock.TimeText(k.TimeOf(row)), of, k.Clock.TimeText(k.TimeOf(before)))
-	e.Hint = "sort the rows with --sort"
+	e.Hint = "sort the rows with `sort=true`"
 	if len(k.Columns) == 0 {
-		e.Hint += ", or name the column that identifies the series with --item-id"
+		e.Hint += ", or name the column that identifies the series with `item_id`"
 	}
 	return &e
 }

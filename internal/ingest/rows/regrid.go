@@ -85,7 +85,7 @@ func offGridError(k *Keys, first, row int64, stepText string) error {
 	e.Column = k.Clock.Name
 	e.Reason = fmt.Sprintf("the time %s%s is not a whole number of steps of %s after the first, %s",
 		k.Clock.TimeText(k.TimeOf(row)), of, stepText, k.Clock.TimeText(k.TimeOf(first)))
-	e.Hint = "choose a step with --regrid that all times are a multiple of"
+	e.Hint = "choose a step with `regrid` that all times are a multiple of"
 	return &e
 }
 

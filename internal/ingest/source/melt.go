@@ -54,7 +54,7 @@ func Melt(r Reader, names []string, wants []column.Want, timeName string) (*Melt
 	if len(m.series) == 0 {
 		return nil, &loaderr.SourceError{
 			Path: r.Path(), Reason: "has no series besides the time",
-			Hint: "load it without --melt",
+			Hint: "load it without `melt=true`",
 		}
 	}
 	return m, nil
@@ -120,7 +120,7 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 				Path: m.Path(), Column: c.Name,
 				Reason: fmt.Sprintf("is %s, but series %q is %s",
 					c.Describe(), series[0].Name, value.Describe()),
-				Hint: "name series of one type with --columns",
+				Hint: "name series of one type with `columns`",
 			}
 		}
 		value = other

@@ -123,7 +123,7 @@ func TestMeltRefusesSeriesWithoutAName(t *testing.T) {
 			layout.RoleValue},
 		{"not UTF-8", "is not UTF-8", "damaged", []string{"\xff"}, []string{"\xff"},
 			layout.RoleValue},
-		{"time only", "no series besides the time", "--melt", []string{"t"}, []string{"t"},
+		{"time only", "no series besides the time", "`melt", []string{"t"}, []string{"t"},
 			layout.RoleTime},
 	} {
 		r := &memoryReader{}

@@ -22,7 +22,7 @@ func CheckText(word []byte, role layout.Role, row int64) error {
 	case !utf8.Valid(word):
 		return &loaderr.SourceError{
 			Row: row + 1, Text: string(word), Reason: ReasonUTF8,
-			Hint: "only UTF-8 text can be loaded; leave the column out with --columns",
+			Hint: "only UTF-8 text can be loaded; leave the column out with `columns`",
 		}
 	}
 	return nil
@@ -56,7 +56,7 @@ func (t Target) RangeError(row int64, value any) *loaderr.SourceError {
 		e.Text, e.Reason, e.Hint = "NaT", "is not a time", loaderr.HintDropRows
 	case t.Kind == column.KindBool:
 		e.Reason, e.Hint = "is not a boolean, want 0 or 1",
-			"write the column as integers, or leave it out with --columns"
+			"write the column as integers, or leave it out with `columns`"
 	case e.Text == "NaN":
 		return t.MissingError(row)
 	case t.Role != layout.RoleValue:
@@ -94,10 +94,10 @@ func (t Target) MissingError(row int64) *loaderr.SourceError {
 	case t.Role != layout.RoleValue:
 		e.Hint = loaderr.HintDropRows
 	case t.IsNumber() || t.IsBool():
-		e.Hint = "fill the missing values with --fill " + t.Name +
-			"=0, or leave the column out with --columns"
+		e.Hint = "fill the missing values with " + loaderr.ColumnOption("fill", t.Name, 0) +
+			", or leave the column out with `columns`"
 	default:
-		e.Hint = "leave the column out with --columns"
+		e.Hint = "leave the column out with `columns`"
 	}
 	return e
 }

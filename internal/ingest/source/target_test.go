@@ -50,15 +50,15 @@ func TestErrorsOfValuesDependOnTheColumn(t *testing.T) {
 		{small.RangeError(4, int64(300)), `row 4, column "c": "300" does not fit int8`,
 			column.HintWider},
 		{small.RangeError(4, layout.HalfOf(2.5)), `"2.5" does not fit int8`, column.HintWider},
-		{small.RangeError(4, math.NaN()), ReasonMissing, "--fill c=0"},
+		{small.RangeError(4, math.NaN()), ReasonMissing, "`fill={\"c\":0}`"},
 		{clock.RangeError(4, int64(math.MinInt64)), `"NaT" is not a time`, "leave the rows out"},
 		{clock.RangeError(4, int64(7)), `"7" does not fit int64`, "leave the rows out"},
 		{flag.RangeError(4, uint8(2)), "want 0 or 1", "as integers"},
 		{clock.MissingError(4), ReasonNoTime, "leave the rows out"},
 		{item.MissingError(4), ReasonItem, "leave the rows out"},
-		{small.MissingError(4), ReasonMissing, "--fill c=0"},
+		{small.MissingError(4), ReasonMissing, "`fill={\"c\":0}`"},
 		{target(column.KindTime, layout.Int64, layout.RoleValue).MissingError(4), ReasonMissing,
-			"--columns"},
+			"`columns`"},
 	} {
 		loadtest.Refused(t, c.err, c.want, c.hint)
 	}

@@ -72,7 +72,7 @@ func (d *diff) store() {
 // whyMissing returns why a difference may be missing, and what to do.
 func (d *diff) whyMissing() (reason, hint string) {
 	return "the difference is missing, but only float columns have missing values",
-		"store the differences as floats: leave the column out of --dtype"
+		"store the differences as floats: leave the column out of `dtype`"
 }
 
 func (d *diff) record(r *Result) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -61,7 +62,7 @@ func (f *fill) fitMeans(ctx context.Context, before []Step) ([]float64, error) {
 		}
 		if !f.run.isFit(m, slot, means[slot]) {
 			return nil, f.run.noFitError(ctx, before, m, slot,
-				"choose other rows to fit on, or leave the column out with --columns")
+				"choose other rows to fit on, or leave the column out with `columns`")
 		}
 	}
 	return means, nil
@@ -142,9 +143,10 @@ func (f *fill) line(row int64) float64 {
 // whyMissing returns why a filled value may be missing, and what to do.
 func (f *fill) whyMissing() (reason, hint string) {
 	name := f.run.Column.Name
-	hint = "fill with a number, or store floats with --fill " + name + "=linear"
+	hint = "fill with a number, or store floats with " +
+		loaderr.ColumnOption("fill", name, "linear")
 	if f.run.Column.Kind == column.KindBool {
-		hint = "fill with 0 or 1: --fill " + name + "=0"
+		hint = "fill with 0 or 1: " + loaderr.ColumnOption("fill", name, 0)
 	}
 	return fmt.Sprintf("the value is missing and %s finds none to fill with", f.How), hint
 }

@@ -45,7 +45,7 @@ func (r *columnRun) fitMoments(ctx context.Context, before []Step) ([]moments.Mo
 			if out[s.slot].N == 0 && !r.continues(s.item) &&
 				slices.ContainsFunc(values, isPresent) {
 				return r.fitError(s.item, "the fit rows%s hold no value to fit on",
-					"choose other rows to fit on: --fit-rows, --fit-before or --fit-fraction")
+					"choose other rows to fit on: `fit_rows`, `fit_before` or `fit_fraction`")
 			}
 			return nil
 		})
@@ -96,7 +96,7 @@ func (r *columnRun) noFitError(ctx context.Context, before []Step, m moments.Mom
 	}
 	bounds := fmt.Sprintf("%g to %g", m.Least, m.Greatest)
 	return r.fitError(slot/r.width, "values%s from "+bounds+" are too "+far+" to be fitted to",
-		"leave the column out with --columns")
+		"leave the column out with `columns`")
 }
 
 // fitError returns an error about the fit of an item. %s in the reason is replaced by the item's

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -21,7 +22,8 @@ func (l *log1p) apply(to, from []float64, row int64) error {
 		if v <= -1 {
 			return l.run.refuse(row+int64(i),
 				fmt.Sprintf("log1p needs values above -1, this is %v", v),
-				"clip the column first with --clip "+l.run.Column.Name+"=0:")
+				"clip the column first with "+
+					loaderr.ColumnOption("clip", l.run.Column.Name, []any{0, nil}))
 		}
 		to[i] = math.Log1p(v)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
@@ -73,8 +74,8 @@ func (s *scale) fitScale(ctx context.Context, before []Step) (shifts, scales []f
 			}
 		}
 		if !s.run.isFit(m, slot, shift, scale) {
-			return nil, nil, s.run.noFitError(ctx, before, m, slot, "bound the column with --clip "+
-				s.run.Column.Name+"=-1e6:1e6 or the like")
+			return nil, nil, s.run.noFitError(ctx, before, m, slot, "bound the column, as with "+
+				loaderr.ColumnOption("clip", s.run.Column.Name, []int{-1e6, 1e6}))
 		}
 		shifts[slot], scales[slot] = shift, scale
 	}

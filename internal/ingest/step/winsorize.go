@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -58,8 +59,8 @@ func (w *winsorize) fitBounds(ctx context.Context, before []Step) (lows, highs [
 		}
 		if !w.run.isFit(m, slot, low, high) {
 			return nil, nil, w.run.noFitError(ctx, before, m, slot,
-				"choose quantiles farther from 0 and 1, or bound the column with --clip "+
-					w.run.Column.Name+"=-1e6:1e6")
+				"choose quantiles farther from 0 and 1, or bound the column with "+
+					loaderr.ColumnOption("clip", w.run.Column.Name, []int{-1e6, 1e6}))
 		}
 		lows[slot], highs[slot] = low, high
 	}

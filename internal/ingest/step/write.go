@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -63,8 +64,8 @@ func (r *columnRun) whyMissing() (reason, hint string) {
 			return s.whyMissing()
 		}
 	}
-	return "the value is missing, but only float columns have missing values", "fill it with --fill " +
-		r.Column.Name + "=0"
+	return "the value is missing, but only float columns have missing values", "fill it with " +
+		loaderr.ColumnOption("fill", r.Column.Name, 0)
 }
 
 // isInteger reports whether a value is an integer that float64 represents exactly.

@@ -65,6 +65,6 @@ func (d *Dialect) Float(b []byte) (v float64, ok bool) {
 func EqualMarks(decimal string) error {
 	return &loaderr.OptionError{
 		Field: "decimal", Value: decimal, Allowed: "another sign than the delimiter",
-		Hint: `name the sign between cells with --delimiter, such as --delimiter ";"`,
+		Hint: "name the sign between cells, such as " + loaderr.Option("delimiter", ";"),
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/ncruces/go-strftime"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // TimeFormat is the format of a time column, in the directives of strptime. The zero value is ISO
@@ -117,7 +119,8 @@ var dayMonth = regexp.MustCompile(
 func TimeHint(text string) string {
 	m := dayMonth.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil || m[2] != m[4] {
-		return `write times like "2016-07-01 00:00:00", or say how they are written with --time-format`
+		return "write times like \"2016-07-01 00:00:00\", or say how they are written with " +
+			"`time_format`"
 	}
 	year, rest := "%Y", ""
 	if len(m[5]) == 2 {
@@ -137,11 +140,11 @@ func TimeHint(text string) string {
 		format := order + m[2] + year + rest
 		f, why := ParseTimeFormat(format)
 		if _, ok := f.Parse([]byte(strings.TrimSpace(text))); ok && why == "" {
-			formats = append(formats, `--time-format "`+format+`"`)
+			formats = append(formats, loaderr.Option("time_format", format))
 		}
 	}
 	if len(formats) == 0 {
-		return "say how times are written with --time-format"
+		return "say how times are written with `time_format`"
 	}
 	return "say which number is the day: " + strings.Join(formats, " or ")
 }

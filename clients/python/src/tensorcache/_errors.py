@@ -22,6 +22,8 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+from ._option_text import with_keywords
+
 
 class TensorcacheError(Exception):
     """What went wrong and what to do about it.
@@ -169,9 +171,9 @@ def from_problem(problem: dict[str, Any]) -> TensorcacheError:
     detail = str(problem.get("detail") or problem.get("title") or "the daemon gave no reason")
     error = CLASSES.get(kind, TensorcacheError)
     return error(
-        detail,
+        with_keywords(detail),
         type=kind,
-        hint=str(problem.get("hint") or ""),
+        hint=with_keywords(str(problem.get("hint") or "")),
         field=str(problem.get("field") or ""),
     )
 

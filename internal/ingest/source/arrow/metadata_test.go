@@ -324,7 +324,7 @@ func TestStreamsOfOldVersionsAreRecognized(t *testing.T) {
 // file and of a connection.
 func TestHintsForColumnsOfFilesAreNotThoseOfPut(t *testing.T) {
 	for name, want := range map[string]string{
-		"x.arrows": "leave the column out with --columns, or cast it and write the file again",
+		"x.arrows": "leave the column out with `columns`, or cast it and write the file again",
 		"":         "leave the column out, or cast it before it is sent",
 	} {
 		s := &streamReader{name: name, schema: arrow.NewSchema([]arrow.Field{

@@ -181,7 +181,7 @@ func (s *streamReader) Describe(w []column.Want) ([]column.Column, error) {
 				Hint:   "leave the column out, or cast it before it is sent",
 			}
 			if s.name != "" {
-				e.Hint = "leave the column out with --columns, or cast it and write the file again"
+				e.Hint = "leave the column out with `columns`, or cast it and write the file again"
 			}
 			if r := (*loaderr.HintedError)(nil); errors.As(err, &r) {
 				e.Hint = r.Hint

@@ -52,7 +52,7 @@ func (f *file) Describe(w []column.Want) ([]column.Column, error) {
 		return nil, &loaderr.SourceError{
 			Path:   f.Path(),
 			Reason: fmt.Sprintf("its first %d rows have more than %d keys", sampleRows, maxKeys),
-			Hint:   "name the wanted keys with --columns",
+			Hint:   "name the wanted keys with `columns`",
 		}
 	}
 	out := make([]column.Column, len(w))
@@ -102,7 +102,7 @@ func faultNew(key string) *fault {
 	return &fault{
 		key:    key,
 		reason: fmt.Sprintf("is of a key that the first %d rows do not have", sampleRows),
-		hint: "name the wanted keys with --columns: they may begin in any row, " +
+		hint: "name the wanted keys with `columns`: they may begin in any row, " +
 			"and the load ignores all others",
 	}
 }

@@ -26,7 +26,7 @@ func widen(c column.Column, v value, role layout.Role) (wider column.Column, bad
 		return widenMissing(c, role)
 	case v.kind >= array:
 		return c, refused(v, "is "+kindNames[v.kind]+", want a number, a boolean, text or null",
-			"write its values with keys of their own, or leave the key out with --columns")
+			"write its values with keys of their own, or leave the key out with `columns`")
 	case role == layout.RoleItemID && v.kind == text && len(v.raw) == 0:
 		return c, &fault{reason: "is an empty text, but an item needs a name",
 			hint: loaderr.HintDropRows}
@@ -59,7 +59,7 @@ func widenMissing(c column.Column, role layout.Role) (column.Column, *fault) {
 		c.Kind = column.KindFloat64
 	case c.Kind == column.KindBool:
 		return c, &fault{reason: source.ReasonMissing,
-			hint: "write booleans as 0 and 1, or leave the key out with --columns"}
+			hint: "write booleans as 0 and 1, or leave the key out with `columns`"}
 	}
 	return c, nil
 }
@@ -167,12 +167,12 @@ func mixed(v value, c column.Column) string {
 // hintMixed returns the hint for a value of another type than the column.
 func hintMixed(v value, c column.Column) string {
 	if v.kind == boolean || c.Kind == column.KindBool {
-		return "write booleans as 0 and 1 if they are numbers, or leave the key out with --columns"
+		return "write booleans as 0 and 1 if they are numbers, or leave the key out with `columns`"
 	}
 	return "write null for a missing value, or " + hintText(c)
 }
 
 // hintText returns the hint to load a column as text.
 func hintText(c column.Column) string {
-	return fmt.Sprintf("load all its values as text with --dtype %s=text", c.Name)
+	return "load all its values as text with " + loaderr.ColumnOption("dtype", c.Name, "text")
 }

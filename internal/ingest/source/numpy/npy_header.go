@@ -273,7 +273,7 @@ func (c *npyColumn) finish() {
 	case len(c.Shape) > 2:
 		c.refusal = &loaderr.SourceError{
 			Reason: fmt.Sprintf("has shape %v, want [rows] or [rows, n]", c.Shape),
-			Hint:   "reshape it to [rows, n], or leave it out with --columns",
+			Hint:   "reshape it to [rows, n], or leave it out with `columns`",
 		}
 	case c.textType != 0 && len(c.Shape) > 1:
 		c.refusal = &loaderr.SourceError{
@@ -348,5 +348,5 @@ func parseDType(d string) npyColumn {
 		return c
 	}
 	return unsupported("which is not read",
-		"convert it with astype, or leave it out with --columns")
+		"convert it with astype, or leave it out with `columns`")
 }

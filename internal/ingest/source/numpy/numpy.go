@@ -200,7 +200,7 @@ func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
 				Column: c.Name,
 				Reason: fmt.Sprintf("has %s, column %q has %d",
 					loaderr.Count(int(c.Shape[0]), "row"), first.Name, first.Shape[0]),
-				Hint: "name the arrays that are wanted with --columns",
+				Hint: "name the arrays that are wanted with `columns`",
 			}
 		}
 		n.count = c.Shape[0]

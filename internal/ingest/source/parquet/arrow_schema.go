@@ -119,7 +119,7 @@ func (f *columnType) applyArrowHint(h arrowHint, name string, logical any) error
 		return &loaderr.HintedError{
 			Reason: fmt.Sprintf("is called %q in the metadata %s, which says what it is", h.name,
 				arrowSchemaKey),
-			Hint: "write the file again, or leave the column out with --columns",
+			Hint: "write the file again, or leave the column out with `columns`",
 		}
 	}
 	return nil

@@ -155,7 +155,7 @@ func checkEncoding(h *format.PageHeader) error {
 	}
 	return &loaderr.SourceError{
 		Reason: fmt.Sprintf("is in encoding %d of a later version of Parquet, which is not read", e),
-		Hint:   "write the column with another encoding, or leave it out with --columns",
+		Hint:   "write the column with another encoding, or leave it out with `columns`",
 	}
 }
 

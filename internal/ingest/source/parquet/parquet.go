@@ -232,7 +232,7 @@ func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 				Path:   p.name,
 				Column: c.Name(),
 				Reason: err.Error(),
-				Hint:   "leave the column out with --columns",
+				Hint:   "leave the column out with `columns`",
 			}
 			if r := (*loaderr.HintedError)(nil); errors.As(err, &r) {
 				e.Hint = r.Hint

@@ -279,7 +279,7 @@ func checkPlacement(c *format.ColumnChunk) error {
 	case c.CryptoMetadata.Value != nil || len(c.EncryptedColumnMetadata) > 0:
 		return &loaderr.HintedError{
 			Reason: "is encrypted, which is not read",
-			Hint:   hintEncrypted + ", or leave the column out with --columns",
+			Hint:   hintEncrypted + ", or leave the column out with `columns`",
 		}
 	case c.FilePath != "":
 		return &loaderr.HintedError{

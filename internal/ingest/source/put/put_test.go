@@ -241,7 +241,7 @@ func TestMissingValuesAreMarkedAfterTheValues(t *testing.T) {
 	r, described = describe(t, []put.Column{header}, bytes.NewReader(append(sent, 0, 0, 1)))
 	to = destination(t, 3, described, storedAs(described)...)
 	err := r.ReadRows(context.Background(), to, &progress.Meter{})
-	loadtest.Refused(t, err, `row 3, column "i": the value is missing`, "--fill i=0")
+	loadtest.Refused(t, err, `row 3, column "i": the value is missing`, "`fill={\"i\":0}`")
 }
 
 func TestValuesOutsideTheColumnTypeAreRefused(t *testing.T) {

@@ -173,7 +173,7 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 			Line:   line,
 			Text:   c.header[0],
 			Reason: "is a number, want a header line with the names of the columns",
-			Hint:   "put the names into the first line, or load it with --no-header",
+			Hint:   "put the names into the first line, or load it with `no_header=true`",
 		}
 	}
 	return nil
@@ -197,12 +197,13 @@ func (c *csvFile) cellError(
 	case reason == reasonTime:
 		e.Hint = textvalue.TimeHint(e.Text)
 	case reason == reasonInteger:
-		e.Hint = "if these are times, say how they are written with --time-format"
+		e.Hint = "if these are times, say how they are written with `time_format`"
 	case (reason == reasonNumber || reason == reasonText) && c.numberHint(e.Text) != "":
 		e.Hint = c.numberHint(e.Text)
 	case reason == reasonMixed || reason == reasonText:
 		e.Hint = fmt.Sprintf(
-			"name the words for a missing value with --na, or load all cells as text with --dtype %s=text", col.Name)
+			"name the words for a missing value with `na`, or load all cells as text with %s",
+			loaderr.ColumnOption("dtype", col.Name, "text"))
 	case reason == reasonZone:
 		e.Hint = "write a zone in every cell or in none"
 	case reason == reasonFormat:
@@ -212,9 +213,9 @@ func (c *csvFile) cellError(
 	case reason == source.ReasonItem || reason == source.ReasonNoTime:
 		e.Hint = loaderr.HintDropRows
 	case role == layout.RoleValue && reason == reasonNumber:
-		e.Hint = "if it means a missing value, name it with --na; otherwise correct the cell, or leave the column out with --columns"
+		e.Hint = "if it means a missing value, name it with `na`; otherwise correct the cell, or leave the column out with `columns`"
 	case role == layout.RoleValue:
-		e.Hint = "correct the cell, or leave the column out with --columns"
+		e.Hint = "correct the cell, or leave the column out with `columns`"
 	}
 	if e.Text == "" {
 		e.Reason = "the cell " + e.Reason

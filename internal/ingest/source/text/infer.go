@@ -16,7 +16,7 @@ const (
 	reasonNumber  = "is not a number"
 	reasonBool    = "is neither true nor false"
 	reasonTime    = "is not a time in an unambiguous format"
-	reasonFormat  = "is not a time in the format of --time-format"
+	reasonFormat  = "is not a time in the given format"
 	reasonInteger = "is neither an integer nor a time"
 	reasonZone    = "and the cells before it: some have a time zone and some do not"
 	reasonText    = "is text, not a number"

@@ -60,11 +60,11 @@ func numberHint(cell string, d *textvalue.Dialect, delim byte) string {
 func otherMark(d *textvalue.Dialect, delim byte) string {
 	switch {
 	case d.Decimal == ',':
-		return "if the point is the decimal sign, load it without --decimal"
+		return "if the point is the decimal sign, load it without `decimal`"
 	case delim == ',':
 		return ""
 	}
-	return "if the comma is the decimal sign, load it with --decimal ,"
+	return "if the comma is the decimal sign, load it with `decimal=\",\"`"
 }
 
 // ungroup returns a grouped number without the signs between its groups, all of which are the first

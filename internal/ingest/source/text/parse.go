@@ -160,7 +160,7 @@ func (p *csvParser) cellCountError(x *splitter, row int64, s source.Span) error 
 	}
 	return p.rowError(s, x.start, row,
 		fmt.Sprintf("has %s, want %d", loaderr.Count(len(cells), "cell"), len(p.parsers)),
-		"mend the row, or say with --delimiter what separates cells; one that holds that sign is to be quoted")
+		"mend the row, or say with `delimiter` what separates cells; one that holds that sign is to be quoted")
 }
 
 // hintQuotes is the hint for a cell whose quotes are wrong.

@@ -281,13 +281,13 @@ func (f *tfFeature) merge(later *tfFeature) {
 		f.conflict = &loaderr.SourceError{
 			Row:    later.row + 1,
 			Reason: fmt.Sprintf("is %s, but in row %d %s", later.list, f.row+1, f.list),
-			Hint:   "leave the feature out with --columns",
+			Hint:   "leave the feature out with `columns`",
 		}
 	case f.width != later.width:
 		f.conflict = &loaderr.SourceError{
 			Row:    later.row + 1,
 			Reason: fmt.Sprintf("has %d values, but in row %d %d", later.width, f.row+1, f.width),
-			Hint:   "pad the lists to one length, or leave the feature out with --columns",
+			Hint:   "pad the lists to one length, or leave the feature out with `columns`",
 		}
 	default:
 		f.conflict = later.conflict
@@ -322,7 +322,7 @@ func (t *file) Describe(w []column.Want) ([]column.Column, error) {
 			return nil, &loaderr.SourceError{
 				Column: name, Row: f.row + 1,
 				Reason: fmt.Sprintf("has %d texts, want one in each record", f.width),
-				Hint:   "leave the feature out with --columns",
+				Hint:   "leave the feature out with `columns`",
 			}
 		}
 		out[i] = c

@@ -40,9 +40,7 @@ def reader_of(columns: Any) -> Any:
         batch = pyarrow.record_batch(columns)
         return pyarrow.RecordBatchReader.from_batches(batch.schema, [batch])
     except (ValueError, TypeError) as error:  # pyarrow's errors derive from these
-        raise SourceError(
-            f"columns: got {kind}, want a table: {error}", field="columns"
-        ) from error
+        raise SourceError(f"columns: got {kind}, want a table: {error}", field="columns") from error
 
 
 class Sink(io.RawIOBase):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,8 +14,8 @@ from .._errors import SourceError, SpecError
 Source: TypeAlias = "str | os.PathLike[str]"
 
 
-def absolute(sources: Source | Sequence[Source]) -> list[str]:
-    """The sources as absolute paths, because the daemon has another working directory."""
+def absolute(sources: Any) -> list[str]:
+    """Sources, or one, as absolute paths, because the daemon has another working directory."""
     one = isinstance(sources, (str, bytes, os.PathLike)) or not isinstance(sources, Iterable)
     listed: list[Any] = [sources] if one else list(sources)
     if not listed:

@@ -156,7 +156,7 @@ def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
 
 def instead_of(columns: Any) -> str:
     """What to do with a value that has no columns."""
-    first = next(iter(columns), None) if isinstance(columns, (list, tuple)) else columns
+    first: Any = next(iter(columns), None) if isinstance(columns, (list, tuple)) else columns
     if is_path(first):
         return f'cache.load(name, "{os.fspath(first)}") reads files'
     keys, grouped = getattr(columns, "keys", None), hasattr(columns, "groups")
