@@ -126,12 +126,13 @@ def test_it_is_drawn_where_it_is_asked(windows: tensorcache.Windows) -> None:
 def test_without_matplotlib_it_says_what_to_install() -> None:
     code = """if True:
         import sys
+        import tensorcache
         sys.modules["matplotlib"] = None
         from tensorcache._index import plot
         try:
             plot.axes(1)
-        except ModuleNotFoundError as error:
-            assert "pip install 'tensorcache[plot]'" in str(error)
+        except tensorcache.MissingExtraError as error:
+            assert 'pip install "tensorcache[plot]"' in str(error)
         else:
             raise SystemExit("no error")
     """

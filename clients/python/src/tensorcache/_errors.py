@@ -11,7 +11,8 @@ TensorcacheError       what the daemon or the client refused; catches all of the
 ├── ResourceError      not enough disk or memory; says need and have    (also OSError)
 ├── LeakageError       a fitted step saw rows that a model is judged by (also ValueError)
 ├── CursorError        a state made for another dataset, spec or order  (also ValueError)
-└── FeedError          a feed that is closed, or was crossed by a fork  (also RuntimeError)
+├── FeedError          a feed that is closed, or was crossed by a fork  (also RuntimeError)
+└── MissingExtraError  a library that an extra installs is missing      (also ImportError)
 
 LeakageWarning         what check_leakage() would raise, from split() and backtest() (a UserWarning)
 """
@@ -134,6 +135,15 @@ class FeedError(TensorcacheError, RuntimeError):
     """The feed is closed, belongs to the process that forked this one, or its pass is over."""
 
     default_type = "feed"
+
+
+class MissingExtraError(TensorcacheError, ImportError):
+    """A library that the method needs is not installed.
+
+    The hint is the ``pip install`` line; ``name`` is the module that was not found.
+    """
+
+    default_type = "missing_extra"
 
 
 CLASSES: dict[str, type[TensorcacheError]] = {

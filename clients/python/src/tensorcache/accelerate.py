@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import torch
-from ._adapters.require import required
+from ._extras import required
 from ._windows import Windows
 
 __all__ = ["loader"]
@@ -32,7 +32,7 @@ def loader(accelerator: Any, windows: Windows, **options: Any) -> torch.Loader:
     Raises:
         SpecError: an option is out of range.
     """
-    with required("accelerate", "pip install accelerate, or use tensorcache.torch.loader"):
+    with required("accelerate"):
         from ._adapters import accelerate_loader
     made: torch.Loader = accelerate_loader.of(accelerator, windows, options)
     return made

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._adapters.loader import Loader as AnyLoader
 from ._adapters.options import JAX_DEFAULTS, JaxOptions, LoaderOptions, Settings, check_format
-from ._adapters.require import required
+from ._extras import required
 from ._feed.feed import Feed
 from ._feed.options import BatchOptions
 from ._keywords import takes
@@ -65,6 +65,6 @@ class Loader(AnyLoader):
 
 def jax_delivery() -> Any:
     """The module of JAX deliveries, which imports jax."""
-    with required("jax", "pip install jax, or use windows.feed(...) with numpy"):
+    with required("jax"):
         from ._adapters import jax_delivery
     return jax_delivery

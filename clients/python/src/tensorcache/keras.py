@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._adapters.options import KERAS_DEFAULTS, KerasOptions, LoaderOptions, Settings
-from ._adapters.require import required
 from ._errors import SpecError
+from ._extras import required
 from ._feed.options import BatchOptions
 from ._keywords import takes
 from ._windows import Windows
@@ -37,7 +37,7 @@ def dataset(windows: Windows, **options: Unpack[KerasOptions]) -> Any:
         SpecError: options contradict each other, or one is out of range.
     """
     arrange = options["arrange"]
-    with required("keras", "pip install keras, or use windows.feed(...)"):
+    with required("keras"):
         from ._adapters import keras_dataset
     if arrange is not None and not callable(arrange):
         raise SpecError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._adapters.require import required
+from ._extras import required
 from ._windows import Windows
 
 __all__ = ["datamodule"]
@@ -45,7 +45,7 @@ def datamodule(
     Raises:
         SpecError: when a loader is made: an option is out of range.
     """
-    with required("lightning", "pip install lightning, or use tensorcache.torch.loader"):
+    with required("lightning"):
         from ._adapters import lightning_module
     parts = {"train": train, "val": val, "test": test, "predict": predict}
     if "order" not in options:

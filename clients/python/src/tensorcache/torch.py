@@ -22,9 +22,9 @@ from ._adapters.options import (
     check_format,
     check_windows,
 )
-from ._adapters.require import required
 from ._checks import flag
 from ._errors import SpecError, show
+from ._extras import required
 from ._feed.feed import Feed
 from ._feed.options import BatchOptions
 from ._feed.orders import traits
@@ -153,7 +153,7 @@ def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> 
 
 def torch_delivery() -> Any:
     """The module of torch deliveries, which imports torch."""
-    with required("torch", "pip install torch, or use windows.feed(...) with numpy"):
+    with required("torch"):
         from ._adapters import torch_delivery
     return torch_delivery
 

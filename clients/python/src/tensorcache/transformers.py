@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ._adapters.require import required
+from ._extras import required
 
 __all__ = ["trainer_class"]
 
@@ -39,8 +39,6 @@ def trainer_class(base: Any = None, *, names: Mapping[str, str] = NAMES, **optio
     Returns:
         The class; used as ``trainer_class()(model=…, args=…, train_dataset=windows)``.
     """
-    with required(
-        "transformers", "pip install transformers accelerate, or use tensorcache.torch.loader"
-    ):
+    with required("transformers"):
         from ._adapters import transformers_trainer
     return transformers_trainer.extended(base, names, options)

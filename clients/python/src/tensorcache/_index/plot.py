@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .._data.columns import Columns
 from .._data.cutter import columns_of
 from .._errors import show
+from .._extras import required
 from .index import WindowIndex
 from .positions import REASONS, Positions
 
@@ -157,14 +158,10 @@ def axes(height: float) -> Any:
     """The axes of a new figure.
 
     Raises:
-        ModuleNotFoundError: matplotlib is not installed.
+        MissingExtraError: matplotlib is not installed.
     """
-    try:
+    with required("matplotlib", "plot"):
         from matplotlib import pyplot
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "matplotlib is not installed\nhint: pip install 'tensorcache[plot]'", name=error.name
-        ) from error
     return pyplot.subplots(figsize=(11, max(2.5, height)), layout="constrained")[1]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._daemon import frames
 from .._errors import SourceError
+from .._extras import required
 
 
 def is_table(columns: Any) -> bool:
@@ -25,15 +26,12 @@ def reader_of(columns: Any) -> Any:
     """A ``pyarrow.RecordBatchReader`` over a table.
 
     Raises:
-        SourceError: pyarrow is not installed, or ``columns`` is no table for it.
+        MissingExtraError: pyarrow is not installed.
+        SourceError: ``columns`` is no table for it.
     """
     kind = type(columns).__name__
-    try:
+    with required("pyarrow", "arrow"):
         pyarrow: Any = importlib.import_module("pyarrow")
-    except ImportError as error:
-        raise SourceError(
-            f"columns: a {kind} is sent by pyarrow, which is not installed", field="columns"
-        ) from error
     try:
         if hasattr(columns, "__arrow_c_stream__"):
             return pyarrow.RecordBatchReader.from_stream(columns)
