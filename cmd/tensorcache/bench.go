@@ -143,7 +143,7 @@ var deliveries = []struct {
 }
 
 func (b *bench) dataset(ctx context.Context, name string, m *benchResult) error {
-	c, err := b.connect(true)
+	c, err := b.connect(inDirectory)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ WAITS is the share of its passes that a trainer waited for data, by its own
 clock; IDLE the share of the feed's life that the daemon waited for the trainer.`,
 		Example: "  tensorcache feeds --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := o.connect(true)
+			c, err := o.connect(inDirectory)
 			if err != nil {
 				return err
 			}

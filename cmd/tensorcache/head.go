@@ -26,7 +26,7 @@ func newHead(o *options) *cobra.Command {
 			if rows < 1 || rows > 1000 {
 				return usageError{fmt.Errorf("--rows: got %d, want a number from 1 to 1000", rows)}
 			}
-			c, err := o.connect(true)
+			c, err := o.connect(inDirectory)
 			if err != nil {
 				return err
 			}

@@ -57,6 +57,8 @@ func hintFor(verb string, err error) string {
 		return fmt.Sprintf(
 			"a recipe has the options that tensorcache %s --help shows, in TOML as "+
 				`fit_rows = [0, 8640], in JSON as {"fit_rows": [0, 8640]}`, verb)
+	case errors.Is(err, errNoDirectory):
+		return "tensorcache load makes one; --dir or TENSORCACHE_DIR names another"
 	case errors.Is(err, control.ErrGone):
 		return "run it again, which starts a new daemon; what was published is still there"
 	case errors.Is(err, control.ErrNoDaemon) && os.Getenv("TENSORCACHE_AUTOSTART") == "0":

@@ -22,7 +22,7 @@ func newJobs(o *options) *cobra.Command {
 one is ended, for all who wait for it; nothing of it is left.`,
 		Example: "  tensorcache jobs --state running",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := o.connect(true)
+			c, err := o.connect(inDirectory)
 			if err != nil {
 				return err
 			}

@@ -91,7 +91,7 @@ func newLoad(o *options) *cobra.Command {
 			if in.Sources, err = sourcePaths(args[1:]); err != nil {
 				return err
 			}
-			return o.loadAndPrint(cmd, args[0], "/load", in)
+			return o.loadAndPrint(cmd, args[0], loadRoute, in)
 		},
 	}
 	f.add(cmd)
@@ -140,6 +140,9 @@ func sourcePaths(args []string) ([]string, error) {
 	}
 	return out, nil
 }
+
+// loadRoute is the route of a dataset that loads it.
+const loadRoute = "/load"
 
 // loadAndPrint loads or appends files and prints the result.
 func (o *options) loadAndPrint(cmd *cobra.Command, name, route string, body any) error {

@@ -17,7 +17,7 @@ func newLs(o *options) *cobra.Command {
 		Use: "ls", Short: "list the datasets", Args: cobra.NoArgs,
 		Example: "  tensorcache ls --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := o.connect(true)
+			c, err := o.connect(inDirectory)
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -141,13 +142,31 @@ func argsError(cmd *cobra.Command, args []string) error {
 		strings.Trim(fmt.Sprintf("%q", args), "[]"), want)
 }
 
-// connect connects to the daemon, and starts one if wanted and none runs.
-func (o *options) connect(start bool) (*control.Client, error) {
+// startMode says what connect does if no daemon runs.
+type startMode int
+
+// Modes of connect.
+const (
+	ifRunning     startMode = iota // nothing
+	inDirectory                    // start one if the cache directory exists
+	makeDirectory                  // start one, and make its directory
+)
+
+// errNoDirectory is returned by connect if the cache directory does not exist.
+var errNoDirectory = errors.New("there is no cache directory")
+
+// connect connects to the daemon, and starts one if the mode says so and none runs.
+func (o *options) connect(mode startMode) (*control.Client, error) {
 	dir, err := control.Dir(o.dir)
 	if err != nil {
 		return nil, err
 	}
-	return control.Connect(dir, start)
+	if mode == inDirectory && os.Getenv("TENSORCACHE_AUTOSTART") != "0" {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w %q", errNoDirectory, dir)
+		}
+	}
+	return control.Connect(dir, mode != ifRunning)
 }
 
 // fullVersion returns the version with the commit, if the build knows it.

@@ -21,7 +21,7 @@ func newPin(o *options) *cobra.Command {
 			"locked and the limit.",
 		Example: "  tensorcache pin etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.connect(true)
+			c, err := o.connect(inDirectory)
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ func newPlan(o *options) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			c, err := o.connect(true)
+			c, err := o.connect(inDirectory)
 			if err != nil {
 				return err
 			}

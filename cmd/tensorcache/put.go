@@ -39,7 +39,7 @@ func newPut(o *options) *cobra.Command {
 						"--append takes the options of the dataset, want no others")}
 				}
 			}
-			c, err := o.connect(true)
+			c, err := o.connect(makeDirectory)
 			if err != nil {
 				return err
 			}

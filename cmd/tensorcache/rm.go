@@ -16,7 +16,7 @@ func newRm(o *options) *cobra.Command {
 			"its sources are not touched.",
 		Example: "  tensorcache rm etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.connect(true)
+			c, err := o.connect(inDirectory)
 			if err != nil {
 				return err
 			}

@@ -24,7 +24,7 @@ func newShow(o *options) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		Example: "  tensorcache show etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.connect(true)
+			c, err := o.connect(inDirectory)
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ moment in which no load runs and no trainer is attached but those with
 reconnect=True, which go on with the next daemon where they are.`,
 		Example: "  tensorcache stop --when-idle",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := o.connect(false)
+			c, err := o.connect(ifRunning)
 			if errors.Is(err, control.ErrNoDaemon) {
 				fmt.Fprintln(cmd.OutOrStdout(), "no daemon runs")
 				return nil

@@ -78,7 +78,7 @@ type feedRate struct {
 func (t *top) run(cmd *cobra.Command) (err error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c, err := t.connect(false)
+	c, err := t.connect(ifRunning)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ The address works once, within a minute: it logs the browser in, and no other.
 Others get theirs by running ui again.`,
 		Example: "  tensorcache ui etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.connect(true)
+			c, err := o.connect(inDirectory)
 			if err != nil {
 				return err
 			}

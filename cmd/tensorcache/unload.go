@@ -21,7 +21,7 @@ func newUnload(o *options) *cobra.Command {
 			"what is left and why.",
 		Example: "  tensorcache unload etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.connect(true)
+			c, err := o.connect(inDirectory)
 			if err != nil {
 				return err
 			}

@@ -15,7 +15,11 @@ import (
 
 // runJob starts a job on a dataset and waits for its end.
 func (o *options) runJob(cmd *cobra.Command, name, route string, body any) (wire.Job, error) {
-	c, err := o.connect(true)
+	mode := inDirectory
+	if route == loadRoute {
+		mode = makeDirectory
+	}
+	c, err := o.connect(mode)
 	if err != nil {
 		return wire.Job{}, err
 	}
