@@ -91,6 +91,10 @@ func checkDir(dir string) []finding {
 	case !st.IsDir():
 		return []finding{fail("cache directory", "name another with --dir or TENSORCACHE_DIR",
 			"%s is not a directory", at)}
+	case unix.Access(at, unix.W_OK|unix.X_OK) != nil && owner != nil &&
+		int(owner.Uid) != os.Geteuid():
+		found = append(found, fail("cache directory", hintOtherUser,
+			"%s belongs to uid %d and cannot be written to", at, owner.Uid))
 	case unix.Access(at, unix.W_OK|unix.X_OK) != nil:
 		found = append(found,
 			fail("cache directory", "name another with --dir or TENSORCACHE_DIR, or make it yours",
@@ -161,6 +165,10 @@ func checkFilesystem(dir string) []finding {
 	return []finding{kind, space}
 }
 
+// hintOtherUser is the remedy for the cache directory of another user.
+const hintOtherUser = "name a directory of your own with --dir or TENSORCACHE_DIR, or let its " +
+	"owner start the daemon with --allow-uid"
+
 // checkDaemon finds the daemon and compares versions. It is no problem if none runs.
 func checkDaemon(ctx context.Context, dir string) (*control.Client, finding) {
 	const check = "daemon"
@@ -173,12 +181,22 @@ func checkDaemon(ctx context.Context, dir string) (*control.Client, finding) {
 		}
 		return nil, pass(check, "none runs; clients start one")
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fail(check, hintOtherUser, "%s", err)
+	}
 	if err != nil {
 		return nil, fail(check, "remove "+filepath.Join(dir, control.DaemonFile)+
 			", or start a daemon, which writes it anew", "%s", err)
 	}
+	reach := unix.Faccessat(unix.AT_FDCWD, d.Control, unix.W_OK, unix.AT_EACCESS)
+	if errors.Is(reach, fs.ErrPermission) {
+		return nil, fail(check, hintOtherUser, "%s: %s", d.Control, reach)
+	}
 	c, err := control.ConnectWith(ctx, dir, nil)
+	var refused *wire.Problem
 	switch {
+	case errors.As(err, &refused) && refused.Type == wire.Forbidden:
+		return nil, fail(check, hintOtherUser, "%s", err)
 	case errors.Is(err, control.ErrProtocol):
 		return nil, fail(check, "end it, and the next client starts one of this version", "%s",
 			err)
