@@ -27,19 +27,21 @@ type flagNames map[string]string
 // flagsFor returns the flags of a verb, and those of other verbs for names that it does not have.
 func flagsFor(cmd *cobra.Command) flagNames {
 	names := flagNames{}
-	add := func(f *pflag.Flag) {
-		name := strings.ReplaceAll(f.Name, "-", "_")
-		names[name] = "--" + f.Name
-		if part, ok := strings.CutPrefix(name, "split_"); ok && names[part] == "" {
-			names[part] = "--" + f.Name
-		}
-	}
-	cmd.Root().PersistentFlags().VisitAll(add)
+	cmd.Root().PersistentFlags().VisitAll(names.add)
 	for _, other := range cmd.Root().Commands() {
-		other.Flags().VisitAll(add)
+		other.Flags().VisitAll(names.add)
 	}
-	cmd.Flags().VisitAll(add)
+	cmd.Flags().VisitAll(names.add)
 	return names
+}
+
+// add adds a flag. The flags of a split have the prefix that its fields lack.
+func (f flagNames) add(flag *pflag.Flag) {
+	name := strings.ReplaceAll(flag.Name, "-", "_")
+	f[name] = "--" + flag.Name
+	if part, ok := strings.CutPrefix(name, "split_"); ok && f[part] == "" {
+		f[part] = "--" + flag.Name
+	}
 }
 
 // inMessage returns a message of the daemon with flags in place of its options. field is the field
@@ -70,6 +72,18 @@ func inHint(text string) string {
 		m := optionInText.FindStringSubmatch(option)
 		return flagWithValue("--"+flagName(m[1]), m[2])
 	})
+}
+
+// flagHint returns the usage of the flag for a field of a request, or "".
+func flagHint(cmd *cobra.Command, field string) string {
+	names := flagNames{}
+	cmd.Flags().VisitAll(names.add)
+	f := cmd.Flags().Lookup(strings.TrimPrefix(names[field], "--"))
+	if f == nil {
+		return ""
+	}
+	value, usage := pflag.UnquoteUsage(f)
+	return strings.TrimSpace("--"+f.Name+" "+value) + ": " + usage
 }
 
 // flagWithValue returns a flag with a value that is given as JSON, or alone without one.

@@ -20,10 +20,6 @@ import (
 // printError prints the error of a verb and its hint on a line of its own, with flags in place of
 // the daemon's options.
 func printError(w io.Writer, cmd *cobra.Command, err error) {
-	verb := "VERB"
-	if cmd.HasParent() {
-		verb = strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-	}
 	text, field := err.Error(), ""
 	var refused *tensorcache.Error
 	var problem *wire.Problem
@@ -34,11 +30,15 @@ func printError(w io.Writer, cmd *cobra.Command, err error) {
 		field = problem.Field
 	}
 	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", flagsFor(cmd).inMessage(text, field),
-		inHint(hintFor(verb, err)))
+		inHint(hintFor(cmd, err)))
 }
 
 // hintFor returns the hint of an error: that of the daemon if it has one.
-func hintFor(verb string, err error) string {
+func hintFor(cmd *cobra.Command, err error) string {
+	verb := "VERB"
+	if cmd.HasParent() {
+		verb = strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	}
 	var p *wire.Problem
 	var refused *tensorcache.Error
 	var usage usageError
@@ -48,6 +48,10 @@ func hintFor(verb string, err error) string {
 		return refused.Hint
 	case errors.As(err, &p) && p.Hint != "":
 		return p.Hint
+	case p != nil && flagHint(cmd, p.Field) != "":
+		return flagHint(cmd, p.Field)
+	case refused != nil && flagHint(cmd, refused.Field) != "":
+		return flagHint(cmd, refused.Field)
 	case errors.As(err, &usage), p != nil && p.Status < 500, refused != nil &&
 		wire.NewProblem(string(refused.Type), "").Status < 500:
 		return fmt.Sprintf("tensorcache %s --help shows the usage", verb)

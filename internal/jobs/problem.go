@@ -30,7 +30,12 @@ func ProblemOf(err error) *wire.Problem {
 			typ = wire.Forbidden
 		}
 		p := wire.NewProblem(typ, "%s", source.Error()).WithField("sources")
-		p.Hint = source.Hint
+		if p.Hint = source.Hint; p.Hint == "" {
+			p.Hint = "correct the file and load it again"
+			if source.Column != "" {
+				p.Hint = "correct the file, or leave the column out with `columns`"
+			}
+		}
 		return p
 	case errors.As(err, &option):
 		typ := wire.InvalidRequest

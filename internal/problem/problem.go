@@ -41,7 +41,8 @@ var sentinels = []struct {
 		"remove the dataset and load it again from its sources; " +
 			"tensorcache verify names all that is damaged"},
 	{layout.ErrColumn, wire.ColumnNotFound, "column", ""},
-	{window.ErrNoWindows, wire.NoWindows, "", ""},
+	{window.ErrNoWindows, wire.NoWindows, "",
+		"a smaller `context_length` or `prediction_length` needs fewer rows"},
 	{sampler.ErrCursor, wire.CursorMismatch, "cursor",
 		"resume with the dataset, spec and order that the state was saved with"},
 	{sampler.ErrNoBatches, wire.NoWindows, "", ""},

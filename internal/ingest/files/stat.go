@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -72,7 +73,7 @@ func DescriptorLimit() uint64 {
 }
 
 // AsSourceError returns err as a [loaderr.SourceError] of the path. If err already contains one, it
-// returns that. It adds hints for missing files and for too many open files.
+// returns that. It adds hints for missing files, permissions and too many open files.
 func AsSourceError(path string, err error) error {
 	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
 		return e
@@ -85,6 +86,10 @@ func AsSourceError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		reason, hint = "no such file",
 			"look at the path; a pattern is matched by its names, as 'data/*.csv'"
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		hint = fmt.Sprintf("the daemon's user (uid %d) must be able to read it, and to enter "+
+			"the folders above it", os.Getuid())
 	}
 	if errors.Is(err, syscall.EMFILE) {
 		hint = hintDescriptors

@@ -29,6 +29,7 @@ func resolve(o option.Options, names []string) (wanted, error) {
 			e := &loaderr.OptionError{
 				Field: field, Value: name, Column: true,
 				Allowed: strings.Join(near.Names(name, names), ", "),
+				Hint:    loaderr.HintColumns(names),
 			}
 			if len(names) == 1 && strings.ContainsAny(names[0], ",;|\t") {
 				e.Hint = fmt.Sprintf(

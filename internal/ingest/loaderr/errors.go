@@ -180,6 +180,16 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// HintColumns lists the columns that a source has.
+func HintColumns(names []string) string {
+	const most = 20
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		return fmt.Sprintf("the columns: %s and %d more", text, len(names)-most)
+	}
+	return "the columns: " + text
+}
+
 // HintDamaged is the hint for a file that contradicts its format.
 const HintDamaged = "the file is damaged: write or copy it again"
 

@@ -82,6 +82,7 @@ func (d DTypes) Known(names []string) error {
 			return &loaderr.OptionError{
 				Field: "dtype", Value: name, Column: true,
 				Allowed: strings.Join(near.Names(name, names), ", "),
+				Hint:    loaderr.HintColumns(names),
 			}
 		}
 	}

@@ -1,6 +1,10 @@
 package option
 
-import "github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+import (
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+)
 
 // Values of [Options.Scale].
 const (
@@ -33,15 +37,27 @@ func (s Scale) Name() string { return "scale" }
 // IsOff implements [Setting].
 func (s Scale) IsOff() bool { return s == "" || s == none }
 
+// scaleSynonyms are names that other libraries have for scalings.
+var scaleSynonyms = map[string]string{
+	"zscore": ScaleStandard, "z-score": ScaleStandard, "z": ScaleStandard,
+	"standardize": ScaleStandard, "standardscaler": ScaleStandard, "meanstd": ScaleStandard,
+	"normalize": ScaleMinMax, "min-max": ScaleMinMax, "minmaxscaler": ScaleMinMax,
+	"robustscaler": ScaleRobust, "max-abs": ScaleMaxAbs, "maxabsscaler": ScaleMaxAbs,
+}
+
 // Validate implements [Setting].
 func (s Scale) Validate() error {
 	switch s {
 	case "", none, ScaleStandard, ScaleMinMax, ScaleRobust, ScaleMaxAbs:
 		return nil
 	}
-	return &loaderr.OptionError{
+	e := &loaderr.OptionError{
 		Field: "scale", Value: string(s), Allowed: "standard, minmax, robust, maxabs or none",
 	}
+	if known := scaleSynonyms[strings.ToLower(strings.Trim(string(s), "-_ "))]; known != "" {
+		e.Hint = "it is " + loaderr.Option("scale", known) + " here"
+	}
+	return e
 }
 
 // Traits implements [Setting].

@@ -41,7 +41,8 @@ type message struct {
 // v15 accepts a stream that stops between two messages.
 func (s *streamReader) scanMessages() error {
 	if s.bytes == 0 {
-		return &loaderr.SourceError{Reason: "nothing was sent, want an Arrow stream"}
+		return &loaderr.SourceError{Reason: "nothing was sent, want an Arrow stream",
+			Hint: "send one, as pyarrow.ipc.new_stream writes it"}
 	}
 	for at := int64(0); ; {
 		m, err := s.readMessage(at)
