@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/ingest"
@@ -73,9 +74,9 @@ func newRoot() *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&o.dir, "dir", "",
 		"cache `directory` (default $TENSORCACHE_DIR, else the user's cache directory)")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		text, _, _ := strings.Cut(err.Error(), ": strconv.")
-		return usageError{errors.New(text)}
+	root.SetFlagErrorFunc(flagError)
+	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(flagName(name)) // as Python and JSON write it
 	})
 	root.AddCommand(
 		newServe(o), newLoad(o), newAppend(o), newPut(o), newLs(o), newShow(o),
