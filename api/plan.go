@@ -83,7 +83,7 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		Dataset: h.Dataset, Generation: h.Generation, Digest: h.Data.Manifest.Digest,
 		Windows: w.Index.Len(), Items: w.Index.Items(),
 		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: w.Features(),
-		DType: string(w.ContextDType()),
+		DType: string(w.ContextDType()), Warnings: w.Warnings(),
 	}
 	if n := w.Index.Len(); n > 0 {
 		if p.First, err = windowPlace(h.Data, w, 0); err != nil {
@@ -101,6 +101,11 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		if p.Splits, err = planSplits(w, r); err != nil {
 			return err
 		}
+		split, err := w.ParseSplit(r.Split)
+		if err != nil {
+			return err
+		}
+		p.Warnings = append(p.Warnings, w.SplitWarnings(&split)...)
 	}
 	if r.PerItem != nil {
 		if p.PerItem, err = planItems(h.Data, w.Index, *r.PerItem); err != nil {

@@ -177,3 +177,36 @@ func FuzzParseCursor(f *testing.F) {
 		}
 	})
 }
+
+func TestCursorsOfOtherSpecsNameTheFields(t *testing.T) {
+	spec := func(fields string) sampler.Cursor {
+		return sampler.Cursor{Order: "shuffle", Windows: fields,
+			Spec: `{"spec":{` + fields + `},"cuts":[]}`}
+	}
+	long := strings.Repeat("9", 100)
+	for _, c := range []struct {
+		from, to sampler.Cursor
+		want     string
+	}{
+		{spec(`"context_length":8,"gap":1`), spec(`"context_length":9,"gap":1`),
+			"cursor does not fit: context_length is 8, want 9"},
+		{spec(`"context_length":8,"columns":["a"]`), spec(`"context_length":8,"stride":2`),
+			`cursor does not fit: columns is ["a"], want not given; stride is not given, want 2`},
+		{spec(`"context_length":8`), spec(`"context_length":` + long),
+			"cursor does not fit: context_length is 8, want " + long[:80] + "…"},
+		{sampler.Cursor{Order: "shuffle", Windows: "a"}, spec(`"context_length":8`),
+			`windows is "a", want`},
+		{sampler.Cursor{Order: "shuffle", Windows: "a", Spec: "[]"}, spec(`"context_length":8`),
+			`windows is "a", want`},
+	} {
+		if err := c.from.Check(c.to); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+	cut := spec(`"context_length":8`)
+	cut.Windows, cut.Spec = "other", `{"spec":{"context_length":8},"cuts":[{"latest":true}]}`
+	if err := spec(`"context_length":8`).Check(cut); err == nil ||
+		!strings.Contains(err.Error(), `cuts is [], want [{"latest":true}]`) {
+		t.Errorf("cuts: %v", err)
+	}
+}

@@ -183,6 +183,12 @@ func (x *Index) Bytes() int64 { return 1<<10 + x.runs.bytes() + x.subset.bytes()
 // Hash returns a hash of the spec and the cuts. Indexes with equal hashes on equal tables have
 // equal windows.
 func (x *Index) Hash() string {
+	sum := sha256.Sum256([]byte(x.Canonical()))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Canonical returns the spec and the cuts as JSON, of which Hash is the hash.
+func (x *Index) Canonical() string {
 	data, err := json.Marshal(struct {
 		Spec Spec  `json:"spec"`
 		Cuts []Cut `json:"cuts"`
@@ -190,8 +196,7 @@ func (x *Index) Hash() string {
 	if err != nil {
 		panic("window: a valid spec did not marshal: " + err.Error())
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:8])
+	return string(data)
 }
 
 // Contiguous reports whether each context begins where the context of the window before in the same

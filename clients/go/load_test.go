@@ -49,7 +49,7 @@ func TestRowsOfALoadAreFilteredSortedAndRegridded(t *testing.T) {
 	if e := (*Error)(nil); !errors.As(err, &e) || e.Type != SourceError ||
 		!strings.Contains(e.Detail,
 			`x.csv, row 3 (line 4), column "t": two rows of item "a" have the time 1`) ||
-		!strings.Contains(e.Hint, "first, last or mean") {
+		!strings.Contains(e.Hint, "`duplicates=") {
 		t.Error(err)
 	}
 	o.Items = []any{"a", true}

@@ -39,6 +39,10 @@ func newPlan(o *options) *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), p)
 			}
+			for _, w := range p.Warnings {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: %s\n",
+					flagsFor(cmd).inMessage(w.Detail, w.Field), inHint(w.Hint))
+			}
 			return showPlan(cmd, p)
 		},
 	}

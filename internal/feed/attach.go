@@ -68,13 +68,20 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 	}
 	digest, hash := h.Data.Manifest.Digest, w.Index.Hash()
 	cursor := sm.Cursor(digest, hash, 0, 0)
+	cursor.Spec = cursorSpec(w)
 	if len(r.Cursor) > 0 && string(r.Cursor) != "null" {
-		if cursor, err = sampler.ParseCursor(r.Cursor); err != nil {
+		given, err := sampler.ParseCursor(r.Cursor)
+		if err != nil {
 			return nil, nil, err
 		}
-		if err := sm.Check(cursor, digest, hash); err != nil {
+		if err := given.Check(cursor); err != nil {
 			return nil, nil, err
 		}
+		if err := sm.Check(given, digest, hash); err != nil {
+			return nil, nil, err
+		}
+		given.Spec = cursor.Spec
+		cursor = given
 	}
 	delivery, err := batch.ChooseDelivery(w, r, sm.Options())
 	if err != nil {
@@ -114,8 +121,19 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 		Delivery: delivery, Path: f.Path(delivery), Slots: slots, SlotBytes: slot.Bytes,
 		Parts:   slot.Parts,
 		Windows: w.Index.Len(), Batches: sm.Steps(cursor.Epoch, 0), Cursor: cursor, Queue: place,
-		Features: w.Features(),
+		Features: w.Features(), Warnings: w.Warnings(),
 	}, nil
+}
+
+// maxCursorSpec is the largest spec with cuts that a cursor contains. Cuts may have lists of items.
+const maxCursorSpec = 4 << 10
+
+// cursorSpec returns the spec and the cuts for a cursor, "" if they are long.
+func cursorSpec(w *plan.Windows) string {
+	if text := w.Index.Canonical(); len(text) <= maxCursorSpec {
+		return text
+	}
+	return ""
 }
 
 // ringTimeout is how long a ring that does not fit waits for other feeds to end. The daemon learns

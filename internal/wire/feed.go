@@ -87,6 +87,14 @@ type FeedReply struct {
 	Cursor     sampler.Cursor `json:"cursor"`
 	Queue      *Queue         `json:"queue,omitempty"`
 	Features   Features       `json:"features"`
+	Warnings   []Warning      `json:"warnings,omitempty"`
+}
+
+// Warning is something about a request that can be done and may not be meant.
+type Warning struct {
+	Field  string `json:"field"`
+	Detail string `json:"detail"`
+	Hint   string `json:"hint"`
 }
 
 // Part is one array of a slot.
@@ -168,6 +176,7 @@ type PlanReply struct {
 	DType      string                  `json:"dtype"`
 	Splits     []SplitPlan             `json:"splits,omitempty"`
 	PerItem    []ItemPlan              `json:"per_item,omitempty"`
+	Warnings   []Warning               `json:"warnings,omitempty"`
 	*BatchPlan
 }
 

@@ -132,6 +132,7 @@ def test_what_is_missing_stays_missing(cache: tensorcache.Cache) -> None:
         assert data.vocab(name).decode(data[name]).tolist() == ["x", None]
 
 
+@pytest.mark.filterwarnings("ignore:column .* delivers integers beyond")
 def test_windows_of_every_dtype(cache: tensorcache.Cache) -> None:
     given = arrays()
     numbers = [name for name, array in given.items() if name != "id" and array.dtype.kind in "biuf"]

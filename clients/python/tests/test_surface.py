@@ -20,7 +20,7 @@ PACKAGE = Path(tensorcache.__file__).parent
 NAMES = [
     "Batch", "Cache", "CancelledError", "CursorError", "DaemonError", "Dataset", "Feed",
     "FeedError", "Items",
-    "LeakageError", "LeakageWarning",
+    "LeakageError", "LeakageWarning", "MissingExtraError",
     "NotFoundError", "ProtocolError", "ResourceError", "Sample", "SourceError", "SpecError",
     "Split", "StaleError",
     "TensorcacheError", "Texts", "Windows", "__version__", "accelerate", "connect", "jax", "keras",

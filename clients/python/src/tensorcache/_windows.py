@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import _checks
 from ._checks import RowBounds, Time, TimeBounds
+from ._data.cutter import Sample
 from ._data.items import in_range
 from ._errors import NotFoundError, near
 from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed
+from ._feed.numpy_delivery import DELIVERIES, WRITABLE
 from ._feed.options import (
     FEED_DEFAULTS,
     BatchOptions,
@@ -27,6 +29,7 @@ from ._index.backtest import empty_fold, folds_of
 from ._index.cuts import split_request, where_cut
 from ._index.index import WindowIndex, counts_of
 from ._keywords import takes
+from ._warnings import warn
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -67,6 +70,7 @@ class Windows(WindowIndex):
         With ``batch_size`` also ``batches``, ``last_batch``, ``batch_bytes`` and ``ranks``. In an
         order of groups, None is a batch size too: whole groups, and ``groups`` counts the groups,
         with a warning if most are small. The keys are those of ``tensorcache plan --json``.
+        Warns if ``dtype`` does not hold the values of a column; so does the first batch, once.
         """
         more: dict[str, Any] = {"channels_first": _checks.flag("channels_first", channels_first)}
         if batch_size is not None or traits(order).groups:
@@ -77,6 +81,7 @@ class Windows(WindowIndex):
         plan: dict[str, Any] = self.dataset._post("plan", self._spec, self._cuts, **more)
         if warning := plan.get("groups", {}).get("warning"):
             warnings.warn(warning, stacklevel=2)
+        warn(plan)
         return plan
 
     def where(
@@ -126,6 +131,10 @@ class Windows(WindowIndex):
             SpecError: a value is out of range, or a part has no window; the message names the part
                 and counts the reasons for its rejected positions.
             NotFoundError: ``items`` names an item that does not exist.
+
+        Warns:
+            LeakageWarning: what ``check_leakage()`` raises.
+            UserWarning: ``lengths`` are more rows than the longest item has.
         """
         split = split_request(
             lengths, fractions, at_times, items, purge, context_before_split, names
@@ -138,6 +147,8 @@ class Windows(WindowIndex):
                 self.dataset, self._spec, (*self._cuts, part["cut"]), counts
             )
         made = Split(parts)
+        about_split = [w for w in reply.get("warnings", ()) if w["field"] in split]
+        warn({"warnings": about_split})
         leakage.warn(self, made._later(), stacklevel=3)
         return made
 
@@ -235,6 +246,13 @@ class Windows(WindowIndex):
 
         return plot_parts({"windows": self}, items, ax)
 
+    def __getitems__(self, indices: Sequence[int]) -> list[Sample]:
+        """The windows of a batch, for torch's ``DataLoader``, which cannot collate them itself."""
+        from ._adapters.torch_collate import refuse_samples
+
+        refuse_samples()
+        return [self[index] for index in indices]
+
     @takes(FEED_DEFAULTS, BatchOptions, FeedOptions)
     def feed(self, *, batch_size: int | None, **options: Unpack[FeedOptions]) -> Feed:
         """A stream of batches for one trainer, prepared ahead by the daemon.
@@ -264,6 +282,7 @@ class Windows(WindowIndex):
             feed_options(
                 sampler, delivery, options["slots"], options["channels_first"], options["mask"]
             ),
+            WRITABLE if _checks.flag("writable", options["writable"]) else DELIVERIES,
             chooser=Chooser() if delivery == "auto" else None,
             reconnect=_checks.flag("reconnect", options["reconnect"]),
         )

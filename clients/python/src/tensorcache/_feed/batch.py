@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,6 +142,14 @@ class Batch:
     def __len__(self) -> int:
         return self.rows
 
+    def __iter__(self) -> Iterator[Any]:
+        """Refuse to unpack a batch, which has its parts by name."""
+        raise TypeError(NOT_A_TUPLE)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Refuse to index a batch, which has its parts by name."""
+        raise TypeError(NOT_A_TUPLE)
+
     def copy(self) -> Batch:
         """The same batch in dense, writable memory of its own."""
         return rebuild({name: dense_copy(getattr(self, name)) for name in LAZY_PARTS}, self.rows)
@@ -181,6 +189,11 @@ class Run(Batch):
         setattr(self, name, array)
         return array
 
+
+NOT_A_TUPLE = (
+    "a batch is a record, want its parts by name: batch.context, batch.target\n"
+    'hint: tensorcache.torch.loader(..., format="tuple") gives pairs'
+)
 
 LAZY_PARTS = (*PARTS, "row")
 

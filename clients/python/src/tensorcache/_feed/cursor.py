@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import operator
 from collections.abc import Mapping, Sized
 from typing import Any
@@ -51,11 +52,23 @@ def difference(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
     """What differs between two cursors besides their places, as text; "" if nothing does."""
     unsaid = {"seed": 0}  # a cursor leaves a seed of 0 out
     theirs, ours = {**unsaid, **theirs}, {**unsaid, **ours}
+    if theirs.get("windows") != ours.get("windows") and spec_of(theirs) and spec_of(ours):
+        theirs = {**theirs, "windows": "", **spec_of(theirs)}
+        ours = {**ours, "windows": "", **spec_of(ours)}
     keys = [
         key
         for key in {**ours, **theirs}
-        if key not in ("epoch", "consumed") and theirs.get(key) != ours.get(key)
+        if key not in ("epoch", "consumed", "spec") and theirs.get(key) != ours.get(key)
     ]
     return ", ".join(
         f"its {key} is {show(theirs.get(key))}, here {show(ours.get(key))}" for key in keys
     )
+
+
+def spec_of(cursor: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a cursor's window spec, and its cuts; none if the cursor lacks them."""
+    try:
+        content = json.loads(cursor.get("spec", ""))
+        return {**content["spec"], "cuts": content["cuts"]}
+    except (TypeError, ValueError, KeyError):
+        return {}

@@ -14,7 +14,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from .._daemon.frames import RUN
 from .._errors import ProtocolError
-from .batch import Array, Batch, Layout, Run
+from .batch import Array, Batch, Layout, Run, dense_copy
 from .ring import Ring
 
 Deliver: TypeAlias = Callable[[int, int, int, int], Any]
@@ -173,4 +173,20 @@ def read_only(batch: Batch) -> Batch:
     return batch
 
 
+def copied_view(ring: Ring, layout: Layout) -> Deliver:
+    """Batches of copies of the views, which may be changed."""
+    deliver_view = view(ring, layout)
+
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
+        batch: Batch = deliver_view(slot, rows, flags, row)
+        context = dense_copy(batch.context)
+        assert context is not None
+        batch.context, batch.target = context, dense_copy(batch.target)
+        return batch
+
+    return deliver
+
+
 DELIVERIES: Deliveries = {"slot": slot, "starts": starts, "local": local, "view": view}
+WRITABLE: Deliveries = {**DELIVERIES, "view": copied_view}
+"""Deliveries of which every batch may be changed."""

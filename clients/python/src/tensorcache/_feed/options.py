@@ -58,12 +58,15 @@ class FeedOptions(BatchOptions, total=False):
             gathered). ``"local"``: this process gathers them, and the daemon only sends the order.
             ``"starts"``: only ``item``, ``start`` and ``row``. ``"auto"``: views if nearly all
             batches can be views, else slots or local, whichever makes the first steps shorter.
+        writable: whether every batch may be changed: views are copied. Without it, batches are
+            writable by ``"slot"`` and ``"local"``, and read-only by ``"view"``.
     """
 
     order: str
     rank: int
     num_replicas: int
     delivery: str
+    writable: bool
 
 
 BATCH_DEFAULTS: BatchOptions = {
@@ -81,6 +84,7 @@ FEED_DEFAULTS: FeedOptions = {
     "rank": 0,
     "num_replicas": 1,
     "delivery": "auto",
+    "writable": False,
     **BATCH_DEFAULTS,
 }
 

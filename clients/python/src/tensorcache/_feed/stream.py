@@ -17,6 +17,7 @@ from .._daemon import frames
 from .._daemon.frames import NO_SLOT
 from .._daemon.http import Control
 from .._errors import DaemonError, FeedError, NotFoundError, ProtocolError, TensorcacheError
+from .._warnings import warn
 from . import fork
 from .batch import Layout
 from .errors import forked
@@ -84,6 +85,7 @@ class Stream:
             )
             self.deliver: Deliver = deliveries[str(self.reply["delivery"])](self.ring, self.layout)
             self.ring.ready()
+            warn(self.reply, once_for=str(self.reply["digest"]))
         except BaseException:
             sock.close()
             frames.close_all(fds)
