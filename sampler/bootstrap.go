@@ -44,7 +44,7 @@ func newBootstrap(x Windows, o Options) (order, error) {
 		b.sums[i] = sum
 	}
 	if !(sum > 0) || sum-sum != 0 {
-		return nil, &OptionError{"weights", fmt.Sprintf("a sum of %v", sum),
+		return nil, &OptionError{"weights", fmt.Sprintf("a sum of %.9g", sum),
 			"a finite sum above 0 over the items that have windows"}
 	}
 	return b, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // ErrSpec is wrapped by every [SpecError].
@@ -25,7 +26,15 @@ func (e *SpecError) Error() string {
 	if e.Value == Missing {
 		return fmt.Sprintf("%s: missing, want %s", e.Field, e.Allowed)
 	}
-	return fmt.Sprintf("%s: got %q, want %s", e.Field, e.Value, e.Allowed)
+	return fmt.Sprintf("%s: got %s, want %s", e.Field, quoted(e.Value), e.Allowed)
+}
+
+// quoted returns a value in quotes. Lists, objects and texts of JSON are quoted already.
+func quoted(value string) string {
+	if value != "" && strings.Contains(`[{"`, value[:1]) && !strings.ContainsAny(value, "\n\r") {
+		return value
+	}
+	return strconv.Quote(value)
 }
 
 // Unwrap makes errors.Is(err, ErrSpec) true.
@@ -125,7 +134,11 @@ func (s Spec) validateLengths() error {
 		if v >= least && v <= maxLength {
 			return nil
 		}
-		return &SpecError{field, strconv.FormatInt(v, 10), lengthAllowed(least)}
+		allowed := lengthAllowed(least)
+		if v > maxLength {
+			allowed += fmt.Sprintf(" to %d", int64(maxLength))
+		}
+		return &SpecError{field, strconv.FormatInt(v, 10), allowed}
 	}
 	for _, f := range []struct {
 		name  string
@@ -179,7 +192,7 @@ func (s Spec) validateLengths() error {
 }
 
 func lengthAllowed(least int64) string {
-	return fmt.Sprintf("a whole number from %d to %d", least, int64(maxLength))
+	return fmt.Sprintf("a whole number from %d", least)
 }
 
 func (s Spec) stride() int64   { return orOne(s.Stride) }

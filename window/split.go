@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Split divides an index into parts. Exactly one of Lengths, Fractions, AtTimes and Items is set.
@@ -32,15 +33,19 @@ const maxParts = 1000
 // Parts returns the number of parts, from 2 to 1000. It returns a *SpecError if the split is
 // invalid.
 func (s *Split) Parts() (int, error) {
-	given, by := 0, splitMethod{}
+	var given []string
+	var by splitMethod
 	for _, w := range s.methods() {
 		if w.given {
-			given, by = given+1, w
+			given, by = append(given, w.field), w
 		}
 	}
-	if given != 1 {
-		return 0, &SpecError{"split", fmt.Sprintf("%d of them", given),
-			"one of lengths, fractions, at_times and items"}
+	if len(given) != 1 {
+		got := Missing
+		if len(given) > 1 {
+			got = strings.Join(given, " and ")
+		}
+		return 0, &SpecError{"split", got, "one of lengths, fractions, at_times and items"}
 	}
 	if err := s.validate(); err != nil {
 		return 0, err
@@ -116,7 +121,7 @@ func (s *Split) validate() error {
 	switch {
 	case s.Purge < 0 || s.Purge > maxLength:
 		return &SpecError{"purge", strconv.FormatInt(s.Purge, 10),
-			fmt.Sprintf("a whole number from 0 to %d", int64(maxLength))}
+			lengthAllowed(0)}
 	case s.Purge > 0 && s.Items != nil:
 		return &SpecError{"purge", strconv.FormatInt(s.Purge, 10),
 			"0, because items are split and not rows"}
@@ -156,7 +161,7 @@ func validateFractions(field string, fractions []*float64) error {
 	case rest > 1:
 		return &SpecError{field, fmt.Sprintf("%d times null", rest), "null at most once"}
 	case sum > 1+1e-9:
-		return &SpecError{field, fmt.Sprintf("a sum of %v", sum), "a sum of at most 1"}
+		return &SpecError{field, fmt.Sprintf("a sum of %.9g", sum), "a sum of at most 1"}
 	case rest > 0 && sum > 1-1e-9:
 		return &SpecError{field, shorten([]byte(mustJSON(fractions))),
 			"less than 1 in all, so that null has a rest to take"}

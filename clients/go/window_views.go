@@ -43,7 +43,8 @@ func (r *windowReader[T]) checkViews() error {
 		if p.notAdjacent {
 			err := noView("the %d columns of the %s are not whole rows of the file",
 				p.columns, p.name)
-			err.Hint = "load with layout=packed, and name all columns in the order they are stored in"
+			err.Hint = "load with `layout=\"packed\"`, and name all columns in the order they " +
+				"are stored in"
 			return err
 		}
 		if p.width > 1 && p.channelsFirst {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -172,6 +173,10 @@ func (b *bench) dataset(ctx context.Context, name string, m *benchResult) error 
 		switch {
 		case errors.As(err, &refused) && refused.Field == "delivery":
 			p.Reason = refused.Detail
+			if refused.Hint != "" {
+				remedy, _, _ := strings.Cut(inHint(refused.Hint), ", or ")
+				p.Reason += "; " + remedy
+			}
 		case err != nil:
 			return err
 		}

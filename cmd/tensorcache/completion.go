@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,9 +36,25 @@ var flagValues = map[string][]cobra.Completion{
 	"tail": {sampler.Short, sampler.Wrap, sampler.Drop},
 }
 
+// columnFlags are the flags that take columns, in verbs whose first argument is a dataset. The time
+// of a plan is a pair of bounds.
+func columnFlags(verb string) []string {
+	flags := []string{"columns", "context-columns", "target-columns", "known-columns",
+		"static-columns", "item-id"}
+	if verb != "plan" {
+		flags = append(flags, "time")
+	}
+	return flags
+}
+
 // addFlagValues makes a verb complete the values of its flags.
-func addFlagValues(c *cobra.Command) {
+func (o *options) addFlagValues(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if slices.Contains(columnFlags(c.Name()), f.Name) {
+			if err := c.RegisterFlagCompletionFunc(f.Name, o.completeColumns); err != nil {
+				panic(err) // it was registered before
+			}
+		}
 		if words, ok := flagValues[f.Name]; ok {
 			if err := c.RegisterFlagCompletionFunc(f.Name,
 				cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -71,24 +89,51 @@ func (o *options) completeName(cmd *cobra.Command, args []string, _ string) ([]c
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	var names []cobra.Completion
+	o.askRunning(cmd, func(ctx context.Context, c *control.Client) {
+		datasets, err := control.List[wire.Datasets](ctx, c, "/v1/datasets")
+		if err != nil {
+			return
+		}
+		for _, d := range datasets {
+			names = append(names, d.Dataset)
+		}
+	})
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeColumns completes the last of a list of columns of the dataset that the first argument
+// names.
+func (o *options) completeColumns(cmd *cobra.Command, args []string, begun string) (
+	[]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	if len(args) > 0 {
+		before := begun[:strings.LastIndexByte(begun, ',')+1]
+		o.askRunning(cmd, func(ctx context.Context, c *control.Client) {
+			var d wire.Dataset
+			if c.Get(ctx, control.Dataset(args[0], ""), &d) != nil || d.Manifest == nil {
+				return
+			}
+			for _, column := range d.Manifest.Columns {
+				names = append(names, before+column.Name)
+			}
+		})
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// askRunning calls ask with a client of the daemon, if one runs.
+func (o *options) askRunning(cmd *cobra.Command, ask func(context.Context, *control.Client)) {
 	dir, err := control.Dir(o.dir)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer cancel()
 	c, err := control.ConnectWith(ctx, dir, nil)
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return
 	}
 	defer c.Close()
-	datasets, err := control.List[wire.Datasets](ctx, c, "/v1/datasets")
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	var names []cobra.Completion
-	for _, d := range datasets {
-		names = append(names, d.Dataset)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	ask(ctx, c)
 }

@@ -95,7 +95,7 @@ func newRoot() *cobra.Command {
 		if c.Name() == "completion" {
 			changeCompletionVerb(c)
 		}
-		addFlagValues(c)
+		o.addFlagValues(c)
 		useArgsErrors(c)
 	}
 	return root

@@ -84,19 +84,25 @@ func (s *screen) draw(write func(io.Writer) error) error {
 }
 
 // renderFrame returns a frame for a terminal of this size: the lines, truncated to the width, and
-// in the last line how to quit. All else is cleared.
+// in the last line how to quit, and how many lines do not fit. All else is cleared.
 func renderFrame(text string, width, height int) string {
 	var b strings.Builder
 	b.WriteString(cursorHome)
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	for _, line := range lines[:min(len(lines), max(height-1, 0))] {
+	shown := min(len(lines), max(height-1, 0))
+	last := "q quits"
+	if more := len(lines) - shown; more > 0 {
+		last += fmt.Sprintf("; below: %s (tensorcache ls lists all datasets)",
+			plural(int64(more), "more line"))
+	}
+	for _, line := range lines[:shown] {
 		// a full line leaves nothing to clear
 		if line = truncate(line, width); utf8.RuneCountInString(line) < width {
 			line += clearLine
 		}
 		b.WriteString(line + "\r\n")
 	}
-	b.WriteString(clearRest + truncate("q quits", width))
+	b.WriteString(clearRest + truncate(last, width))
 	return b.String()
 }
 

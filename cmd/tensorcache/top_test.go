@@ -79,7 +79,7 @@ func TestTopFillsATerminalAndRestoresIt(t *testing.T) {
 	for end := time.Now().Add(testTimeout); ; time.Sleep(5 * time.Millisecond) {
 		pictures := strings.Split(shown.String(), cursorHome)
 		if last := pictures[len(pictures)-1]; len(pictures) > 2 &&
-			strings.HasSuffix(last, "q quits") && strings.Count(last, "\n") == 1 {
+			strings.HasSuffix(last, "q quits; below: 7 mo") && strings.Count(last, "\n") == 1 {
 			break
 		}
 		if time.Now().After(end) {
@@ -111,6 +111,20 @@ func TestAFrameFitsTheTerminal(t *testing.T) {
 				[]rune(line)) > size[0] {
 				t.Errorf("%q is wider than %d", line, size[0])
 			}
+		}
+	}
+}
+
+// TestAFrameSaysWhatDoesNotFit draws lists of datasets of many lengths.
+func TestAFrameSaysWhatDoesNotFit(t *testing.T) {
+	for _, c := range []struct {
+		lines, height int
+		want          string
+	}{{23, 24, "q quits"}, {24, 24, "below: 1 more line "}, {30, 24, "below: 7 more lines "}} {
+		frame := renderFrame(strings.Repeat("dataset\n", c.lines), 80, c.height)
+		last := frame[strings.LastIndex(frame, clearRest)+len(clearRest):]
+		if !strings.Contains(last, c.want) || strings.Contains(last, "below") != (c.want != "q quits") {
+			t.Errorf("%d lines on %d: %q, want %q", c.lines, c.height, last, c.want)
 		}
 	}
 }

@@ -42,10 +42,15 @@ Others get theirs by running ui again.`,
 			}
 			address := ui.URL + shown
 			fmt.Fprintln(cmd.OutOrStdout(), address)
-			if !onlyPrint && hasDisplay() {
+			const once = "the address works once, within a minute"
+			switch {
+			case onlyPrint:
+			case !hasDisplay():
+				fmt.Fprintf(cmd.ErrOrStderr(), "open it in a browser: %s\n", once)
+			default:
 				if err := openBrowser(address); err != nil {
 					fmt.Fprintf(cmd.ErrOrStderr(),
-						"no browser was opened (%s); open the address yourself\n", err)
+						"no browser was opened (%s); open the address yourself: %s\n", err, once)
 				}
 			}
 			return nil

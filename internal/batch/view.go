@@ -15,12 +15,12 @@ import (
 func CheckView(w *plan.Windows, o sampler.Options) error {
 	if !o.Traits().Consecutive {
 		return noView(`order %q scatters windows, views need %s`, o.Order,
-			sampler.OneOf(viewOrders()))
+			sampler.OneOf(viewOrders())).WithHint(hintSlots)
 	}
 	spec := w.Index.Spec()
 	if w.IsPadded() {
 		return noView("min_context %d pads windows, and padding lies in no column",
-			*spec.MinContext)
+			*spec.MinContext).WithHint(hintSlots)
 	}
 	for _, p := range w.Parts() {
 		if p.Name == plan.Static {
@@ -29,22 +29,26 @@ func CheckView(w *plan.Windows, o sampler.Options) error {
 		for _, c := range p.Columns {
 			if c.DType.Plain() != p.DType {
 				return noView("column %q is stored as %s and asked for as %s", c.Name, c.DType,
-					p.DType)
+					p.DType).WithHint("store the column with `dtype=\"%s\"` at the load, or "+
+					"deliver it as it is stored with `dtype=null`", p.DType)
 			}
 			if spec.MissingValue != nil && c.Missing > 0 {
 				return noView("missing_value %v would replace values of column %q",
-					*spec.MissingValue, c.Name)
+					*spec.MissingValue, c.Name).WithHint("fill the column at the load with `fill`")
 			}
 		}
 		if !evenlySpaced(p.Columns) {
 			return noView("the %d columns of the %s do not lie evenly apart", len(p.Columns),
 				p.Name).
-				WithHint("load with layout=packed, " +
+				WithHint("load with `layout=\"packed\"`, " +
 					"or name the columns in the order they are stored in")
 		}
 	}
 	return nil
 }
+
+// hintSlots is the hint for windows that lie in no place of the mapped columns.
+const hintSlots = "delivery \"slot\" gathers any windows"
 
 func noView(format string, args ...any) *wire.Problem {
 	return wire.NewProblem(wire.InvalidSpec, "delivery: no view is possible: %s",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -49,3 +50,27 @@ def test_views_stay_read_only_without_writable(etth1: tensorcache.Dataset) -> No
         assert not next(iter(feed)).context.flags.writeable
     with pytest.raises(tensorcache.SpecError, match="writable"):
         windows.feed(batch_size=3, writable=1)  # type: ignore[arg-type]
+
+
+REFUSED_VIEWS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({}, {"order": "shuffle"}, "slot"),
+    ({"min_context": 1}, {}, "slot"),
+    ({"dtype": "float64"}, {}, r'dtype="float64" at the load.*dtype=None'),
+    ({"columns": ["HUFL", "OT", "HULL"]}, {}, r'layout="packed"'),
+]
+
+
+@pytest.mark.parametrize(("spec", "options", "hint"), REFUSED_VIEWS)
+def test_a_refused_view_has_a_remedy(
+    cache: tensorcache.Cache,
+    etth1: tensorcache.Dataset,
+    spec: dict[str, Any],
+    options: dict[str, Any],
+    hint: str,
+) -> None:
+    names = ["HUFL", "HULL", "OT"]
+    data = cache.put("narrow", {name: etth1[name].astype(np.float32) for name in names})
+    windows = data.windows(**{"context_length": 4, **spec})
+    with pytest.raises(tensorcache.SpecError, match="no view is possible") as caught:
+        next(iter(windows.feed(batch_size=2, delivery="view", **options)))
+    assert re.search(hint, caught.value.hint), caught.value.hint
