@@ -51,7 +51,10 @@ func newPut(o *options) *cobra.Command {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows\n", reply.Dataset,
 				reply.Generation, reply.Rows)
 			printDTypeErrors(cmd, reply.DTypeError)
-			return nil
+			if appendRows {
+				return nil
+			}
+			return noteTime(cmd, c, reply.Dataset)
 		},
 	}
 	f.add(cmd)
