@@ -71,7 +71,9 @@ def leave(directory: Path) -> None:
     assert not left, f"left in tmp/: {left}"
     wait_until(lambda: not processes(str(directory)), "processes are left")
     log = directory / "daemon.log"
-    text = log.read_text() if log.exists() else ""
+    lines = log.read_text().splitlines() if log.exists() else []
+    # A library's panic over a damaged file is a refused load, whose message says what is damaged.
+    text = "\n".join(line for line in lines if 'msg="a decoder panicked"' not in line)
     assert "DATA RACE" not in text, text
     assert "panic" not in text, text
 
