@@ -22,7 +22,7 @@ def test_the_lines_of_python_run(cache: tensorcache.Cache) -> None:
         for line in text.splitlines()
         if line.startswith("    ") and "tensorcache put" not in line
     ]
-    assert len(lines) == 7
+    assert len(lines) == 10
     exec(
         "\n".join(lines), {"cache": cache, "np": np, "pd": pd, "pl": pl, "pa": pa, "duckdb": duckdb}
     )

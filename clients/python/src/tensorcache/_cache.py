@@ -109,7 +109,8 @@ class Cache:
                 Polars series, or lists, of numbers, bool, datetime64 or text. It may also be a data
                 frame of either library, a dataset (its texts stay texts), or, if pyarrow is
                 installed, an object with Arrow's interface: a pyarrow table or reader, a relation
-                of DuckDB.
+                of DuckDB. Named levels of a pandas index are columns, one of times the time; times
+                without a name need ``time``.
             **options: of the load.
 
         Raises:
@@ -159,7 +160,7 @@ class Cache:
         if is_columns(rows):
             no_files("hash_sources", hash_sources)
             arrays: Any = rows
-            done = put(self._server.feed_path, name, arrays, None)
+            done = put(self._server.feed_path, name, arrays, None, lambda: self.dataset(name).time)
         else:
             body = load_options({"hash_sources": hash_sources}) | {"sources": absolute(rows)}
             control = self._server.control

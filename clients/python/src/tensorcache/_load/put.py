@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -16,7 +16,7 @@ from .._daemon import frames
 from .._data.manifest import DTYPES, TIMES
 from .._data.text_codes import Codes, plain
 from .._errors import SourceError, show
-from . import arrow
+from . import arrow, frame_index
 from .object_columns import is_missing, masked, of_objects, of_polars, only_missing
 
 CHUNK_BYTES = 4 << 20
@@ -54,10 +54,16 @@ class Column:
         return {**description, **{key: value for key, value in more.items() if value}}
 
 
-def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> dict[str, Any]:
+def put(
+    path: str,
+    name: str,
+    columns: Any,
+    options: dict[str, Any] | None,
+    stored_time: Callable[[], str | None] = lambda: None,
+) -> dict[str, Any]:
     """Send arrays, or a table, as a dataset's next generation, and return the daemon's answer.
 
-    Without options they are appended to its rows.
+    Without options they are appended to its rows, whose time column is ``stored_time``.
 
     Raises:
         SourceError: an array cannot be stored, or the arrays differ in length.
@@ -65,7 +71,12 @@ def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> d
     """
     reader = arrow.reader_of(columns) if arrow.is_table(columns) and not is_frame(columns) else None
     append = options is None
-    ready = [] if reader is not None else columns_of(columns, nulls_as_text=append)
+    named: Any = ()
+    if frame_index.has_index(columns):
+        named, options = frame_index.with_index(columns, options, stored_time)
+    elif reader is None:
+        named = columns_in(columns)
+    ready = [] if reader is not None else columns_of(named, nulls_as_text=append)
     body = {
         "request": "put",
         "dataset": name,
@@ -91,13 +102,13 @@ def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> d
     return reply
 
 
-def columns_of(columns: Any, nulls_as_text: bool = False) -> list[Column]:
-    """The columns of a mapping or frame, all of one length.
+def columns_of(columns: Iterable[tuple[Any, Any]], nulls_as_text: bool = False) -> list[Column]:
+    """The columns of names and values, all of one length.
 
     An untyped column of missing values alone becomes NaN. In an append it may belong to a column of
     text, so that ``nulls_as_text`` keeps it as text.
     """
-    ready = [column_of(str(key), value, nulls_as_text) for key, value in columns_in(columns)]
+    ready = [column_of(str(key), value, nulls_as_text) for key, value in columns]
     if not ready:
         raise SourceError("columns: got none, want at least one", field="columns")
     for column in ready:
@@ -214,6 +225,8 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
     is masked if values are missing and its dtype has no missing value.
     """
     kind: Any = getattr(value, "dtype", None)
+    if frame_index.is_period(kind):
+        return array_of(name, getattr(value, "dt", value).start_time)
     zone, plain = getattr(kind, "tz", None), getattr(kind, "numpy_dtype", None)
     if zone is not None and hasattr(value, "to_numpy"):  # pandas
         return np.asarray(value.to_numpy(dtype=f"datetime64[{value.dtype.unit}]"))

@@ -1,0 +1,94 @@
+"""The indexes of pandas frames as columns; pandas itself is not imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from .._errors import SourceError
+
+
+def has_index(columns: Any) -> bool:
+    """Whether ``columns`` is a frame with an index, as those of pandas."""
+    index = getattr(columns, "index", None)
+    return (
+        not isinstance(columns, type)
+        and hasattr(columns, "iloc")
+        and callable(getattr(columns, "items", None))
+        and getattr(columns, "ndim", 0) == 2
+        and hasattr(index, "nlevels")
+        and hasattr(index, "get_level_values")
+    )
+
+
+def is_period(kind: Any) -> bool:
+    """Whether a dtype is that of pandas' periods."""
+    return str(kind).startswith("period[") and hasattr(kind, "freq")
+
+
+def is_time(level: Any) -> bool:
+    """Whether a level of an index has times or periods."""
+    return getattr(level.dtype, "kind", "") == "M" or is_period(level.dtype)
+
+
+def is_position(level: Any) -> bool:
+    """Whether a level without a name may be left out: whole numbers, or a level of no rows."""
+    return getattr(level.dtype, "kind", "") in "iu" or len(level) == 0
+
+
+def with_index(
+    columns: Any, options: dict[str, Any] | None, stored_time: Callable[[], str | None]
+) -> tuple[Iterator[tuple[Any, Any]], dict[str, Any] | None]:
+    """The columns of a frame after those of its index, and the options with its time column.
+
+    Levels with a name are columns. Of those without one, whole numbers are left out, and times have
+    the name of the option ``time``; in an append, which has no options, that of ``stored_time``.
+
+    Raises:
+        SourceError: a level has no name, or that of a column.
+    """
+    index = columns.index
+    levels = [index.get_level_values(at) for at in range(index.nlevels)]
+    time = (options or {}).get("time")
+    named: dict[str, Any] = {}
+    for level in levels:
+        if level.name is None and is_position(level):
+            continue
+        name = level.name
+        if name is None and is_time(level):
+            name = stored_time() if options is None else time
+        if name is None:
+            raise without_name(level, append=options is None)
+        if str(name) in named:
+            raise SourceError(f'index: has two levels "{name}", want one', field=str(name))
+        named[str(name)] = level
+    for name in map(str, columns.columns):
+        if name in named:
+            raise SourceError(
+                f'index: its level "{name}" has the name of a column',
+                field=name,
+                hint=f"frame.rename_axis(index={{{name!r}: ...}}) names the level anew, and "
+                "frame.reset_index(drop=True) leaves the index out"
+                if name in map(str, index.names)
+                else "frame.reset_index(drop=True) leaves the index out",
+            )
+    times = [name for name, level in named.items() if is_time(level)]
+    if options is not None and time is None and len(times) == 1:
+        options = {**options, "time": times[0]}
+    return chained(named, columns), options
+
+
+def chained(named: Mapping[str, Any], columns: Any) -> Iterator[tuple[Any, Any]]:
+    """The levels, then the columns."""
+    yield from named.items()
+    yield from columns.items()
+
+
+def without_name(level: Any, append: bool) -> SourceError:
+    """The refusal of a level that needs a name."""
+    if is_time(level) and not append:
+        hint = 'time="time" names it, as in cache.put(name, frame, time="time")'
+    else:
+        hint = 'frame.rename_axis("item") names it, and frame.reset_index(drop=True) leaves it out'
+    what = "times" if is_time(level) else f"{level.dtype}"
+    return SourceError(f"index: got {what} without a name, want a name", field="index", hint=hint)
