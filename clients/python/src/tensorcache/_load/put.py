@@ -17,7 +17,8 @@ from .._data.manifest import DTYPES, TIMES
 from .._data.text_codes import Codes, plain
 from .._errors import SourceError, show
 from . import arrow, frame_index
-from .object_columns import is_missing, masked, of_objects, of_polars, only_missing
+from .object_columns import is_missing, only_missing
+from .typed_arrays import array_of, is_untyped, zone_of
 
 CHUNK_BYTES = 4 << 20
 """How many bytes are converted at a time, so that sending needs no second copy of the data."""
@@ -210,56 +211,6 @@ def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
     gone = np.ma.getmaskarray(array)
     pieces = chain(values.pieces, pieces_of(gone, np.dtype("?")))
     return replace(values, size=values.size + gone.size, pieces=pieces, missing=True)
-
-
-def is_untyped(value: Any) -> bool:
-    """Whether a column has Python objects and no dtype that says what they are."""
-    kind = getattr(value, "dtype", None)
-    return kind is None or (isinstance(kind, np.dtype) and kind.kind == "O")
-
-
-def array_of(name: str, value: Any) -> npt.NDArray[Any]:
-    """``value`` as an array.
-
-    Times with a zone become UTC, and objects that are numbers or times get their dtype. The array
-    is masked if values are missing and its dtype has no missing value.
-    """
-    kind: Any = getattr(value, "dtype", None)
-    if frame_index.is_period(kind):
-        return array_of(name, getattr(value, "dt", value).start_time)
-    zone, plain = getattr(kind, "tz", None), getattr(kind, "numpy_dtype", None)
-    if zone is not None and hasattr(value, "to_numpy"):  # pandas
-        return np.asarray(value.to_numpy(dtype=f"datetime64[{value.dtype.unit}]"))
-    # Pandas' nullable numbers.
-    if isinstance(plain, np.dtype) and plain.kind in "iufb" and hasattr(value, "isna"):
-        # Arrow's booleans cannot be filled with 0.
-        fill = np.nan if plain.kind == "f" else plain.type(0).item()
-        return masked(value.to_numpy(dtype=plain, na_value=fill), np.asarray(value.isna()))
-    if callable(getattr(value, "null_count", None)) and hasattr(kind, "is_integer"):
-        value = of_polars(name, value)
-    if isinstance(value, np.ma.MaskedArray):
-        if value.dtype.kind in "iufb":
-            fill = np.nan if value.dtype.kind == "f" else 0
-            return masked(value.filled(fill), np.ma.getmaskarray(value))
-        if np.ma.getmaskarray(value).any():
-            return array_of(name, np.where(value.mask, np.array(None), value.data.astype(object)))
-    try:
-        array = np.asarray(value)
-        return of_objects(array) if array.dtype.kind == "O" and array.ndim == 1 else array
-    except (ValueError, TypeError, OverflowError) as error:
-        raise SourceError(f'column "{name}" is no array: {error}', field=name) from error
-
-
-def zone_of(value: Any) -> str:
-    """The time zone of a pandas or Polars array by Arrow's name; empty without one."""
-    kind = getattr(value, "dtype", None)
-    zone, tz = getattr(kind, "time_zone", None), getattr(kind, "tz", None)
-    if isinstance(zone, str) or tz is None:
-        return zone or ""
-    name = getattr(tz, "key", None) or getattr(tz, "zone", None)
-    if name is None and isinstance(tz, datetime.timezone):
-        name = tz.tzname(None).removeprefix("UTC")
-    return name or "UTC"
 
 
 def time_column(name: str, array: npt.NDArray[Any]) -> Column:
