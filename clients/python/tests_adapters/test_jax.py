@@ -227,3 +227,12 @@ def test_batches_over_several_devices(windows: tensorcache.Windows, home: Any) -
 def test_the_snippet_runs(home: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     exec(compile(snippet("JAX"), "docs/FRAMEWORKS.md, JAX", "exec"), {"__name__": "snippet"})
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "int8", "uint32", "bool"])
+def test_arrays_of_jax_are_put_as_columns(cache: tensorcache.Cache, dtype: str) -> None:
+    array = jnp.array([0, 1, 1]).astype(dtype)
+    data = cache.put("arrays", {"a": array, "wide": jnp.stack([array, array], 1)})
+    assert data["a"].dtype == ("float32" if dtype == "bfloat16" else dtype)
+    assert data["a"].tolist() == [0, 1, 1]
+    assert data["wide"].shape == (3, 2)

@@ -106,11 +106,13 @@ class Cache:
         Args:
             name: the dataset's name.
             columns: names to values: numpy arrays of shape ``[rows]`` or ``[rows, n]``, pandas or
-                Polars series, or lists, of numbers, bool, datetime64 or text. It may also be a data
-                frame of either library, a dataset (its texts stay texts), or, if pyarrow is
-                installed, an object with Arrow's interface: a pyarrow table or reader, a relation
-                of DuckDB. Named levels of a pandas index are columns, one of times the time; times
-                without a name need ``time``.
+                Polars series, tensors of torch or JAX, or lists, of numbers, bool, datetime64 or
+                text. It may also be a data frame of pandas or Polars, also a lazy one, a dataset
+                (its texts stay texts), a dataset of xarray, whose dimensions name item and time,
+                or, if pyarrow is installed, a dataset of Hugging Face or an object with Arrow's
+                interface: a pyarrow table, reader or dataset, a relation of DuckDB. Named levels of
+                a pandas index are columns, one of times the time; times without a name need
+                ``time``.
             **options: of the load.
 
         Raises:

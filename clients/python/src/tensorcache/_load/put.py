@@ -16,7 +16,7 @@ from .._daemon import frames
 from .._data.manifest import DTYPES, TIMES
 from .._data.text_codes import Codes, plain
 from .._errors import SourceError, show
-from . import arrow, frame_index
+from . import arrow, frame_index, grids, tables
 from .object_columns import is_missing, only_missing
 from .typed_arrays import array_of, is_untyped, zone_of
 
@@ -70,11 +70,15 @@ def put(
         SourceError: an array cannot be stored, or the arrays differ in length.
         TensorcacheError: the daemon refuses them.
     """
-    reader = arrow.reader_of(columns) if arrow.is_table(columns) and not is_frame(columns) else None
+    columns = tables.computed(columns)
+    streamed = arrow.is_table(columns) and not (is_frame(columns) or grids.is_grid(columns))
+    reader = arrow.reader_of(columns) if streamed else None
     append = options is None
     named: Any = ()
     if frame_index.has_index(columns):
         named, options = frame_index.with_index(columns, options, stored_time)
+    elif grids.is_grid(columns):
+        named, options = grids.with_dimensions(columns, options, stored_time)
     elif reader is None:
         named = columns_in(columns)
     ready = [] if reader is not None else columns_of(named, nulls_as_text=append)
@@ -124,6 +128,8 @@ def columns_of(columns: Iterable[tuple[Any, Any]], nulls_as_text: bool = False) 
 
 def is_columns(given: Any) -> bool:
     """Whether :func:`put` takes ``given``, which may also be the paths of files."""
+    if tables.is_computed(given) or grids.is_grid(given):
+        return True
     if getattr(given, "ndim", 2) == 1 and is_path(next(iter(given), None)):
         return False
     return not isinstance(given, type) and (
@@ -183,6 +189,12 @@ def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
     """A column from anything that numpy converts to an array."""
     if isinstance(value, Codes) and value.words is not None and value.ndim == 1:
         return codes_column(name, value)
+    if tables.is_hugging_face(value):
+        raise SourceError(
+            f'column "{name}" is a {type(value).__name__}, want an array',
+            field=name,
+            hint=f'put each dataset: cache.put(name, dataset["{name}"])',
+        )
     array = array_of(name, plain(value))
     if array.ndim not in (1, 2):
         raise SourceError(

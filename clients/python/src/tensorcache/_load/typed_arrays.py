@@ -44,8 +44,13 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
             return masked(value.filled(fill), np.ma.getmaskarray(value))
         if np.ma.getmaskarray(value).any():
             return array_of(name, np.where(value.mask, np.array(None), value.data.astype(object)))
+    if callable(getattr(value, "detach", None)) and callable(getattr(value, "cpu", None)):
+        value = value.detach().cpu()  # a tensor of torch
+        value = value.float() if str(value.dtype) == "torch.bfloat16" else value
     try:
         array = np.asarray(value)
+        if array.dtype.name == "bfloat16":  # of JAX, which float32 stores exactly
+            array = array.astype(np.float32)
         return of_objects(array) if array.dtype.kind == "O" and array.ndim == 1 else array
     except (ValueError, TypeError, OverflowError) as error:
         raise SourceError(f'column "{name}" is no array: {error}', field=name) from error
