@@ -113,7 +113,18 @@ def columns_of(columns: Iterable[tuple[Any, Any]], nulls_as_text: bool = False) 
     An untyped column of missing values alone becomes NaN. In an append it may belong to a column of
     text, so that ``nulls_as_text`` keeps it as text.
     """
-    ready = [column_of(str(key), value, nulls_as_text) for key, value in columns]
+    ready: list[Column] = []
+    names: dict[str, Any] = {}
+    for key, value in columns:
+        name = str(key)
+        if name in names:
+            raise SourceError(
+                f'columns: {names[name]!r} and {key!r} are both "{name}", want one column a name',
+                field=name,
+                hint="name one of them anew",
+            )
+        names[name] = key
+        ready.append(column_of(name, value, nulls_as_text))
     if not ready:
         raise SourceError("columns: got none, want at least one", field="columns")
     for column in ready:
