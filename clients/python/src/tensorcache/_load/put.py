@@ -214,6 +214,8 @@ def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
     if not nulls_as_text and is_untyped(value) and only_missing(array):
         array = np.full(len(array), np.nan)
     kind = array.dtype.kind
+    if kind == "U" and array.ndim == 1 and isinstance(value, (list, tuple)):
+        array = np.array(value, object)  # numpy makes texts of the numbers among texts
     if kind in "USOT":
         return text_column(name, array)
     if kind in "mM":
