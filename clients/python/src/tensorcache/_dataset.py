@@ -14,6 +14,7 @@ from ._daemon.server import Server, connected
 from ._data.generation import Generation
 from ._errors import StaleError
 from ._index.spec import window_spec
+from ._repr.views import dataset_html
 from ._windows import Windows
 
 
@@ -115,6 +116,9 @@ class Dataset(Generation):
             f"{', '.join(self.columns[:8])}"
             f"{', …' if len(self.columns) > 8 else ''}>"
         )
+
+    def _repr_html_(self) -> str:
+        return dataset_html(self)
 
 
 _reopened: weakref.WeakValueDictionary[tuple[str, str, str], Dataset] = (

@@ -29,6 +29,7 @@ from ._index.backtest import empty_fold, folds_of
 from ._index.cuts import split_request, where_cut
 from ._index.index import WindowIndex, counts_of
 from ._keywords import takes
+from ._repr.views import split_html, windows_html
 from ._warnings import warn
 
 if TYPE_CHECKING:
@@ -297,6 +298,9 @@ class Windows(WindowIndex):
             f"{', '.join(f'{field} {value}' for field, value in self._spec.items())}>"
         )
 
+    def _repr_html_(self) -> str:
+        return windows_html(self)
+
 
 class Split:
     """The parts of a split, in order and by name.
@@ -371,3 +375,6 @@ class Split:
         return (
             f"<Split {', '.join(f'{name}: {len(part):,}' for name, part in self._parts.items())}>"
         )
+
+    def _repr_html_(self) -> str:
+        return split_html(self._parts)

@@ -11,6 +11,7 @@ from .._checks import between, flag
 from .._daemon.frames import LAST, NO_SLOT
 from .._errors import DaemonError, FeedError, TensorcacheError
 from .._index.index import WindowIndex
+from .._repr.views import feed_html
 from . import cursor, orders
 from .auto_delivery import Chooser
 from .auto_slots import ANSWER_SECONDS as TUNING_SECONDS
@@ -24,8 +25,7 @@ from .stream import Stream
 from .wait_meter import Meter
 
 ATTEMPTS = 5
-"""How often a feed tries to attach to another daemon. Each attempt waits for one that is stopping.
-"""
+"""How often a feed tries to attach to another daemon; each waits for one that is stopping."""
 
 ANSWER_SECONDS = 5.0
 """Seconds that statistics wait for a daemon, which may be stuck, or slow on a busy machine."""
@@ -290,12 +290,8 @@ class Feed:
     def _attach(self, start: Place) -> Stream:
         if os.getpid() != self._pid:
             raise forked()
-        request: dict[str, Any] = {
-            "request": "feed",
-            **self.windows._request(),
-            "cursor": None,
-            **self._options,
-        }
+        named = {"request": "feed", **self.windows._request()}
+        request: dict[str, Any] = {**named, "cursor": None, **self._options}
         if self._chooser is not None:
             request["delivery"] = self._chooser.delivery
         if self._reconnect:
@@ -388,10 +384,14 @@ class Feed:
         if self._chooser is not None:
             self._chooser.pause()
 
-    def __repr__(self) -> str:
+    def _place_text(self) -> str:
         epoch, consumed = self._position.of_loop()
-        return (
-            f'<Feed of "{self.windows.dataset.name}": {len(self):,} batches an epoch, at epoch '
-            f"{epoch} after "
-            f"{cursor.consumed_text(self._cursor, consumed)}{', closed' if self._closed else ''}>"
-        )
+        ending = ", closed" * self._closed
+        return f"epoch {epoch} after {cursor.consumed_text(self._cursor, consumed)}{ending}"
+
+    def __repr__(self) -> str:
+        of = f'"{self.windows.dataset.name}": {len(self):,} batches an epoch'
+        return f"<Feed of {of}, at {self._place_text()}>"
+
+    def _repr_html_(self) -> str:
+        return feed_html(self, self._place_text(), self._options["options"])

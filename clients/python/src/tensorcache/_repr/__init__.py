@@ -1,0 +1,1 @@
+"""Datasets, windows, splits and feeds as HTML, which notebooks show."""
