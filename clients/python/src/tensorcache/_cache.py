@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from . import _checks
 from ._daemon.cache_dir import cache_dir, read_address
 from ._daemon.connect import lock_is_free, reap
-from ._daemon.jobs import Progress, wait_for
+from ._daemon.jobs import wait_for
+from ._daemon.progress import Progress, display_of
 from ._daemon.server import Server, connected
 from ._dataset import Dataset
 from ._errors import DaemonError
@@ -91,10 +92,11 @@ class Cache:
         if is_columns(sources):
             no_file_options(options)
             return self._put(name, sources, body)
+        display = display_of(options["progress"])
         body["sources"] = absolute(sources)
         control = self._server.control
         job = control.post(f"/v1/datasets/{_checks.dataset_name(name)}/load", body)
-        done = wait_for(control, job, options["progress"])
+        done = wait_for(control, job, display)
         return Dataset(self._server, name, int(done["generation"]))
 
     @takes(ARRAY_DEFAULTS, ArrayOptions)
@@ -149,7 +151,7 @@ class Cache:
             rows: files, as :meth:`load` takes them, or arrays by column, as :meth:`put` does.
             hash_sources: compare files by their content with those of the dataset, and store their
                 hashes.
-            progress: called with the job as for :meth:`load`; not for arrays.
+            progress: as for :meth:`load`; not for arrays.
 
         Raises:
             NotFoundError: no dataset has the name.
@@ -165,9 +167,9 @@ class Cache:
             done = put(self._server.feed_path, name, arrays, None, lambda: self.dataset(name).time)
         else:
             body = load_options({"hash_sources": hash_sources}) | {"sources": absolute(rows)}
-            control = self._server.control
+            control, display = self._server.control, display_of(progress)
             job = control.post(f"/v1/datasets/{name}/append", body)
-            done = wait_for(control, job, progress)
+            done = wait_for(control, job, display)
         return Dataset(self._server, name, int(done["generation"]))
 
     def dataset(self, name: str, generation: int = 0) -> Dataset:

@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from .._errors import CancelledError, SourceError, TensorcacheError, from_problem
 from .http import Control
-
-Progress: TypeAlias = Callable[[dict[str, Any]], None]
+from .progress import Display, Show
 
 WAIT_MS = 1000
 WAIT_MS_WITH_PROGRESS = 100
 
 
-def wait_for(control: Control, job: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+def wait_for(control: Control, job: dict[str, Any], display: Show | None) -> dict[str, Any]:
     """The job once it is done.
 
-    An exception in between, such as Ctrl-C or one of ``progress``, cancels the job, unless other
+    An exception in between, such as Ctrl-C or one of ``display``, cancels the job, unless other
     clients wait for it too.
 
     Raises:
         TensorcacheError: the job failed.
     """
-    wait = WAIT_MS if progress is None else WAIT_MS_WITH_PROGRESS
     route = f"/v1/jobs/{job['job']}"
     owner = job.get("owner", "")
+    wait = WAIT_MS if display is None else WAIT_MS_WITH_PROGRESS
     told = None
     try:
         while True:
             running = job["state"] in ("queued", "running")
-            if progress is not None and (not running or job != told):
-                progress(job)
+            if display is not None and (not running or job != told):
+                display(job)
                 told = job
             if not running:
                 break
@@ -41,6 +39,9 @@ def wait_for(control: Control, job: dict[str, Any], progress: Progress | None) -
         with contextlib.suppress(TensorcacheError):
             control.delete(f"{route}?owner={owner}")
         raise
+    finally:
+        if isinstance(display, Display):
+            display.close(job["state"] == "done")
     if job["state"] == "done":
         return job
     if job.get("error"):

@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from .. import _checks
 from .._checks import RowBounds, Step, Time, TimeBounds
-from .._daemon.jobs import Progress
+from .._daemon.progress import Progress
 from .._errors import SpecError
 from .recipe import Clip, Fill, Flags, Quantiles, Recipe
 
@@ -101,7 +101,9 @@ class FileOptions(ArrayOptions, total=False):
             1970. None is ISO 8601.
         hash_sources: compare files by their content, not by size and time of change, and store
             their hashes for the next load. This reads every file.
-        progress: called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``,
+        progress: whether a load of more than a second shows its progress on standard error: with
+            tqdm if that is installed, else as lines. None is yes in a terminal or a notebook. Or a
+            function, called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``,
             ``bytes_total``, ``progress`` from 0 to 1, ``eta_s`` in seconds or None) whenever it
             made progress, and once at its end.
     """
