@@ -50,7 +50,7 @@ type Options struct {
 func allowedSizes(b BatchSize) string {
 	allowed := fmt.Sprintf("a whole number from 1 to %d", int64(maxStep))
 	if orders := groupOrders(); b == WholeGroups && len(orders) > 0 {
-		allowed += fmt.Sprintf(": null is for order %s", OneOf(orders))
+		allowed += fmt.Sprintf(": whole groups are for order %s", OneOf(orders))
 	}
 	return allowed
 }
