@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -9,7 +10,11 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import ConsoleMessage, Page, Request
+from playwright.sync_api import ConsoleMessage, Page, Request, expect
+
+SPEC = {"context_length": 336, "prediction_length": 96}
+SPLIT = {"lengths": [8640, 2880, 2880]}
+PAPERS = {"spec": json.dumps(SPEC), "split": json.dumps(SPLIT)}
 
 
 @dataclass
@@ -75,3 +80,10 @@ def check_access(page: Page) -> None:
         for v in violations
     ]
     assert not found, found
+
+
+def opened(page: Page) -> Page:
+    """Wait until the page shows the plan and is not busy."""
+    expect(page.locator(".answer[aria-busy=false] .big")).to_contain_text("window")
+    expect(page.locator(".plot.main canvas")).to_be_visible()
+    return page
