@@ -216,7 +216,7 @@ def test_integers_are_times(cache: tensorcache.Cache) -> None:
         ({"weights": [1, 1, 1, 1]}, "weights", "order bootstrap with them, or none"),
         ({"delivery": "view"}, "delivery", 'order "cross_section" scatters windows'),
         ({"num_replicas": 99, "tail": "drop"}, "num_replicas", 'got "99", want at most 36'),
-        ({"order": "shuffle"}, "batch_size", "whole groups are for order cross_section or cross_section_s"),
+        ({"order": "shuffle"}, "batch_size", "whole groups are for order cross_section or"),
         (
             {"order": "shuffle", "batch_size": 2, "min_items": 2},
             "min_items",
