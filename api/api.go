@@ -300,8 +300,8 @@ var daemonRoutes = []route{
 }
 
 func (s *Server) health(ctx *fasthttp.RequestCtx) error {
-	return reply(ctx, 200, wire.Health{Status: "ok", Version: s.Version, Protocol: wire.Protocol,
-		PID: os.Getpid(), Dir: s.Store.Dir(), UptimeS: time.Since(s.started).Seconds()})
+	return reply(ctx, 200, wire.Health{Status: "ok", Version: s.Version,
+		Protocols: wire.OwnProtocols, PID: os.Getpid(), Dir: s.Store.Dir(), UptimeS: time.Since(s.started).Seconds()})
 }
 
 // ready reports whether the daemon accepts new work. A daemon that was told to stop still answers

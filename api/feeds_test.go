@@ -24,7 +24,7 @@ func (w *world) attachFeed(dataset string, spec map[string]any) (id string, conn
 	if err != nil {
 		w.Fatal(err)
 	}
-	request := asJSON(map[string]any{"protocol": wire.Protocol, "client": "test/1",
+	request := asJSON(map[string]any{"protocol": wire.OwnProtocols.Newest, "client": "test/1",
 		"request": "feed", "dataset": dataset, "spec": spec,
 		"options": map[string]any{"batch_size": 8}})
 	frame := make([]byte, wire.HeaderSize)

@@ -114,7 +114,7 @@ func TestHealthDescribesTheDaemon(t *testing.T) {
 	w := newWorld(t)
 	var h wire.Health
 	w.decode(w.do("GET", "/v1/health", nil), 200, &h)
-	if h.Status != "ok" || h.Version != "test" || h.Protocol != wire.Protocol ||
+	if h.Status != "ok" || h.Version != "test" || h.Protocols != wire.OwnProtocols ||
 		h.PID != os.Getpid() || h.Dir != w.dir || h.UptimeS < 0 {
 		t.Errorf("%+v", h)
 	}

@@ -23,7 +23,7 @@ const maxFiles = 253
 
 // requestHeader returns the fields that every request has.
 func requestHeader(request string) wire.RequestHeader {
-	return wire.RequestHeader{Protocol: wire.Protocol, Client: clientName, Request: request}
+	return wire.RequestHeader{Protocols: wire.OwnProtocols, Client: clientName, Request: request}
 }
 
 // dial connects to the feed socket.
@@ -120,9 +120,11 @@ func receiveReply(conn *net.UnixConn, reply any) (files []*os.File, err error) {
 	var envelope struct {
 		Protocol int `json:"protocol"`
 	}
-	if err := json.Unmarshal(payload, &envelope); err != nil || envelope.Protocol != wire.Protocol {
-		return files, fmt.Errorf("%w: a reply that is not of protocol %d: %.80q", ErrProtocol,
-			wire.Protocol, payload)
+	err = json.Unmarshal(payload, &envelope)
+	chosen := wire.Protocols{Newest: envelope.Protocol}
+	if _, ok := wire.OwnProtocols.Common(chosen); err != nil || !ok {
+		return files, fmt.Errorf("%w: a reply that is not of %s: %.80q", ErrProtocol,
+			wire.OwnProtocols.Describe(), payload)
 	}
 	if err := json.Unmarshal(payload, reply); err != nil {
 		return files, fmt.Errorf("%w: %w", ErrProtocol, err)

@@ -18,7 +18,7 @@ var (
 	// ErrGone is returned if the daemon ended before it answered, or in the middle of an epoch.
 	// [Feed.State] is still where to resume.
 	ErrGone = control.ErrGone
-	// ErrProtocol is returned if the daemon has another version of the protocol, or sent something
+	// ErrProtocol is returned if the daemon speaks other versions of the protocol, or sent something
 	// that the protocol does not allow.
 	ErrProtocol = control.ErrProtocol
 	// ErrClosed is returned by methods of a feed or dataset that was closed.

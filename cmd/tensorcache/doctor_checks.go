@@ -35,9 +35,9 @@ func joinNames(names []string) string { return strings.Join(names, ", ") }
 
 // checkAll makes all checks. If a daemon runs, it waits for its responses until the context ends.
 func checkAll(ctx context.Context, dir string) []finding {
-	found := []finding{pass("program", "tensorcache %s, protocol %d, format %d, on %s",
+	found := []finding{pass("program", "tensorcache %s, %s, format %d, on %s",
 		fullVersion(),
-		wire.Protocol, layout.FormatVersion, machine.Kernel())}
+		wire.OwnProtocols.Describe(), layout.FormatVersion, machine.Kernel())}
 	found = append(found, checkUser(os.Geteuid()))
 	found = append(found, checkDir(dir)...)
 	c, daemon := checkDaemon(ctx, dir)

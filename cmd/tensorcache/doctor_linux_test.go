@@ -36,7 +36,7 @@ func TestDoctorRemovesNothingOfOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := control.WriteDaemon(dir, wire.Daemon{PID: os.Getpid(), Version: "test",
-			Protocol: wire.Protocol, Control: socket}); err != nil {
+			Protocols: wire.OwnProtocols, Control: socket}); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"", control.DaemonFile, "control.sock"} {

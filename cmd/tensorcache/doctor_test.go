@@ -131,7 +131,7 @@ func TestDoctorFindsADaemonThatWasKilledOrBlocks(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	d := wire.Daemon{PID: 1 << 22, Version: version, Protocol: wire.Protocol,
+	d := wire.Daemon{PID: 1 << 22, Version: version, Protocols: wire.OwnProtocols,
 		Control: filepath.Join(dir, "control.sock")}
 	if err := control.WriteDaemon(dir, d); err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestDoctorFindsADaemonOfAnotherVersion(t *testing.T) {
 	c, f = checkDaemon(t.Context(), dir)
 	checkFinding(t, f, stateWarn, "tensorcache 0.0.1 runs")
 	c.Close()
-	other.Protocol = 99
+	other.Protocols = wire.Protocols{Newest: 99}
 	if err := control.WriteDaemon(dir, other); err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 		Put: manager.Put})
 	defer feeds.Close()
 	daemonFile := daemonJSON{dir: dir, share: len(o.allowUID) > 0,
-		daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol,
+		daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocols: wire.OwnProtocols,
 			Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
 	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: manager, Log: log, Version: version,
 		AllowUID: o.allowUID, Stop: stop, StopWhenIdle: sync.OnceFunc(func() { close(whenIdle) }),

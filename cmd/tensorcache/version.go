@@ -18,16 +18,16 @@ func newVersion(*options) *cobra.Command {
 		Example: "  tensorcache version --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := struct {
-				Version  string `json:"version"`
-				Protocol int    `json:"protocol"`
-				Format   int    `json:"format"`
-				Go       string `json:"go"`
-			}{fullVersion(), wire.Protocol, layout.FormatVersion, runtime.Version()}
+				Version string `json:"version"`
+				wire.Protocols
+				Format int    `json:"format"`
+				Go     string `json:"go"`
+			}{fullVersion(), wire.OwnProtocols, layout.FormatVersion, runtime.Version()}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), v)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "tensorcache %s (protocol %d, format %d, %s)\n",
-				v.Version, v.Protocol, v.Format, v.Go)
+			fmt.Fprintf(cmd.OutOrStdout(), "tensorcache %s (%s, format %d, %s)\n",
+				v.Version, v.Describe(), v.Format, v.Go)
 			return nil
 		},
 	}

@@ -20,7 +20,7 @@ var (
 	ErrNoDaemon = errors.New("no daemon")
 	// ErrGone is returned when the daemon ended before it answered.
 	ErrGone = errors.New("the daemon is gone")
-	// ErrProtocol is returned when the daemon has another protocol version.
+	// ErrProtocol is returned when the daemon speaks no version of the protocol that this program speaks.
 	ErrProtocol = errors.New("the daemon speaks another protocol")
 )
 
@@ -30,7 +30,8 @@ type Client struct {
 	http   *http.Client
 }
 
-// newClient checks that the daemon answers and has this version of the protocol.
+// newClient checks that the daemon answers and speaks a version of the protocol that this program
+// speaks.
 func newClient(ctx context.Context, d wire.Daemon) (*Client, error) {
 	dialer := net.Dialer{}
 	c := &Client{Daemon: d, http: &http.Client{Transport: &http.Transport{
@@ -41,11 +42,12 @@ func newClient(ctx context.Context, d wire.Daemon) (*Client, error) {
 	var h wire.Health
 	err := c.Get(ctx, "/v1/health", &h)
 	// The version of a daemon that has ended does not matter.
-	if d.Protocol != wire.Protocol && !errors.Is(err, ErrGone) {
+	_, spoken := d.Common(wire.OwnProtocols)
+	if !spoken && !errors.Is(err, ErrGone) {
 		err = fmt.Errorf(
-			"%w: the daemon (tensorcache %s, pid %d) speaks protocol %d, this program %d; "+
+			"%w: the daemon (tensorcache %s, pid %d) speaks %s, this program %s; "+
 				"end it with the tensorcache that started it, or kill %d",
-			ErrProtocol, d.Version, d.PID, d.Protocol, wire.Protocol, d.PID)
+			ErrProtocol, d.Version, d.PID, d.Describe(), wire.OwnProtocols.Describe(), d.PID)
 	}
 	if err != nil {
 		c.Close()

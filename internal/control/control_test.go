@@ -44,7 +44,7 @@ func fakeDaemon(t *testing.T, dir string, handler http.HandlerFunc) {
 		os.RemoveAll(short)
 	})
 	if err := WriteDaemon(dir,
-		wire.Daemon{PID: os.Getpid(), Version: "test", Protocol: wire.Protocol, Control: path,
+		wire.Daemon{PID: os.Getpid(), Version: "test", Protocols: wire.OwnProtocols, Control: path,
 			Feed: filepath.Join(short, "feed.sock")}); err != nil {
 		t.Fatal(err)
 	}
@@ -196,13 +196,33 @@ func TestADaemonOfAnotherProtocolIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.PID, d.Version, d.Protocol = 7, "9.9", 9
+	d.PID, d.Version, d.Protocols = 7, "9.9", wire.Protocols{Newest: 9}
 	if err := WriteDaemon(dir, d); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Connect(dir, true); !errors.Is(err, ErrProtocol) ||
 		!strings.Contains(err.Error(), "(tensorcache 9.9, pid 7) speaks protocol 9") {
 		t.Errorf("got %v, want ErrProtocol", err)
+	}
+}
+
+func TestADaemonThatSpeaksNewerProtocolsTooIsUsed(t *testing.T) {
+	dir := t.TempDir()
+	fakeDaemon(t, dir, func(w http.ResponseWriter, _ *http.Request) {
+		respond(w, 200, wire.Health{})
+	})
+	d, err := ReadDaemon(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Protocols = wire.Protocols{Newest: 9, Least: 1}
+	if err := WriteDaemon(dir, d); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Connect(dir, true); err != nil {
+		t.Errorf("got %v, want a connection", err)
+	} else {
+		c.Close()
 	}
 }
 

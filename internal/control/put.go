@@ -23,7 +23,7 @@ func (c *Client) PutArrow(name string, options json.RawMessage, behind bool,
 	}
 	defer conn.Close()
 	request, err := json.Marshal(wire.PutRequest{
-		RequestHeader: wire.RequestHeader{Protocol: wire.Protocol,
+		RequestHeader: wire.RequestHeader{Protocols: wire.OwnProtocols,
 			Client: "tensorcache/" + c.Daemon.Version, Request: "put"},
 		Dataset: name, Options: options, Format: "arrow", Append: behind,
 	})

@@ -41,7 +41,7 @@ func TestConnectingWaitsForADaemonThatStarts(t *testing.T) {
 	fakeDaemon(t, dir,
 		func(w http.ResponseWriter,
 			_ *http.Request) {
-			respond(w, 200, wire.Health{Protocol: wire.Protocol})
+			respond(w, 200, wire.Health{Protocols: wire.OwnProtocols})
 		})
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -69,7 +69,7 @@ func TestTheProtocolOfADeadDaemonDoesNotMatter(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteDaemon(dir, wire.Daemon{PID: 7, Version: "9.9", Protocol: 9,
+	if err := WriteDaemon(dir, wire.Daemon{PID: 7, Version: "9.9", Protocols: wire.Protocols{Newest: 9},
 		Control: filepath.Join(dir, "control.sock")}); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestAnotherProgramMayStartADaemonFirst(t *testing.T) {
 	fakeDaemon(t, served,
 		func(w http.ResponseWriter,
 			_ *http.Request) {
-			respond(w, 200, wire.Health{Protocol: wire.Protocol})
+			respond(w, 200, wire.Health{Protocols: wire.OwnProtocols})
 		})
 	slower := filepath.Join(t.TempDir(), "slower")
 	script := fmt.Sprintf("#!/bin/sh\ncp %q %q\nexit 1\n", filepath.Join(served, DaemonFile), dir)

@@ -116,7 +116,7 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 		return nil, nil, errors.Join(err, rng.close())
 	}
 	return st, &wire.FeedReply{
-		Protocol: wire.Protocol, Version: s.Version, Feed: st.id, Dataset: h.Dataset,
+		Protocol: r.Protocol(), Version: s.Version, Feed: st.id, Dataset: h.Dataset,
 		Generation: h.Generation, Digest: digest,
 		Delivery: delivery, Path: f.Path(delivery), Slots: slots, SlotBytes: slot.Bytes,
 		Parts:   slot.Parts,

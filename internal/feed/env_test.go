@@ -121,7 +121,8 @@ func (env *testEnv) publishSeries(t tb, name string, rows int64) {
 // request returns a request of windows of 4 + 2 rows.
 func request(dataset string, change ...func(map[string]any)) map[string]any {
 	r := map[string]any{
-		"protocol": wire.Protocol, "client": "test/1", "request": "feed", "dataset": dataset,
+		"protocol": wire.OwnProtocols.Newest, "client": "test/1", "request": "feed",
+		"dataset": dataset,
 		"spec":    map[string]any{"context_length": 4, "prediction_length": 2},
 		"options": map[string]any{"batch_size": 8},
 	}

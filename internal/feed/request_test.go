@@ -68,6 +68,8 @@ func TestInvalidRequestsAreRefusedWithAReason(t *testing.T) {
 	}{
 		"another protocol": {changes(with("protocol", 2)), wire.ProtocolMismatch,
 			"the client (test/1) speaks protocol 2, this daemon (tensorcache test, pid "},
+		"newer protocols": {changes(with("protocol", 5), with("protocol_least", 2)),
+			wire.ProtocolMismatch, "the client (test/1) speaks protocols 2 to 5, this daemon"},
 		"no protocol": {changes(with("protocol", 0)), wire.ProtocolMismatch,
 			"speaks protocol 0"},
 		"unknown request": {changes(with("request", "fetch")), wire.ProtocolError,
@@ -201,6 +203,22 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 				t.Errorf("got %s: %s\nwant protocol_error with %q", p.Type, p.Detail, test.says)
 			}
 		})
+	}
+}
+
+func TestTheNewestCommonProtocolIsAnswered(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	env.publishTwoItems(t)
+	c := must(dial(env.path))(t)
+	defer c.conn.Close()
+	var reply wire.OpenReply
+	fds := must(c.ask(map[string]any{"protocol": 7, "protocol_least": 1, "request": "open",
+		"dataset": "named"}, &reply))(t)
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
+	if reply.Protocol != wire.OwnProtocols.Newest {
+		t.Errorf("got protocol %d, want %d", reply.Protocol, wire.OwnProtocols.Newest)
 	}
 }
 

@@ -183,10 +183,10 @@ func (s *Server) serveRequest(conn *net.UnixConn) (err error) {
 	if err := json.Unmarshal(payload, &hello); err != nil {
 		return wire.NewProblem(wire.ProtocolError, "the request is no JSON: %s", err)
 	}
-	if hello.Protocol != wire.Protocol {
+	if hello.Protocol() == 0 {
 		return wire.NewProblem(wire.ProtocolMismatch,
-			"the client (%s) speaks protocol %d, this daemon (tensorcache %s, pid %d) speaks %d",
-			hello.Client, hello.Protocol, s.Version, os.Getpid(), wire.Protocol).
+			"the client (%s) speaks %s, this daemon (tensorcache %s, pid %d) %s",
+			hello.Client, hello.Describe(), s.Version, os.Getpid(), wire.OwnProtocols.Describe()).
 			WithHint("tensorcache stop, then connect again, " +
 				"so that client and daemon are of one version")
 	}
@@ -226,7 +226,7 @@ func (s *Server) lease(conn *net.UnixConn, p peer.Process, r wire.OpenRequest) e
 	defer h.Release()
 	names, files := h.Data.Files()
 	m := h.Data.Manifest
-	reply := wire.OpenReply{Protocol: wire.Protocol, Version: s.Version, Dataset: h.Dataset,
+	reply := wire.OpenReply{Protocol: r.Protocol(), Version: s.Version, Dataset: h.Dataset,
 		Generation: h.Generation, Digest: m.Digest, Manifest: m, Files: names}
 	defer s.watch(conn, p, func() { conn.Close() })()
 	if err := sendReply(conn, reply, files...); err != nil {

@@ -71,7 +71,7 @@ func (m *Manager) put(ctx context.Context, r wire.PutRequest,
 		return nil, err
 	}
 	return &wire.PutReply{
-		Protocol: wire.Protocol, Dataset: r.Dataset, Generation: made.generation,
+		Protocol: r.Protocol(), Dataset: r.Dataset, Generation: made.generation,
 		Digest: made.manifest.Digest, Rows: made.manifest.Rows,
 		DTypeError: made.manifest.DTypeErrors(),
 	}, nil

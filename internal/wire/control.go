@@ -8,11 +8,11 @@ import (
 
 // Daemon is the content of daemon.json: where a running daemon listens.
 type Daemon struct {
-	PID      int    `json:"pid"`
-	Version  string `json:"version"`
-	Protocol int    `json:"protocol"`
-	Control  string `json:"control"`
-	Feed     string `json:"feed"`
+	PID     int    `json:"pid"`
+	Version string `json:"version"`
+	Protocols
+	Control string `json:"control"`
+	Feed    string `json:"feed"`
 	// HTTP is host:port if the daemon also serves the control API over TCP.
 	HTTP    string    `json:"http,omitempty"`
 	Started time.Time `json:"started"`
@@ -20,12 +20,12 @@ type Daemon struct {
 
 // Health answers GET /v1/health.
 type Health struct {
-	Status   string  `json:"status"`
-	Version  string  `json:"version"`
-	Protocol int     `json:"protocol"`
-	PID      int     `json:"pid"`
-	Dir      string  `json:"dir"`
-	UptimeS  float64 `json:"uptime_s"`
+	Status  string `json:"status"`
+	Version string `json:"version"`
+	Protocols
+	PID     int     `json:"pid"`
+	Dir     string  `json:"dir"`
+	UptimeS float64 `json:"uptime_s"`
 }
 
 // Ready answers GET /v1/ready.

@@ -8,11 +8,19 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// RequestHeader contains the fields that every REQUEST has.
+// RequestHeader contains the fields that every REQUEST has. Protocols are those of the client. The
+// reply names the newest one that the daemon speaks too, and the connection goes on with it.
 type RequestHeader struct {
-	Protocol int    `json:"protocol"`
-	Client   string `json:"client"`
-	Request  string `json:"request"`
+	Protocols
+	Client  string `json:"client"`
+	Request string `json:"request"`
+}
+
+// Protocol returns the version of the protocol that the daemon answers in, which is also the
+// connection's. It returns 0 if this program speaks none of the client's.
+func (h RequestHeader) Protocol() int {
+	version, _ := OwnProtocols.Common(h.Protocols)
+	return version
 }
 
 // OpenRequest asks for the files of a dataset and a lease on them.

@@ -7,11 +7,6 @@ import (
 	"io"
 )
 
-// Protocol is the version of what passes over feed.sock and of daemon.json.
-//
-//	1  the first
-const Protocol = 1
-
 // Kinds of frames on feed.sock. The client sends those below 100, the daemon the others.
 const (
 	FrameRequest uint32 = 1

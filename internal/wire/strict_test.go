@@ -9,7 +9,7 @@ import (
 func TestStrictReadsOneValueOfKnownFields(t *testing.T) {
 	var h RequestHeader
 	if err := Strict([]byte(` {"protocol": 1, "request": "open"} `+"\n"), &h); err != nil ||
-		h.Protocol != 1 || h.Request != "open" {
+		h.Newest != 1 || h.Request != "open" {
 		t.Errorf("%+v, %v", h, err)
 	}
 	for _, bad := range []string{"", "{", `{"protokol": 1}`, `{} {}`, `{}}`, `{}]`, `{},`, `{} x`,

@@ -7,21 +7,17 @@ import fcntl
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import tensorcache
 from daemon import leave, processes, wait_until
 from tensorcache import _cache
-from tensorcache._daemon import binary, cache_dir, connect, frames
+from tensorcache._daemon import binary, cache_dir, connect
 
 
 @pytest.fixture
@@ -268,124 +264,3 @@ def test_daemon_json_of_a_dead_daemon_is_stale(empty: Path) -> None:
             tensorcache.connect(autostart=False)
     (empty / "daemon.json").write_text(json.dumps(gone))
     assert tensorcache.connect().health()["protocol"] == 1
-
-
-class Fake:
-    """A server that listens in place of a daemon."""
-
-    def __init__(
-        self, directory: Path, serve: Callable[[socket.socket], None], protocol: int = 1
-    ) -> None:
-        directory.mkdir(mode=0o700, exist_ok=True)
-        self.path = directory / "fake.sock"
-        self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(str(self.path))
-        self._listener.listen()
-        self._serve = serve
-        self._thread = threading.Thread(target=self._run)
-        addresses = {"pid": os.getpid(), "version": "9.9.9", "protocol": protocol}
-        addresses |= {"control": str(self.path), "feed": str(self.path)}
-        (directory / "daemon.json").write_text(json.dumps(addresses))
-
-    def _run(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            with connection:
-                self._serve(connection)
-
-    def __enter__(self) -> Fake:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        self._thread.join()
-
-
-def health(protocol: int) -> Callable[[socket.socket], None]:
-    """Answer every request as a daemon of a protocol version answers /v1/health."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = json.dumps(
-                {"status": "ok", "version": "9.9.9", "protocol": protocol, "pid": 1}
-            ).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    def serve(connection: socket.socket) -> None:
-        Handler(connection, ("", 0), None)  # type: ignore[arg-type]
-
-    return serve
-
-
-def test_a_daemon_of_another_protocol_is_named_with_both_versions(
-    home: Path, tmp_path: Path
-) -> None:
-    words = r"speaks protocol 99 \(tensorcache 9\.9\.9\), this client protocol 1"
-    with (
-        Fake(tmp_path / "other", health(99), 99),
-        pytest.raises(tensorcache.ProtocolError, match=words) as caught,
-    ):
-        tensorcache.connect(tmp_path / "other")
-    assert caught.value.type == "protocol_mismatch"
-    assert "same version" in caught.value.hint
-
-
-def test_something_else_that_listens_is_no_daemon(home: Path, tmp_path: Path) -> None:
-    def talk(connection: socket.socket) -> None:
-        connection.recv(1000)
-        connection.sendall(b"220 mail.example.org ESMTP\r\n")
-
-    with (
-        Fake(tmp_path / "mail", talk),
-        pytest.raises(tensorcache.ProtocolError, match="did not answer"),
-    ):
-        tensorcache.connect(tmp_path / "mail")
-
-
-def test_the_daemon_refuses_another_protocol(
-    cache: tensorcache.Cache, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(frames, "PROTOCOL", 99)
-    with pytest.raises(tensorcache.ProtocolError, match="99") as caught:
-        cache.dataset("any")
-    assert caught.value.type == "protocol_mismatch"
-    assert caught.value.detail.endswith("speaks 1")
-
-
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (b"", "closed the connection"),
-        (b"\x05\x00\x00", "closed the connection"),
-        (frames.HEADER.pack(10, frames.REPLY) + b"{}", "closed the connection"),
-        (frames.HEADER.pack(2, frames.BATCHES) + b"{}", "where a REPLY belongs"),
-        (frames.HEADER.pack(2**31, frames.REPLY), "where a REPLY belongs"),
-        (frames.HEADER.pack(2, frames.REPLY) + b"{}", "not of protocol 1"),
-        (frames.HEADER.pack(2, frames.REPLY) + b"{]", "not JSON"),
-        (frames.HEADER.pack(2, frames.ERROR) + b"[]", "no JSON object"),
-    ],
-)
-def test_replies_that_cannot_be(home: Path, tmp_path: Path, answer: bytes, words: str) -> None:
-    def serve(connection: socket.socket) -> None:
-        if connection.recv(4, socket.MSG_PEEK) == b"GET ":
-            health(1)(connection)
-            return
-        size, _ = frames.HEADER.unpack(connection.recv(8, socket.MSG_WAITALL))
-        connection.recv(size, socket.MSG_WAITALL)
-        connection.sendall(answer)
-
-    with Fake(tmp_path / "fake", serve):
-        cache = tensorcache.connect(tmp_path / "fake", autostart=False)
-        with pytest.raises(tensorcache.DaemonError, match=words):
-            cache.dataset("any")

@@ -7,9 +7,10 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .._errors import ProtocolError
-from .._version import PROTOCOL, __version__
+from .._version import PROTOCOLS, Protocols, __version__
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,6 @@ class Address:
 
     pid: int
     version: str
-    protocol: int
     control: str
     feed: str
     started: str
@@ -49,7 +49,6 @@ def read_address(directory: str) -> Address | None:
         return Address(
             pid=int(content["pid"]),
             version=str(content["version"]),
-            protocol=int(content["protocol"]),
             control=str(Path(directory, content["control"])),  # may be a file name in the directory
             feed=str(Path(directory, content["feed"])),
             started=str(content.get("started", "")),
@@ -58,17 +57,27 @@ def read_address(directory: str) -> Address | None:
         return None
 
 
-def check_protocol(protocol: object, version: object, directory: str) -> None:
-    """Refuse a running daemon of another protocol version.
+def check_protocols(health: dict[str, Any], directory: str) -> None:
+    """Refuse a running daemon that speaks no version of the protocol that this client speaks.
+
+    Args:
+        health: the daemon's answer to ``GET /v1/health``.
+        directory: its cache directory.
 
     Raises:
         ProtocolError: of type ``protocol_mismatch``; it names both versions and what to do.
     """
-    if protocol == PROTOCOL:
+    newest = health.get("protocol")
+    least = health.get("protocol_least", newest)
+    protocols = Protocols(0, 0)
+    if isinstance(least, int) and isinstance(newest, int):
+        protocols = Protocols(least, newest)
+    if PROTOCOLS.common(protocols) is not None:
         return
     raise ProtocolError(
-        f'the daemon of "{directory}" speaks protocol {protocol} (tensorcache {version}), '
-        f"this client protocol {PROTOCOL} (tensorcache {__version__})",
+        f'the daemon of "{directory}" speaks {protocols} (tensorcache '
+        f"{health.get('version')}), "
+        f"this client {PROTOCOLS} (tensorcache {__version__})",
         type="protocol_mismatch",
         hint="install the same version on both sides; when nobody uses that daemon any more, "
         "tensorcache stop ends it",

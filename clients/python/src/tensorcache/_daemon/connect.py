@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .._errors import DaemonError, FeedError
 from .binary import find_binary
-from .cache_dir import Address, check_protocol, read_address
+from .cache_dir import Address, check_protocols, read_address
 from .http import Control
 
 START_SECONDS = 60.0
@@ -42,18 +42,18 @@ def find(directory: str) -> Address | None:
     """The running daemon of ``directory``, or None.
 
     Raises:
-        ProtocolError: it speaks another protocol version.
+        ProtocolError: it speaks no version of the protocol that this client speaks.
     """
     address = read_address(directory)
     if address is None:
         return None
     try:
-        reply = Control(address.control, directory).get("/v1/health", timeout=10.0)
+        health = Control(address.control, directory).get("/v1/health", timeout=10.0)
     except DaemonError as error:
         if error.type not in ("daemon", "shutting_down"):
             raise
         return None
-    check_protocol(reply.get("protocol"), reply.get("version"), directory)
+    check_protocols(health, directory)
     return address
 
 

@@ -10,7 +10,7 @@ import struct
 from typing import Any
 
 from .._errors import DaemonError, ProtocolError, TensorcacheError, from_problem
-from .._version import CLIENT, PROTOCOL
+from .._version import CLIENT, PROTOCOLS, Protocols
 from .http import GONE_HINT
 
 REQUEST, CREDIT, SEEK, DONE, WAIT = 1, 2, 3, 4, 6
@@ -44,7 +44,8 @@ def dial(path: str) -> socket.socket:
 
 def request(sock: socket.socket, body: dict[str, Any]) -> None:
     """Send the REQUEST of a connection."""
-    payload = json.dumps({"protocol": PROTOCOL, "client": CLIENT, **body}, allow_nan=False).encode()
+    versions = {"protocol": PROTOCOLS.newest, "protocol_least": PROTOCOLS.least}
+    payload = json.dumps({**versions, "client": CLIENT, **body}, allow_nan=False).encode()
     send(sock, HEADER.pack(len(payload), REQUEST) + payload)
 
 
@@ -104,10 +105,8 @@ def receive_reply(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
         if kind == ERROR:
             raise error_of(payload)
         reply = json.loads(payload)
-        if not isinstance(reply, dict) or reply.get("protocol") != PROTOCOL:
-            raise ProtocolError(
-                f"the daemon's REPLY is not of protocol {PROTOCOL}: {payload[:80]!r}"
-            )
+        if not is_reply(reply):
+            raise ProtocolError(f"the daemon's REPLY is not of {PROTOCOLS}: {payload[:80]!r}")
     except ValueError as error:
         close_all(fds)
         if isinstance(error, TensorcacheError):
@@ -117,6 +116,12 @@ def receive_reply(sock: socket.socket) -> tuple[dict[str, Any], list[int]]:
         close_all(fds)
         raise
     return reply, fds
+
+
+def is_reply(reply: Any) -> bool:
+    """Whether the JSON of a REPLY is an object of a protocol that this client speaks."""
+    version = reply.get("protocol") if isinstance(reply, dict) else None
+    return isinstance(version, int) and PROTOCOLS.common(Protocols(version, version)) is not None
 
 
 def receive_with_descriptors(sock: socket.socket, size: int, fds: list[int]) -> bytes:
