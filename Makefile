@@ -70,7 +70,7 @@ lint-go: ## gofmt, vet (Linux and macOS), staticcheck
 
 .PHONY: lint-python
 lint-python: $(VENV)/test-tools ## ruff, mypy strict
-	cd $(CLIENT) && ../../$(VENV)/bin/ruff check . ../../examples ../../bench && ../../$(VENV)/bin/ruff format --check . ../../examples ../../bench
+	cd $(CLIENT) && ../../$(VENV)/bin/ruff check . ../../examples ../../bench ../../docs && ../../$(VENV)/bin/ruff format --check . ../../examples ../../bench ../../docs
 	cd $(CLIENT) && ../../$(VENV)/bin/mypy
 
 .PHONY: test-go
@@ -103,6 +103,10 @@ test-adapters-all: test-adapters $(VENV)/framework-tools ## and with Accelerate,
 .PHONY: test-browser
 test-browser: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools ## the dashboard in a real Chromium and Firefox
 	$(PYTEST) tests_browser
+
+.PHONY: pictures
+pictures: $(VENV)/client $(VENV)/browser-tools ## take the pictures of the dashboard in docs/img again
+	$(PY) docs/img/take.py
 
 # Long runs, before a promise is called kept. SOAK_CASES random cases for each oracle; FUZZ_TIME for each fuzz target.
 SOAK_CASES ?= 100000
