@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _checks
 from ._daemon.cache_dir import cache_dir, read_address
 from ._daemon.connect import lock_is_free, reap
-from ._daemon.jobs import wait_for
+from ._daemon.jobs import run_job
 from ._daemon.progress import Progress, display_of
 from ._daemon.server import Server, connected
 from ._dataset import Dataset
@@ -95,8 +95,8 @@ class Cache:
         display = display_of(options["progress"])
         body["sources"] = absolute(sources)
         control = self._server.control
-        job = control.post(f"/v1/datasets/{_checks.dataset_name(name)}/load", body)
-        done = wait_for(control, job, display)
+        route = f"/v1/datasets/{_checks.dataset_name(name)}/load"
+        done = run_job(control, route, body, display)
         return Dataset(self._server, name, int(done["generation"]))
 
     @takes(ARRAY_DEFAULTS, ArrayOptions)
@@ -168,8 +168,7 @@ class Cache:
         else:
             body = load_options({"hash_sources": hash_sources}) | {"sources": absolute(rows)}
             control, display = self._server.control, display_of(progress)
-            job = control.post(f"/v1/datasets/{name}/append", body)
-            done = wait_for(control, job, display)
+            done = run_job(control, f"/v1/datasets/{name}/append", body, display)
         return Dataset(self._server, name, int(done["generation"]))
 
     def dataset(self, name: str, generation: int = 0) -> Dataset:

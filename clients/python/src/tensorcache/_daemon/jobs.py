@@ -1,8 +1,9 @@
-"""Waiting for a load job."""
+"""Load jobs: asking for one and waiting for it."""
 
 from __future__ import annotations
 
 import contextlib
+import threading
 from typing import Any
 
 from .._errors import CancelledError, SourceError, TensorcacheError, from_problem
@@ -12,9 +13,14 @@ from .progress import Display, Show
 WAIT_MS = 1000
 WAIT_MS_WITH_PROGRESS = 100
 
+ANSWER_SECONDS = 10.0
+"""How long an interrupted load waits for the name of its job, to cancel it."""
 
-def wait_for(control: Control, job: dict[str, Any], display: Show | None) -> dict[str, Any]:
-    """The job once it is done.
+
+def run_job(
+    control: Control, route: str, body: dict[str, Any], display: Show | None
+) -> dict[str, Any]:
+    """Ask for a job, and return it once it is done.
 
     An exception in between, such as Ctrl-C or one of ``display``, cancels the job, unless other
     clients wait for it too.
@@ -22,26 +28,17 @@ def wait_for(control: Control, job: dict[str, Any], display: Show | None) -> dic
     Raises:
         TensorcacheError: the job failed.
     """
-    route = f"/v1/jobs/{job['job']}"
-    owner = job.get("owner", "")
-    wait = WAIT_MS if display is None else WAIT_MS_WITH_PROGRESS
-    told = None
+    request = Request(control, route, body)
+    done = False
     try:
-        while True:
-            running = job["state"] in ("queued", "running")
-            if display is not None and (not running or job != told):
-                display(job)
-                told = job
-            if not running:
-                break
-            job = control.get(f"{route}?wait_ms={wait}")
+        job = wait_for(control, request.answer(), display)
+        done = job["state"] == "done"
     except BaseException:
-        with contextlib.suppress(TensorcacheError):
-            control.delete(f"{route}?owner={owner}")
+        request.withdraw()
         raise
     finally:
         if isinstance(display, Display):
-            display.close(job["state"] == "done")
+            display.close(done)
     if job["state"] == "done":
         return job
     if job.get("error"):
@@ -52,3 +49,64 @@ def wait_for(control: Control, job: dict[str, Any], display: Show | None) -> dic
         f'the load of "{job.get("dataset", "")}" failed, and the daemon gave no reason',
         type="job_failed",
     )
+
+
+def wait_for(control: Control, job: dict[str, Any], display: Show | None) -> dict[str, Any]:
+    """The job once it has ended."""
+    wait = WAIT_MS if display is None else WAIT_MS_WITH_PROGRESS
+    told = None
+    while True:
+        running = job["state"] in ("queued", "running")
+        if display is not None and (not running or job != told):
+            display(job)
+            told = job
+        if not running:
+            return job
+        job = control.get(f"/v1/jobs/{job['job']}?wait_ms={wait}")
+
+
+class Request(threading.Thread):
+    """A request for a job.
+
+    It has a thread of its own, which no interrupt reaches, so that the answer with the name of the
+    job is never lost.
+    """
+
+    def __init__(self, control: Control, route: str, body: dict[str, Any]) -> None:
+        super().__init__(name="tensorcache-load", daemon=True)
+        self._control, self._route, self._body = control, route, body
+        self._withdrawn = False
+        # Held until the answer is there. An interrupt breaks neither side of a bare lock; it does
+        # break those of Thread.join (https://bugs.python.org/issue45274) and Event.wait.
+        self._unanswered = threading.Lock()
+        self._unanswered.acquire()
+        self._job: dict[str, Any] = {}
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        """Send the request and keep the answer."""
+        try:
+            if not self._withdrawn:
+                self._job = self._control.post(self._route, self._body)
+        except BaseException as error:  # noqa: BLE001 - answer raises it
+            self._error = error
+        finally:
+            self._unanswered.release()
+
+    def answer(self) -> dict[str, Any]:
+        """Send the request and return the job."""
+        self.start()
+        self._unanswered.acquire()
+        if self._error is not None:
+            raise self._error
+        return self._job
+
+    def withdraw(self) -> None:
+        """Cancel the job for this client, also one of which the answer is still on its way."""
+        self._withdrawn = True  # before ident is read: a thread without one has not asked yet
+        if self.ident is not None and not self._job and self._error is None:
+            self._unanswered.acquire(timeout=ANSWER_SECONDS)
+        if self._job:
+            with contextlib.suppress(TensorcacheError):
+                owner = self._job.get("owner", "")
+                self._control.delete(f"/v1/jobs/{self._job['job']}?owner={owner}")
