@@ -119,7 +119,7 @@ FUZZ_TIME ?= 60s
 SOAKED = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/$(VENV)/bin/tensorcache $(CURDIR)/$(PY) -m pytest -q
 
 .PHONY: soak
-soak: $(VENV)/client $(VENV)/test-tools ## the oracles with 100,000 cases, and the fuzz targets
+soak: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools ## the oracles with 100,000 cases, and the fuzz targets
 	for p in ./window ./sampler; do go test $$p -timeout 60m -rapid.checks=$(SOAK_CASES); done
 	go test ./internal/feed -timeout 60m -rapid.checks=2000
 	TENSORCACHE_MUTANTS=10000 go test ./internal/ingest/load -timeout 60m -run Mutants
@@ -128,6 +128,7 @@ soak: $(VENV)/client $(VENV)/test-tools ## the oracles with 100,000 cases, and t
 	go test ./api -run xxx -fuzz '^FuzzTheControlAPI$$' -fuzztime 1000000x -fuzzminimizetime 1x
 	export TENSORCACHE_MUTANTS=10000; $(SOAKED) tests/test_mutants.py
 	export TENSORCACHE_CASES=$(SOAK_CASES); $(SOAKED) tests/test_naive_windows.py tests/test_naive_feeds.py tests/test_property.py tests/test_metamorphic.py tests/test_backtest.py tests/test_leakage.py tests/test_plot.py
+	export TENSORCACHE_SOAK=1; $(PYTEST) tests_browser/test_generated.py
 	packages=$$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); \
 	for p in $$packages; do \
 	  targets=$$(grep -hoE '^func Fuzz[A-Za-z0-9]+' $$p/*_test.go | cut -c6-); \

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import ConsoleMessage, Page, Request, expect
+from playwright.sync_api import ConsoleMessage, FloatRect, Locator, Page, Request, expect
+
+from daemon import wait_until
 
 SPEC = {"context_length": 336, "prediction_length": 96}
 SPLIT = {"lengths": [8640, 2880, 2880]}
@@ -87,3 +89,15 @@ def opened(page: Page) -> Page:
     expect(page.locator(".answer[aria-busy=false] .big")).to_contain_text("window")
     expect(page.locator(".plot.main canvas")).to_be_visible()
     return page
+
+
+def box_of(part: Locator) -> FloatRect:
+    """Return where a part of the page lies, once it is there: a chart may be drawn again."""
+    boxes: list[FloatRect] = []
+
+    def visible() -> bool:
+        boxes.extend([box] if (box := part.bounding_box()) else [])
+        return bool(boxes)
+
+    wait_until(visible, "the part is visible")
+    return boxes[-1]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dashboard import PAPERS, SPEC, SPLIT, Dashboard, check_access, opened
+from dashboard import PAPERS, SPEC, SPLIT, Dashboard, box_of, check_access, opened
 from playwright.sync_api import Page, Response, expect
 
 import tensorcache
@@ -86,8 +86,7 @@ def test_windows_are_picked_by_number_by_button_and_by_click(
     expect(page.get_by_text("want a number from 0 to 16,988")).to_be_visible()
     expect(number).to_have_value("16988")
     over = page.locator(".plot.main .u-over")
-    box = over.bounding_box()
-    assert box is not None
+    box = box_of(over)
     over.click(position={"x": box["width"] / 4, "y": 60})
     expect(number).not_to_have_value("16988")
     assert abs(int(number.input_value()) - 17420 / 4) < 30
@@ -101,9 +100,7 @@ def test_a_click_that_hits_no_window_says_why(
     def click(name: str, at: float, **shown: str) -> Page:
         page = opened(dashboard.go(f"#/datasets/{name}", **shown))
         over = page.locator(".plot.main .u-over")
-        box = over.bounding_box()
-        assert box is not None
-        over.click(position={"x": box["width"] * at, "y": 60})
+        over.click(position={"x": box_of(over)["width"] * at, "y": 60})
         return page
 
     sparse = json.dumps({"context_length": 10, "stride": 8000})
@@ -276,8 +273,7 @@ def test_a_million_rows_come_as_few_points_and_keep_their_spike(
     assert max(series["series"][0]["max"]) == 7
     assert page.evaluate("performance.getEntriesByName('series').length") >= 1
     over = page.locator(".plot.main .u-over")
-    box = over.bounding_box()
-    assert box is not None
+    box = box_of(over)
     for _ in range(2):  # each drag around the spike zooms in
         left, width = over.evaluate(
             "e => [e.getBoundingClientRect().left, e.getBoundingClientRect().width]"
@@ -299,4 +295,5 @@ def test_a_million_rows_come_as_few_points_and_keep_their_spike(
         ).to_be_visible()
     page.get_by_role("button", name="Show all rows").click()
     expect(page.get_by_text("rows 0 to 1,000,000 of 1,000,000")).to_be_visible()
+    page.goto("about:blank")  # the page would ask for the dataset again
     cache.remove("million")
