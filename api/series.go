@@ -116,8 +116,8 @@ type seriesFeature struct {
 	name  string
 }
 
-// features returns the features that a query names, as columns or as a[0]. The default is all
-// numeric value columns.
+// features returns the features that a query names, as columns or as a[0]. The default is those
+// of windows that name no columns.
 func (q query) features(h *store.Handle) ([]seriesFeature, error) {
 	m := h.Data.Manifest
 	names, err := q.names("columns")
@@ -126,7 +126,7 @@ func (q query) features(h *store.Handle) ([]seriesFeature, error) {
 	}
 	var features []seriesFeature
 	for i := range m.Columns {
-		if c := &m.Columns[i]; names == nil && c.Role == layout.RoleValue && c.DType.IsNumeric() {
+		if c := &m.Columns[i]; names == nil && c.InDefaultWindows() {
 			features = appendFeatures(features, c)
 		}
 	}

@@ -60,7 +60,8 @@ func (d DType) IsInteger() bool {
 	return false
 }
 
-// IsNumeric reports whether a window that names no columns includes columns of the dtype.
+// IsNumeric reports whether values are numbers or booleans. Windows include columns of other dtypes
+// only where a spec names them.
 func (d DType) IsNumeric() bool { return d.IsFloat() || d.IsInteger() || d == Bool }
 
 // HasUnit reports whether the values are counts of a unit of time.

@@ -91,7 +91,8 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 			size := c.DType.Size()
 			out := ManifestColumn{
 				Name: c.Name, Role: c.Role, DType: c.DType, Unit: c.Unit, Zone: c.Zone,
-				Shape: []int64{w.table.Rows}, Field: w.fieldNames[i],
+				NamedOnly: c.NamedOnly && c.Role == RoleValue && c.DType.IsNumeric(),
+				Shape:     []int64{w.table.Rows}, Field: w.fieldNames[i],
 				Offset: w.offsets[i], Strides: []int64{w.strides[i]},
 				SourceDType: f.Source[c.Name], DTypeError: f.DTypeError[c.Name],
 				Prepared: f.Prepared[c.Name], Scale: f.Scale[c.Name],

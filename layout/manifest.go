@@ -45,6 +45,7 @@ type ManifestColumn struct {
 	DType       DType   `json:"dtype"`
 	Unit        string  `json:"unit,omitempty"`
 	Zone        string  `json:"zone,omitempty"`
+	NamedOnly   bool    `json:"named_only,omitempty"` // see InDefaultWindows
 	Shape       []int64 `json:"shape"`
 	Field       string  `json:"field"`
 	Offset      int64   `json:"offset"`
@@ -61,6 +62,12 @@ type ManifestColumn struct {
 	Scale    *Scale    `json:"scale,omitempty"`
 	// Statistics is nil if the column is not numeric.
 	Statistics *Statistics `json:"statistics,omitempty"`
+}
+
+// InDefaultWindows reports whether a window that names no columns includes the column. It is true
+// for value columns of numbers and booleans that were not stored as NamedOnly.
+func (c ManifestColumn) InDefaultWindows() bool {
+	return c.Role == RoleValue && c.DType.IsNumeric() && !c.NamedOnly
 }
 
 // Width returns the number of features of a row, or 0 for a column of shape [rows].

@@ -39,6 +39,9 @@ type Column struct {
 	// Unit is the unit of timestamps and durations: s, ms, us or ns. Zone is the time zone of
 	// timestamps.
 	Unit, Zone string
+	// NamedOnly is true if windows include the column only where a spec names it. It has an effect
+	// on numeric value columns only: see [ManifestColumn.InDefaultWindows].
+	NamedOnly bool
 }
 
 // values returns the number of values of one row.

@@ -14,6 +14,12 @@ export function chartColumns(manifest) {
     );
 }
 
+/** selectedAtFirst returns those of the columns of the chart that windows include unnamed. */
+export function selectedAtFirst(manifest) {
+  const columns = chartColumns({ columns: manifest.columns.filter((c) => !c.named_only) });
+  return columns.length > 0 ? columns : chartColumns(manifest);
+}
+
 export class ColumnBoxes {
   /** onToggle is called with a column and whether it is checked now. */
   constructor(root, onToggle) {

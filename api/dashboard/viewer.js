@@ -14,7 +14,7 @@ import { defaultSpec } from "./fields.js";
 import { Form } from "./form.js";
 import { WindowPanel } from "./window.js";
 import { viewerLayout } from "./viewer_layout.js";
-import { ColumnBoxes, chartColumns } from "./columns.js";
+import { ColumnBoxes, chartColumns, selectedAtFirst } from "./columns.js";
 import { chartLabel, pointText, showChartTable } from "./chart_text.js";
 import { datasetFacts, generationId } from "./facts.js";
 import { showPlan } from "./plan.js";
@@ -120,7 +120,7 @@ export class Viewer {
       this.setItem(item);
       this.selected = state.columns
         ? selectColumns(state.columns, this.columns)
-        : this.columns.slice(0, maxDrawn);
+        : selectedAtFirst(d.manifest).slice(0, maxDrawn);
       this.boxes.show(this.columns, (c) => this.selected.includes(c));
       this.from = Math.min(Math.max(0, Number(state.from) || 0), this.rows);
       this.to = Math.min(Number(state.to) || this.rows, this.rows);

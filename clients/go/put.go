@@ -18,6 +18,9 @@ type PutColumn struct {
 	Unit  string  `json:"unit,omitempty"`
 	Shape []int64 `json:"shape"`
 	Bytes int64   `json:"bytes"`
+	// NamedOnly is true if windows include the column only where a spec names it, as they do texts
+	// and durations.
+	NamedOnly bool `json:"named_only,omitempty"`
 
 	payload [][]byte
 }

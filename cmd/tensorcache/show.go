@@ -66,7 +66,11 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 		if c.Unit != "" {
 			dtype += "[" + strings.Trim(c.Unit+", "+c.Zone, ", ") + "]"
 		}
-		rows = append(rows, []any{c.Name, c.Role, dtype, c.Shape, c.Missing,
+		role := string(c.Role)
+		if c.NamedOnly {
+			role += ", named only"
+		}
+		rows = append(rows, []any{c.Name, role, dtype, c.Shape, c.Missing,
 			strings.Join(ingest.DescribeSteps(&c), ", ")})
 	}
 	if err := table(out, rows); err != nil {

@@ -75,7 +75,7 @@ func selectColumns(h *store.Handle, spec window.Spec) (map[string][]*layout.Mani
 	}
 	if spec.Columns == nil {
 		for i := range m.Columns {
-			if c := &m.Columns[i]; c.Role == layout.RoleValue && c.DType.IsNumeric() {
+			if c := &m.Columns[i]; c.InDefaultWindows() {
 				both = append(both, c)
 			}
 		}

@@ -50,7 +50,7 @@ def outcome(cache: tensorcache.Cache, columns: Any, time: str | None) -> Any:
         data = cache.put("indexed", columns, time=time)
     except tensorcache.TensorcacheError as error:
         return error.detail
-    return data.digest, data.time, data.columns
+    return {c["name"]: c["xxh64"] for c in data.manifest["columns"]}, data.time, data.columns
 
 
 @given(
@@ -108,6 +108,52 @@ def test_levels_may_be_item_and_time(cache: tensorcache.Cache) -> None:
         cache.put("panel", frame[::-1], item_id="id")  # not in order
     with pytest.raises(tensorcache.SourceError, match="date"):
         cache.put("panel", pd.concat([frame, frame]), item_id="id", sort=True)  # not unique
+
+
+@pytest.mark.parametrize("layout", ["columns", "packed"])
+def test_levels_of_numbers_are_in_windows_only_where_named(
+    cache: tensorcache.Cache, layout: str
+) -> None:
+    index = pd.MultiIndex.from_arrays(
+        [
+            ["x"] * 4 + ["y"] * 4,
+            np.arange(8),
+            np.arange(8) / 2,
+            [True, False] * 4,
+            pd.to_timedelta(np.arange(8).astype("m8[s]")),
+        ],
+        names=["id", "run", "depth", "day", "age"],
+    )
+    frame = pd.DataFrame({"a": np.arange(8.0), "b": np.arange(8)}, index=index)
+    data = cache.put("levels", frame, item_id="id", layout=layout)
+    marked = {c["name"] for c in data.manifest["columns"] if c.get("named_only")}
+    assert marked == {"run", "depth", "day"}
+    plain = cache.put("plain", frame.reset_index(), item_id="id", layout=layout)
+    assert plain.digest != data.digest
+    assert cache.put("again", frame, item_id="id", layout=layout).digest == data.digest
+    sizes = {"context_length": 2, "prediction_length": 1}
+    assert data.windows(**sizes)[0].context.tolist() == [[0, 0], [1, 1]]
+    assert plain.windows(**sizes)[0].context.shape == (2, 5)
+    named = data.windows(**sizes, columns=["a"], known_columns=["run", "depth", "day", "age"])
+    assert named[2].known.tolist() == [[4, 2, 1, 4], [5, 2.5, 0, 5], [6, 3, 1, 6]]
+    windows = data.windows(**sizes, context_columns=["run", "a"])
+    with windows.feed(batch_size=4, order="sequential") as feed:
+        assert next(iter(feed)).context[:, :, 0].tolist() == [[0, 1], [1, 2], [4, 5], [5, 6]]
+    grown = cache.append("levels", frame)
+    assert {c["name"] for c in grown.manifest["columns"] if c.get("named_only")} == marked
+    assert grown.windows(**sizes)[0].context.shape == (2, 2)
+    cache.append("levels", frame.reset_index())
+    assert cache.dataset("levels").windows(**sizes)[0].context.shape == (2, 2)
+    alone = frame[[]].set_axis(index)
+    with pytest.raises(tensorcache.SpecError, match=r"no column is left for the context"):
+        cache.put("alone", alone, item_id="id").windows(**sizes)
+
+
+def test_a_level_that_is_melted_is_a_series(cache: tensorcache.Cache) -> None:
+    frame = pd.DataFrame({"a": [1, 2]}, index=pd.Index([5, 7], name="n"))
+    data = cache.put("melted", frame, melt=True)
+    assert list(data.items) == ["n", "a"]
+    assert data.windows(context_length=1, prediction_length=1)[0].context.tolist() == [[5]]
 
 
 def test_times_without_a_name_take_that_of_the_option(cache: tensorcache.Cache) -> None:

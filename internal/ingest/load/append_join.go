@@ -49,7 +49,7 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data,
 	for i, c := range old.Columns {
 		table.Columns = append(table.Columns, layout.Column{
 			Name: c.Name, Role: c.Role, DType: c.DType, Width: c.Width(), Unit: c.Unit,
-			Zone: c.Zone,
+			Zone: c.Zone, NamedOnly: c.NamedOnly,
 		})
 		final.Source[c.Name] = c.SourceDType
 		final.DTypeError[c.Name] = largerError(c.DTypeError, delta.Manifest.Columns[i].DTypeError)

@@ -125,7 +125,7 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 		}
 		value = other
 	}
-	value.Name = column.MeltedValue
+	value.Name, value.NamedOnly = column.MeltedValue, false
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		switch m.Names()[x.Index] {

@@ -84,7 +84,8 @@ class Dataset(Generation):
             max_step: the largest step in time between neighbouring rows, such as ``"1h"``.
             max_missing: the largest share of missing cells; None admits all.
             count_filled: whether filled values count as missing.
-            columns: columns of context and target; None is every numeric value column.
+            columns: columns of context and target; None is every numeric value column but the
+                levels of a pandas index.
             context_columns: columns of the context.
             target_columns: columns of the target.
             known_columns: columns known in advance, delivered for all rows of the window; none of

@@ -84,4 +84,6 @@ type Column struct {
 	// Missing is true if one byte per value follows the values: 1 if the value is missing, 0 if it
 	// is not. It is false for texts, whose offsets mark missing values.
 	Missing bool `json:"missing,omitempty"`
+	// NamedOnly is true if windows include the column only where a spec names it.
+	NamedOnly bool `json:"named_only,omitempty"`
 }

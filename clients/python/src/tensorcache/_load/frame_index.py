@@ -21,6 +21,12 @@ def has_index(columns: Any) -> bool:
     )
 
 
+def level_names(columns: Any) -> set[str]:
+    """The names of the levels of a frame's index; empty without an index."""
+    names = columns.index.names if has_index(columns) else ()
+    return {str(name) for name in names if name is not None}
+
+
 def is_period(kind: Any) -> bool:
     """Whether a dtype is that of pandas' periods."""
     return str(kind).startswith("period[") and hasattr(kind, "freq")

@@ -42,6 +42,8 @@ class Column:
     pieces: Iterator[bytes | memoryview]
     missing: bool = False
     zone: str = ""
+    named_only: bool = False
+    """Whether windows include the column only where a spec names it."""
 
     def description(self) -> dict[str, Any]:
         """The column's entry in the request."""
@@ -51,7 +53,12 @@ class Column:
             "shape": list(self.shape),
             "bytes": self.size,
         }
-        more = {"unit": self.unit, "zone": self.zone, "missing": self.missing}
+        more = {
+            "unit": self.unit,
+            "zone": self.zone,
+            "missing": self.missing,
+            "named_only": self.named_only,
+        }
         return {**description, **{key: value for key, value in more.items() if value}}
 
 
@@ -82,6 +89,8 @@ def put(
     elif reader is None:
         named = columns_in(columns)
     ready = [] if reader is not None else columns_of(named, nulls_as_text=append)
+    levels = frame_index.level_names(columns)
+    ready = [replace(column, named_only=column.name in levels) for column in ready]
     body = {
         "request": "put",
         "dataset": name,

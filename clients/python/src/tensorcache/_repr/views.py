@@ -44,7 +44,7 @@ def dataset_html(data: Any) -> str:
         [
             text(column["name"]),
             text(f"{column['dtype']}{shape_text(column['shape'])}"),
-            text(column["role"]),
+            text(column["role"] + (", named only" if column.get("named_only") else "")),
             f"{int(column.get('missing') or 0):,}",
             *(
                 number_text(statistics.get(column["name"], {}).get(name))
