@@ -21,7 +21,9 @@ type LoadOptions struct {
 	// the time column, by which the rows of an item rise
 	Time   string `json:"time,omitempty"`
 	Layout string `json:"layout,omitempty"` // columns or packed; "" is columns
-	Melt   bool   `json:"melt,omitempty"`   // each column except Time becomes an item
+	// Melt makes one item of each column except Time, if it is true or columns, or of each row, if
+	// it is rows.
+	Melt any `json:"melt,omitempty"`
 
 	// DType is the dtype of float columns, float32 or float64, or a map of dtypes by column, with
 	// "*" for all others.

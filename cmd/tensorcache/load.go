@@ -35,8 +35,9 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 		"store floats as float32, or columns as `a=float32,b=int16` (default: as they are)")
 	flags.StringVar(&f.Layout, "layout", "",
 		"columns (default) or packed: windows of all columns are one copy")
-	flags.BoolVar(&f.Melt, "melt", false,
-		"every column but the time is a series: its name the item, its values the column value")
+	flags.Var(meltFlag{&f.Melt}, "melt", "every column but the time is a series (`columns`, also "+
+		"without a value), or every row (rows): the values become the column value")
+	flags.Lookup("melt").NoOptDefVal = string(ingest.MeltColumns)
 	f.rows.add(cmd, &f.Options)
 }
 

@@ -41,6 +41,7 @@ func run() int {
 		return ingest.Main(os.Stdin, os.Stdout)
 	}
 	root := newRoot()
+	root.SetArgs(withMeltValue(os.Args[1:]))
 	cmd, err := root.ExecuteC()
 	if err == nil {
 		return exitDone

@@ -16,6 +16,13 @@ type (
 	Options = option.Options
 	Where   = option.Where
 	DTypes  = option.DTypes
+	Melt    = option.Melt
+)
+
+// Values of the load option melt.
+const (
+	MeltColumns = option.MeltColumns
+	MeltRows    = option.MeltRows
 )
 
 // StepFlag is the command line flag of a step; see [option.StepFlag].

@@ -283,7 +283,7 @@ func TestAppendToEveryKindOfDataset(t *testing.T) {
 	// A melted table: one series has no new rows, and one is new.
 	wide := mustLoad(t,
 		option.Options{Sources: []string{loadtest.File(t, "a.csv", "t,x,y\n1,1.5,2\n2,3,4\n")},
-			Time: "t", Melt: true})
+			Time: "t", Melt: option.MeltColumns})
 	long := mustAppend(t, wide, loadtest.File(t, "b.csv", "t,z,x\n3,5,6\n"))
 	if got := loadtest.Values[float64](long, "value"); !slices.Equal(got,
 		[]float64{1.5, 3, 6, 2, 4, 5}) {

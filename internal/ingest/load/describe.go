@@ -42,8 +42,8 @@ func (l *load) describe() error {
 			return withPath(r.Path(), err)
 		}
 		l.rows += r.Rows()
-		if m, ok := r.(*source.Melted); ok {
-			l.meter.SourceRows.Add(m.Reader.Rows())
+		if m, ok := r.(source.Reshaped); ok {
+			l.meter.SourceRows.Add(m.SourceRows())
 		}
 		if l.columns == nil {
 			l.setColumns(columns)
@@ -159,36 +159,4 @@ func (l *load) newDictionaries() error {
 		l.dicts[i] = column.NewDictionary(words)
 	}
 	return nil
-}
-
-// melt wraps the readers, and changes the options to those of the melted columns.
-func (l *load) melt() error {
-	for i, r := range l.readers {
-		m, err := l.meltOne(r)
-		if err != nil {
-			return err
-		}
-		l.readers[i] = m
-	}
-	l.ItemID, l.Columns = []string{column.MeltedItem}, nil
-	return nil
-}
-
-// meltOne returns a reader of the melted rows of another.
-func (l *load) meltOne(r source.Reader) (*source.Melted, error) {
-	if key, ok := source.PartitionOf(r); ok && len(l.Columns) == 0 {
-		return nil, &loaderr.SourceError{
-			Path: r.Path(), Column: key, Reason: "is a partition, not a series",
-			Hint: "name the columns that are series with `columns`",
-		}
-	}
-	w, err := resolve(l.Options, r.Names())
-	if err != nil {
-		return nil, err
-	}
-	wants, err := w.in(r.Path(), r.Path(), r.Names())
-	if err != nil {
-		return nil, err
-	}
-	return source.Melt(r, w.names, wants, l.Time)
 }

@@ -192,7 +192,7 @@ func TestOptionsOfLoadsApplyToJSONLines(t *testing.T) {
 	if got := loadtest.Values[float64](mustLoad(t, o), "x"); !slices.Equal(got, []float64{2.5}) {
 		t.Error("filtered:", got)
 	}
-	l = mustLoad(t, option.Options{Time: "t", Melt: true, Sources: []string{
+	l = mustLoad(t, option.Options{Time: "t", Melt: option.MeltColumns, Sources: []string{
 		loadtest.File(t, "x.jsonl", `{"b":1,"t":1,"a":4}`+"\n"+`{"t":2,"a":5.5,"b":2}`)}})
 	if got := loadtest.Values[float64](l, column.MeltedValue); !slices.Equal(got,
 		[]float64{1, 2, 4, 5.5}) {

@@ -166,10 +166,12 @@ func withPath(path string, err error) error {
 }
 
 // generate reads the rows of all readers and makes a generation of them.
-func (l *load) generate(ctx context.Context) (*layout.Manifest, error) {
-	if l.Melt {
-		if err := l.melt(); err != nil {
-			return nil, err
+func (l *load) generate(ctx context.Context) (m *layout.Manifest, err error) {
+	if l.Melt != "" {
+		closeMelted, meltErr := l.melt()
+		defer func() { err = errors.Join(err, closeMelted()) }()
+		if meltErr != nil {
+			return nil, meltErr
 		}
 	}
 	if err := l.describe(); err != nil {

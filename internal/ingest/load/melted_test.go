@@ -17,7 +17,7 @@ func TestMeltedRowsAreOrderedBySeries(t *testing.T) {
 	for _, block := range []int64{4, 1 << 20} {
 		_, dir, err := loadInBlocks(t,
 			option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Time: "t",
-				Melt: true}, block)
+				Melt: option.MeltColumns}, block)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestErrorsOfMeltedTablesNameTheSourceCell(t *testing.T) {
 	} {
 		_, _, err := loadInProcess(t,
 			option.Options{Sources: []string{loadtest.File(t, "x.csv", c.text)},
-				Time: "t", Melt: true})
+				Time: "t", Melt: option.MeltColumns})
 		loadtest.Refused(t, err, c.want, "")
 	}
 }
@@ -68,10 +68,10 @@ func TestPartitionsAreNotMelted(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := loadInProcess(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true})
+	_, _, err := loadInProcess(t, option.Options{Sources: []string{dir}, Time: "t", Melt: option.MeltColumns})
 	loadtest.Refused(t, err, `column "year": is a partition, not a series`, "`columns`")
 	if got := loadtest.Values[int64](mustLoad(t, option.Options{Sources: []string{dir}, Time: "t",
-		Melt: true, Columns: []string{"a"}}), column.MeltedValue); !slices.Equal(got, []int64{5}) {
+		Melt: option.MeltColumns, Columns: []string{"a"}}), column.MeltedValue); !slices.Equal(got, []int64{5}) {
 		t.Error(got)
 	}
 }

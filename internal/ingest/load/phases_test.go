@@ -89,7 +89,7 @@ func TestLongPhasesReportProgress(t *testing.T) {
 		"steps of each column": {
 			Request{Options: option.Options{Scale: option.All(option.ScaleRobust)}},
 			map[string]int{progress.Scale: 2}},
-		"series of two files": {Request{Options: option.Options{Melt: true,
+		"series of two files": {Request{Options: option.Options{Melt: option.MeltColumns,
 			Sources: []string{loadtest.File(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)),
 				loadtest.File(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
 		"a put": {Request{Put: &put}, map[string]int{progress.Read: 2}},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
@@ -12,8 +13,8 @@ import (
 // closes the reader.
 func (l *load) selectColumns(r source.Reader, parts []files.Partition) error {
 	s, ok := r.(source.Selective)
-	if !ok || len(l.Columns) == 0 {
-		return nil
+	if !ok || len(l.Columns) == 0 || l.Melt == option.MeltRows && len(l.ItemID) == 0 {
+		return nil // melted rows need the first column too, which has no name yet
 	}
 	var names []string
 	for _, name := range slices.Concat(l.ItemID, []string{l.Time}, l.Columns) {

@@ -74,9 +74,8 @@ type Options struct {
 	Items []json.RawMessage `json:"items,omitempty"`
 	// ItemBucket, as "3/16", loads the items whose name has an xxHash64 that is 3 modulo 16.
 	ItemBucket string `json:"item_bucket,omitempty"`
-	// Melt makes an item of every column except the time: the column item has the name of the
-	// source's column, and the column value its values. Columns then names these columns.
-	Melt bool `json:"melt,omitempty"`
+	// Melt makes an item of every column, or of every row. Columns then names the columns of values.
+	Melt Melt `json:"melt,omitempty"`
 	// Sort sorts the rows by item, in the order of their first rows, and time.
 	Sort bool `json:"sort,omitempty"`
 	// Duplicates selects the row to load if several have the same item and time: first, last, or

@@ -61,10 +61,10 @@ func (o Options) validateRows() error {
 	return err
 }
 
-// idColumns returns the number of columns that name an item. With melt, it is one.
+// idColumns returns the number of columns that name an item. With melt, it is at least one.
 func (o Options) idColumns() int {
-	if o.Melt {
-		return 1
+	if o.Melt != "" {
+		return max(1, len(o.ItemID))
 	}
 	return len(o.ItemID)
 }
@@ -206,26 +206,6 @@ func (o *Options) canonicalRows() error {
 	slices.SortFunc(names, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
 	o.Items = slices.CompactFunc(names,
 		func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
-	return nil
-}
-
-// validateMelt checks melt against the other options.
-func (o Options) validateMelt() error {
-	switch {
-	case !o.Melt:
-		return nil
-	case len(o.ItemID) > 0:
-		return &loaderr.OptionError{
-			Field: "melt", Allowed: "it without item_id: the names of the columns become the items",
-		}
-	case o.Time == column.MeltedItem || o.Time == column.MeltedValue:
-		return &loaderr.OptionError{
-			Field: "melt",
-			Allowed: fmt.Sprintf(
-				"it with a time column of another name than %q, which is a column of the result",
-				o.Time),
-		}
-	}
 	return nil
 }
 

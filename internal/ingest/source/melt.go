@@ -63,19 +63,31 @@ func Melt(r Reader, names []string, wants []column.Want, timeName string) (*Melt
 // Rows returns the number of rows of the source times the number of series.
 func (m *Melted) Rows() int64 { return m.Reader.Rows() * int64(len(m.series)) }
 
-// sourceRow returns the row of the source from which a row of m comes.
-func (m *Melted) sourceRow(row int64) int64 { return row % m.Reader.Rows() }
+// SourceRow returns the row of the source from which a row of m comes.
+func (m *Melted) SourceRow(row int64) int64 { return row % m.Reader.Rows() }
+
+// SourceRows returns the number of rows of the source.
+func (m *Melted) SourceRows() int64 { return m.Reader.Rows() }
+
+// Reshaped is a reader whose rows are not those of its source.
+type Reshaped interface {
+	Reader
+	// SourceRow returns the row of the source from which a row of the reader comes.
+	SourceRow(row int64) int64
+	// SourceRows returns the number of rows of the source.
+	SourceRows() int64
+}
 
 // SourceRow returns the row of the file from which a row of r comes. The two differ if r is melted.
 func SourceRow(r Reader, row int64) int64 {
-	if m, ok := r.(*Melted); ok {
-		return m.sourceRow(row)
+	if m, ok := r.(Reshaped); ok {
+		return m.SourceRow(row)
 	}
 	return row
 }
 
 // Line returns the line of the file from which a row of m comes, 0 if there are no lines.
-func (m *Melted) Line(row int64) int64 { return m.Reader.Line(m.sourceRow(row)) }
+func (m *Melted) Line(row int64) int64 { return m.Reader.Line(m.SourceRow(row)) }
 
 // Names returns the names of the item column, the time column, if there is one, and the value
 // column.

@@ -218,6 +218,17 @@ def flag(field: str, value: Any) -> bool:
     return bool(value)
 
 
+def melt(field: str, value: Any) -> bool | str:
+    """True, False, or what holds one series: ``"columns"`` or ``"rows"``."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if value not in ("columns", "rows"):
+        raise SpecError(
+            f'{field}: got {show(value)}, want True, False, "columns" or "rows"', field=field
+        )
+    return str(value)
+
+
 def dtype_name(field: str, value: Any) -> str:
     """The name of a dtype, from its name, a numpy dtype or a numpy type."""
     if isinstance(value, str):

@@ -81,6 +81,15 @@ func (f *File) AddSpan(s source.Span) {
 	}
 }
 
+// With returns the same file with other spans.
+func (f File) With(spans []source.Span) File {
+	f.Spans, f.rows = nil, 0
+	for _, s := range spans {
+		f.AddSpan(s)
+	}
+	return f
+}
+
 // Blocks returns the number of blocks from an offset on.
 func (f *File) Blocks(from int64) int {
 	return int((f.Size - from + f.BlockBytes - 1) / f.BlockBytes)
@@ -106,6 +115,16 @@ func (f *File) ForBlocks(
 			}
 			count(i, buf, lead, begin)
 			return nil
+		})
+}
+
+// ForSpans calls scan for each span, on several workers. buf is the last result of the worker.
+func (f *File) ForSpans(scan func(i int, buf []byte) ([]byte, error)) error {
+	bufs := make([][]byte, f.Workers)
+	return parallel.For(context.Background(), f.Workers, len(f.Spans), f.name,
+		func(worker, i int) (err error) {
+			bufs[worker], err = scan(i, bufs[worker])
+			return err
 		})
 }
 

@@ -23,8 +23,10 @@ class ArrayOptions(TypedDict, total=False):
             text file's cells as words. ``data.manifest`` has the precision that floats lose, as
             ``dtype_error``; integers are stored exactly or refused.
         layout: ``"columns"``, each contiguous; ``"packed"``, interleaved row by row.
-        melt: whether every column but the time (or those in ``columns``) is a series: its name
-            becomes its ``item``, and its values those of the one column ``value``.
+        melt: True or ``"columns"``: every column but the time (or those in ``columns``) is a
+            series: its name becomes its ``item``, and its values those of the one column ``value``.
+            ``"rows"``: every row is a series, named by ``item_id`` or the first column, and ends
+            with its last value that is not missing.
         fill: the value of missing cells: a number, ``"mean"``, ``"forward"``, ``"backward"`` or
             ``"linear"``. This step and the next five run in this order, on every value column of
             numbers, or by column, as in ``{"OT": "linear", "*": 0}``.
@@ -62,7 +64,7 @@ class ArrayOptions(TypedDict, total=False):
     time: str | None
     dtype: Any
     layout: str
-    melt: bool
+    melt: bool | str
     fill: Fill | Mapping[str, Fill] | None
     clip: Clip | Mapping[str, Clip] | None
     log1p: Flags
@@ -163,7 +165,7 @@ FIELDS: dict[str, Callable[[str, Any], Any]] = {
     "time": _checks.text,
     "dtype": _checks.dtypes,
     "layout": _checks.text,
-    "melt": _checks.flag,
+    "melt": _checks.melt,
     "where": _checks.where,
     "items": _checks.item_values,
     "item_bucket": _checks.text,
