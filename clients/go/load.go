@@ -19,8 +19,11 @@ type LoadOptions struct {
 	Columns []string `json:"columns,omitempty"`
 	ItemID  []string `json:"item_id,omitempty"` // the columns that name a row's item
 	// the time column, by which the rows of an item rise
-	Time   string `json:"time,omitempty"`
-	Layout string `json:"layout,omitempty"` // columns or packed; "" is columns
+	Time string `json:"time,omitempty"`
+	// TimeParts are the columns of year, month, day, hour, minute and second, or the first of
+	// these, in this order. They make the column Time, which is called time without a name.
+	TimeParts []string `json:"time_parts,omitempty"`
+	Layout    string   `json:"layout,omitempty"` // columns or packed; "" is columns
 	// Melt makes one item of each column except Time, if it is true or columns, or of each row, if
 	// it is rows.
 	Melt any `json:"melt,omitempty"`

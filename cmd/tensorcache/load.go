@@ -23,6 +23,7 @@ import (
 type loadFlags struct {
 	ingest.Options
 	recipe, fitRows, fitBefore, fitFraction string
+	times                                   []string
 	rows                                    rowFlags
 }
 
@@ -30,7 +31,8 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.Columns, "columns", nil, "value `columns` to keep (default: all)")
 	flags.StringSliceVar(&f.ItemID, "item-id", nil, "`columns` that name the series of a row")
-	flags.StringVar(&f.Time, "time", "", "the time `column`")
+	flags.StringSliceVar(&f.times, "time", nil,
+		"the time `column`, or those of year, month, day, hour, minute, second")
 	flags.Var(dtypesFlag{&f.DType}, "dtype",
 		"store floats as float32, or columns as `a=float32,b=int16` (default: as they are)")
 	flags.StringVar(&f.Layout, "layout", "",

@@ -44,7 +44,11 @@ func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err err
 	if err := f.rows.apply(&f.Options); err != nil {
 		return o, usageError{err}
 	}
-	o = f.Options
+	if o = f.Options; len(f.times) == 1 {
+		o.Time = f.times[0]
+	} else {
+		o.TimeParts = f.times
+	}
 	if f.fitRows != "" {
 		rows, err := parseRows(f.fitRows)
 		if err != nil {
@@ -107,6 +111,16 @@ func applyRecipe(fields map[string]any, o *ingest.Options) error {
 			if strings.HasPrefix(string(v), `"`) {
 				fields[field] = []json.RawMessage{v}
 			}
+		}
+	}
+	switch v := fields["time"].(type) {
+	case []any:
+		fields["time_parts"] = v
+		delete(fields, "time")
+	case json.RawMessage:
+		if strings.HasPrefix(string(v), "[") {
+			fields["time_parts"] = v
+			delete(fields, "time")
 		}
 	}
 	if _, ok := fields["sources"]; ok {

@@ -26,6 +26,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -83,6 +84,7 @@ var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o option.Options, m *progress.Meter) *load {
+	o = o.WithTimeName()
 	return &load{
 		Options: o, recorded: o,
 		Settings: source.Settings{
@@ -167,6 +169,9 @@ func withPath(path string, err error) error {
 
 // generate reads the rows of all readers and makes a generation of them.
 func (l *load) generate(ctx context.Context) (m *layout.Manifest, err error) {
+	if err := l.joinTimes(); err != nil {
+		return nil, err
+	}
 	if l.Melt != "" {
 		closeMelted, meltErr := l.melt()
 		defer func() { err = errors.Join(err, closeMelted()) }()
@@ -182,6 +187,22 @@ func (l *load) generate(ctx context.Context) (m *layout.Manifest, err error) {
 		return nil, err
 	}
 	return l.buildGeneration(ctx)
+}
+
+// joinTimes wraps the readers of sources whose times are in several columns.
+func (l *load) joinTimes() error {
+	if len(l.TimeParts) == 0 {
+		return nil
+	}
+	hides := len(l.Columns) > 0 && !slices.Contains(l.Columns, l.Time)
+	for i, r := range l.readers {
+		var err error
+		l.readers[i], err = source.WithTimeParts(r, l.Time, l.TimeParts, hides, l.Dir)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readAllRows creates the result and reads the rows into it. If a cell of a text file does not fit

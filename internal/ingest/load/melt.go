@@ -96,7 +96,8 @@ func (l *load) meltRowsOf(r source.Reader) (source.Reshaped, []string, error) {
 			return nil, nil, &loaderr.SourceError{
 				Path: r.Path(), Column: name, Reason: fmt.Sprintf(
 					"is the name of several columns, or of none: number %d", wants[i].Index+1),
-				Hint: "give each column a name of its own, or name those with values with `columns`",
+				Hint: "give each column a name of its own, or name those with values in " +
+					"`columns`",
 			}
 		}
 	}

@@ -17,7 +17,11 @@ func (l *load) selectColumns(r source.Reader, parts []files.Partition) error {
 		return nil // melted rows need the first column too, which has no name yet
 	}
 	var names []string
-	for _, name := range slices.Concat(l.ItemID, []string{l.Time}, l.Columns) {
+	times := l.TimeParts
+	if len(times) == 0 {
+		times = []string{l.Time}
+	}
+	for _, name := range slices.Concat(l.ItemID, times, l.Columns) {
 		isPart := slices.ContainsFunc(parts, func(p files.Partition) bool { return p.Key == name })
 		if name != "" && !isPart {
 			names = append(names, name)

@@ -55,7 +55,8 @@ func (o Options) validateMelt() error {
 	case o.Melt == "":
 		return nil
 	case o.Melt != MeltColumns:
-		return &loaderr.OptionError{Field: "melt", Value: string(o.Melt), Allowed: "columns or rows"}
+		return &loaderr.OptionError{Field: "melt", Value: string(o.Melt),
+			Allowed: "columns or rows"}
 	case len(o.ItemID) > 0:
 		return &loaderr.OptionError{
 			Field: "melt", Allowed: "it without item_id: the names of the columns become the items",
@@ -78,7 +79,8 @@ func (o Options) validateMeltRows() error {
 	case o.Time != "":
 		return &loaderr.OptionError{
 			Field: "time", Value: o.Time,
-			Allowed: "it without `melt=\"rows\"`: the values of a row are a series, without a time each",
+			Allowed: "it without `melt=\"rows\"`: the values of a row are a series, without a " +
+				"time each",
 		}
 	case slices.Contains(o.ItemID, column.MeltedValue):
 		return &loaderr.OptionError{
@@ -90,7 +92,8 @@ func (o Options) validateMeltRows() error {
 		if slices.Contains(o.Columns, name) {
 			return &loaderr.OptionError{
 				Field: "columns", Value: name,
-				Allowed: "the columns of the values with `melt=\"rows\"`, not one that is in item_id too",
+				Allowed: "the columns of the values with `melt=\"rows\"`, not one that is in " +
+					"item_id too",
 			}
 		}
 	}

@@ -27,6 +27,9 @@ type Options struct {
 	ItemID []string `json:"item_id,omitempty"`
 	// Time is the column that orders the rows of an item.
 	Time string `json:"time,omitempty"`
+	// TimeParts are the columns of year, month, day, hour, minute and second, or the first of
+	// these. They make the column Time, whose name is time without one.
+	TimeParts []string `json:"time_parts,omitempty"`
 	// DType are the dtypes that columns are stored as.
 	DType DTypes `json:"dtype,omitzero"`
 	// Layout is columns or packed; "" is columns.
@@ -74,7 +77,8 @@ type Options struct {
 	Items []json.RawMessage `json:"items,omitempty"`
 	// ItemBucket, as "3/16", loads the items whose name has an xxHash64 that is 3 modulo 16.
 	ItemBucket string `json:"item_bucket,omitempty"`
-	// Melt makes an item of every column, or of every row. Columns then names the columns of values.
+	// Melt makes an item of every column, or of every row. Columns then names the columns of
+	// values.
 	Melt Melt `json:"melt,omitempty"`
 	// Sort sorts the rows by item, in the order of their first rows, and time.
 	Sort bool `json:"sort,omitempty"`
@@ -93,6 +97,10 @@ type Options struct {
 
 // Validate checks what can be checked without the sources. The error is a [loaderr.OptionError].
 func (o Options) Validate() error {
+	o = o.WithTimeName()
+	if err := o.validateTimeParts(); err != nil {
+		return err
+	}
 	if err := o.DType.validate(); err != nil {
 		return err
 	}
@@ -147,6 +155,7 @@ func distinct(field string, names []string) error {
 // equal options.
 func (o Options) Recipe() (json.RawMessage, error) {
 	keys := o.AllowedRoots.Partitions(o.Sources)
+	o = o.WithTimeName()
 	o.Sources, o.HashSources = nil, false
 	if o.Layout == "" {
 		o.Layout = layout.Columns

@@ -18,9 +18,9 @@ import (
 // per row.
 type RowMelter interface {
 	Reader
-	// MeltRows returns a reader with the columns that name the series, and a column of values. items
-	// and series are the indexes of the columns. isDefault is true if items is the first column
-	// because no option names one. Names, Rows and ReadRows may be called after Describe only.
+	// MeltRows returns a reader with the columns that name the series, and a column of values.
+	// items and series are the indexes of the columns. isDefault is true if items is the first
+	// column because no option names one. Rows may be called after Describe only.
 	MeltRows(items, series []int, isDefault bool) Reshaped
 }
 
@@ -216,7 +216,8 @@ func (m *MeltedRows) read(wants []column.Want) error {
 				dtype, m.words[i] = layout.Text, column.NewDictionary(nil)
 			}
 		}
-		t.Columns = append(t.Columns, layout.Column{Name: c.Name, Role: wants[i].Role, DType: dtype})
+		t.Columns = append(t.Columns,
+			layout.Column{Name: c.Name, Role: wants[i].Role, DType: dtype})
 	}
 	var err error
 	if m.scratch, err = column.NewScratch(m.dir, t); err != nil {
@@ -233,8 +234,8 @@ func (m *MeltedRows) read(wants []column.Want) error {
 	return m.Reader.ReadRows(context.Background(), to, &progress.Meter{})
 }
 
-// measure finds the length of each series. It refuses series without values, and two rows, one after
-// the other, with the same name.
+// measure finds the length of each series. It refuses series without values, and two rows, one
+// after the other, with the same name.
 func (m *MeltedRows) measure() error {
 	rows := m.Reader.Rows()
 	lengths := make([]int64, rows)

@@ -180,6 +180,9 @@ func (p *partitioned) Without(skip []bool) Reader {
 
 // PartitionOf returns the key of the first partition column of r. ok is false if r has none.
 func PartitionOf(r Reader) (key string, ok bool) {
+	if t, is := r.(*timeParts); is {
+		r = t.Reader
+	}
 	if p, is := r.(*partitioned); is {
 		return p.parts[0].Key, true
 	}

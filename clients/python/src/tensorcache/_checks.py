@@ -218,6 +218,15 @@ def flag(field: str, value: Any) -> bool:
     return bool(value)
 
 
+def time_columns(field: str, value: Any) -> str | list[str]:
+    """The time column, or a list of those that are its parts."""
+    if not isinstance(value, (list, tuple)):
+        return text(field, value)
+    if not value:
+        raise SpecError(f"{field}: got {value!r}, want at least one column", field=field)
+    return names(field, value)
+
+
 def melt(field: str, value: Any) -> bool | str:
     """True, False, or what holds one series: ``"columns"`` or ``"rows"``."""
     if isinstance(value, (bool, np.bool_)):

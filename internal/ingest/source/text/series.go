@@ -265,8 +265,8 @@ func (f *seriesFile) scanValues(cells []cell, row int64, out *spanScan) (n int, 
 			continue
 		}
 		if _, ok := f.Text.Float(b); !ok {
-			return 0, f.cellError(column.Column{Name: f.header[i]}, layout.RoleValue, cells[i], row, 0,
-				reasonNumber)
+			return 0, f.cellError(column.Column{Name: f.header[i]}, layout.RoleValue, cells[i], row,
+				0, reasonNumber)
 		}
 		out.whole = false
 	}

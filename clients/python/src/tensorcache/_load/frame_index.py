@@ -55,7 +55,8 @@ def with_index(
     """
     index = columns.index
     levels = [index.get_level_values(at) for at in range(index.nlevels)]
-    time = (options or {}).get("time")
+    given = options or {}
+    time = given.get("time")
     named: dict[str, Any] = {}
     for level in levels:
         if level.name is None and is_position(level):
@@ -79,7 +80,7 @@ def with_index(
                 else "frame.reset_index(drop=True) leaves the index out",
             )
     times = [name for name, level in named.items() if is_time(level)]
-    if options is not None and time is None and len(times) == 1:
+    if options is not None and time is None and "time_parts" not in given and len(times) == 1:
         options = {**options, "time": times[0]}
     return chained(named, columns), options
 

@@ -45,7 +45,7 @@ def with_dimensions(
     }
     times = [name for name in sizes if values[name].dtype.kind == "M"]
     time = stored_time() if options is None else options.get("time")
-    if time is None and len(times) == 1:
+    if time is None and len(times) == 1 and "time_parts" not in (options or {}):
         time = times[0]
     order = [name for name in sizes if name != time] + [name for name in sizes if name == time]
     shape = tuple(sizes[name] for name in order)

@@ -17,7 +17,9 @@ class ArrayOptions(TypedDict, total=False):
 
     Attributes:
         item_id: the column, or columns, whose values name the series of a row.
-        time: the column that orders the rows of an item.
+        time: the column that orders the rows of an item. A list names the columns of year, month,
+            day, hour, minute and second, or the first of these, in this order: they become the one
+            column ``time``.
         dtype: the stored dtype of floats, such as ``"float32"``, or a mapping from columns to
             dtypes, such as ``{"a": "float32", "b": "int16", "*": "float32"}``. ``"text"`` stores a
             text file's cells as words. ``data.manifest`` has the precision that floats lose, as
@@ -61,7 +63,7 @@ class ArrayOptions(TypedDict, total=False):
     """
 
     item_id: Sequence[str] | str | None
-    time: str | None
+    time: Sequence[str] | str | None
     dtype: Any
     layout: str
     melt: bool | str
@@ -162,7 +164,7 @@ FILE_DEFAULTS: FileOptions = {
 FIELDS: dict[str, Callable[[str, Any], Any]] = {
     "columns": _checks.names,
     "item_id": _checks.names,
-    "time": _checks.text,
+    "time": _checks.time_columns,
     "dtype": _checks.dtypes,
     "layout": _checks.text,
     "melt": _checks.melt,

@@ -33,7 +33,7 @@ def with_recipe(
     }
     options = {**options, **fields}
     if recipe is None:
-        return options
+        return with_time_parts(options)
     for field, value in fields_of(recipe).items():
         if field in options:
             raise SpecError(
@@ -44,6 +44,14 @@ def with_recipe(
         if field in ("columns", "item_id", "na") and isinstance(value, str):
             value = [value]
         options[field] = READERS.get(field, same)(field, value)
+    return with_time_parts(options)
+
+
+def with_time_parts(options: dict[str, Any]) -> dict[str, Any]:
+    """The options with a list of time columns under the name that the daemon has for it."""
+    if isinstance(options.get("time"), (list, tuple)):
+        columns = _checks.time_columns("time", options.pop("time"))
+        return {**options, "time_parts": columns}
     return options
 
 
