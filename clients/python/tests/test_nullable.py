@@ -139,7 +139,10 @@ def test_masked_tensors_and_texts(cache: tensorcache.Cache) -> None:
             [0.5, None, 2**53 + 1],
             '"a" is no array: row 3: 9007199254740993 does not fit float64, as its other numbers',
         ),
-        ([np.array([1, 2]), np.array([3])], r'row 1, column "a": array\(\[1, 2\]\) is no text'),
+        (
+            [np.array([1, 2]), np.array([3])],
+            r'row 2, column "a": the list has 1 value, but that of row 1 has 2',
+        ),
         (["x", np.array([1, 2])], r'row 2, column "a": array\(\[1, 2\]\) is no text'),
         (
             [decimal.Decimal("1.5"), decimal.Decimal("sNaN")],

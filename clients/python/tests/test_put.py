@@ -249,7 +249,7 @@ def test_large_columns_go_in_pieces(cache: tensorcache.Cache) -> None:
         ),
         (pd.Series([1, 2]), "want a mapping"),
         ({"a": np.array(["NaT"], "timedelta64[s]")}, 'row 1, column "a": NaT'),
-        ({"a": [[1], [1, 2]]}, 'column "a" is no array'),
+        ({"a": [[1], [1, 2]]}, 'row 2, column "a": the list has 2 values, but that of row 1'),
         ({"a": np.array(["2020", "NaT"], "datetime64[s]")}, 'row 2, column "a": NaT'),
     ],
 )

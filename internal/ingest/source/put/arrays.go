@@ -61,7 +61,8 @@ func Open(headers []Column, conn io.Reader, dir string) (source.Reader, error) {
 		}
 	}
 	if a.count = headers[0].Shape[0]; a.count == 0 {
-		return nil, &loaderr.SourceError{Reason: "the columns have no rows"}
+		return nil, &loaderr.SourceError{Reason: "the columns have no rows",
+			Hint: "send at least one row"}
 	}
 	return a, nil
 }

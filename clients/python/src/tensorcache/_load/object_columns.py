@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,54 @@ def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     )
     values[~gone] = there
     return masked(values, gone)
+
+
+def no_text(name: str, values: Sequence[Any], row: int) -> SourceError:
+    """The refusal of a value in a column of objects, the first that is no text."""
+    value = values[row]
+    lists = no_lists(name, values)
+    if lists is not None:
+        return lists
+    other = next((at for at, one in enumerate(values) if isinstance(one, (str, bytes))), None)
+    hint = "give an array of numbers, times or texts, with None where there is no text"
+    but = ""
+    if other is not None and isinstance(value, (bool, int, float, np.number, np.bool_)):
+        but = f", but {show(values[other])} in row {other + 1:,} is"
+        hint = (
+            "make all values numbers, as pd.to_numeric does, or all texts, with None where one is "
+            "missing"
+        )
+    if isinstance(value, datetime.datetime):
+        hint = "times with a zone are to be a pandas Series, which keeps it"
+    return SourceError(
+        f'row {row + 1:,}, column "{name}": {show(value)} is no text{but}', field=name, hint=hint
+    )
+
+
+def no_lists(name: str, values: Sequence[Any]) -> SourceError | None:
+    """The refusal of a column of lists; None if a value is no list."""
+    there = [(row, value) for row, value in enumerate(values) if not is_missing(value)]
+    if not there or not all(isinstance(one, (list, tuple, np.ndarray)) for _, one in there):
+        return None
+    first, width = there[0][0], len(there[0][1])
+    for row, value in there:
+        if len(value) != width:
+            return SourceError(
+                f'row {row + 1:,}, column "{name}": the list has {count(len(value))}, but that of '
+                f"row {first + 1:,} has {width:,}: want lists of one length",
+                field=name,
+                hint="pad the lists to one length, put one value a row, or leave the column out",
+            )
+    return SourceError(
+        f'row {first + 1:,}, column "{name}": {show(there[0][1])} is a list, want one value',
+        field=name,
+        hint="np.stack(values) makes one array [rows, n] of lists of one length",
+    )
+
+
+def count(values: int) -> str:
+    """A number of values in words."""
+    return f"{values:,} value{'' if values == 1 else 's'}"
 
 
 def is_missing(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from .._data.manifest import DTYPES, TIMES
 from .._data.text_codes import Codes, plain
 from .._errors import SourceError, show
 from . import arrow, frame_index, grids, tables
-from .object_columns import is_missing, only_missing
+from .object_columns import is_missing, no_text, only_missing
 from .typed_arrays import array_of, is_untyped, zone_of
 
 CHUNK_BYTES = 4 << 20
@@ -124,8 +123,8 @@ def columns_of(columns: Iterable[tuple[Any, Any]], nulls_as_text: bool = False) 
     """
     ready: list[Column] = []
     names: dict[str, Any] = {}
-    for key, value in columns:
-        name = str(key)
+    for position, (key, value) in enumerate(columns):
+        name = name_of(key, position)
         if name in names:
             raise SourceError(
                 f'columns: {names[name]!r} and {key!r} are both "{name}", want one column a name',
@@ -142,8 +141,30 @@ def columns_of(columns: Iterable[tuple[Any, Any]], nulls_as_text: bool = False) 
                 f'column "{column.name}" and "{ready[0].name}" differ in rows: '
                 f"{column.shape[0]:,} and {ready[0].shape[0]:,}",
                 field=column.name,
+                hint="give one value, or one row of values, for each row",
             )
     return ready
+
+
+def name_of(key: Any, position: int) -> str:
+    """The name of a column; ``position`` counts from 0."""
+    name = "" if is_missing(key) else str(key)
+    if not name:
+        raise SourceError(
+            f"columns: column {position + 1} has no name: got {key!r}, want text",
+            field="columns",
+            hint='name it, as frame.set_axis(["a", "b"], axis="columns") names all',
+        )
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError(
+            f"columns: the name {name!a} of column {position + 1} is not Unicode: it holds half "
+            "of a surrogate pair",
+            field="columns",
+            hint="name the column anew",
+        ) from error
+    return name
 
 
 def is_columns(given: Any) -> bool:
@@ -218,7 +239,11 @@ def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
     array = array_of(name, plain(value))
     if array.ndim not in (1, 2):
         raise SourceError(
-            f'column "{name}" has shape {list(array.shape)}, want [rows] or [rows, n]', field=name
+            f'column "{name}" has shape {list(array.shape)}, want [rows] or [rows, n]',
+            field=name,
+            hint=""
+            if array.ndim
+            else "give a list or an array with one value, or one row of values, for each row",
         )
     if not nulls_as_text and is_untyped(value) and only_missing(array):
         array = np.full(len(array), np.nan)
@@ -235,6 +260,7 @@ def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
             f'column "{name}" is {array.dtype}, want numbers of at most 64 bits, bool, datetime64, '
             "timedelta64 or text",
             field=name,
+            hint="give .real and .imag as two columns" if kind == "c" else "",
         )
     stored = np.dtype(f"<{code}")
     values = Column(
@@ -304,13 +330,7 @@ def text_column(name: str, array: npt.NDArray[Any]) -> Column:
             texts.append(b"")
             missing.append(row)
         else:
-            raise SourceError(
-                f'row {row + 1:,}, column "{name}": {show(value)} is no text',
-                field=name,
-                hint="times with a zone are to be a pandas Series, which keeps it"
-                if isinstance(value, datetime.datetime)
-                else "give an array of numbers, times or texts, with None where there is no text",
-            )
+            raise no_text(name, array.tolist(), row)
     offsets = np.zeros(len(texts) + 1, "<i8")
     np.cumsum([len(text) for text in texts], out=offsets[1:])
     size = offsets.nbytes + int(offsets[-1])

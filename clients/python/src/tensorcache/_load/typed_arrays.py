@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .._errors import SourceError
 from . import frame_index
-from .object_columns import is_missing, masked, of_objects, of_polars
+from .object_columns import is_missing, masked, no_lists, of_objects, of_polars
 
 
 def array_of(name: str, value: Any) -> npt.NDArray[Any]:
@@ -53,7 +53,12 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
             array = array.astype(np.float32)
         return of_objects(array) if array.dtype.kind == "O" and array.ndim == 1 else array
     except (ValueError, TypeError, OverflowError) as error:
-        raise SourceError(f'column "{name}" is no array: {error}', field=name) from error
+        ragged = no_lists(name, value) if isinstance(value, (list, tuple)) else None
+        raise ragged or SourceError(
+            f'column "{name}" is no array: {error}',
+            field=name,
+            hint="give values of one type, with None where one is missing",
+        ) from error
 
 
 def is_untyped(value: Any) -> bool:
