@@ -61,3 +61,32 @@ func TestRowsOfALoadAreFilteredSortedAndRegridded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestWideTablesAndTimesInPartsAreReshaped loads one series a column, one series a row, and a time
+// in several columns.
+func TestWideTablesAndTimesInPartsAreReshaped(t *testing.T) {
+	c := sharedDaemon(t)
+	years, months := Values("y", []int16{2020, 2020}), Values("m", []int16{1, 2})
+	a, b := Values("a", []float64{1, 2}), Values("b", []float64{3, math.NaN()})
+	columns := must(c.Put(t.Context(), "reshaped", []PutColumn{years, months, a, b},
+		LoadOptions{TimeParts: []string{"y", "m"}, Melt: true}))(t)
+	defer columns.Close()
+	if at := must(Column[int64](columns, "time"))(t); !slices.Equal(at,
+		[]int64{1577836800, 1580515200, 1577836800, 1580515200}) {
+		t.Error(at)
+	}
+	if v := must(Column[float64](columns, "value"))(t); !slices.Equal(v[:3], []float64{1, 2, 3}) {
+		t.Error(v)
+	}
+	rows := must(c.Put(t.Context(), "reshaped", []PutColumn{Texts("id", []string{"x", "y"}), a, b},
+		LoadOptions{Melt: "rows"}))(t)
+	defer rows.Close()
+	if v := must(Column[float64](rows, "value"))(t); !slices.Equal(v, []float64{1, 3, 2}) ||
+		rows.Items() != 2 {
+		t.Error(v, rows.Items())
+	}
+	if _, err := c.Put(t.Context(), "reshaped", []PutColumn{a}, LoadOptions{Melt: "row"}); !errors.Is(
+		err, InvalidRequest) {
+		t.Error(err)
+	}
+}
