@@ -10,6 +10,7 @@ import subprocess
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from dashboard import PAPERS, SPEC, SPLIT, Dashboard, box_of, check_access, opened
 from playwright.sync_api import Page, Response, expect
@@ -297,3 +298,13 @@ def test_a_million_rows_come_as_few_points_and_keep_their_spike(
     expect(page.get_by_text("rows 0 to 1,000,000 of 1,000,000")).to_be_visible()
     page.goto("about:blank")  # the page would ask for the dataset again
     cache.remove("million")
+
+
+def test_levels_of_an_index_are_chosen_only_by_hand(dashboard: Dashboard, cache: Cache) -> None:
+    index = pd.Index(np.arange(60), name="run")
+    cache.put("levels", pd.DataFrame({"a": np.arange(60.0)}, index=index))
+    page = opened(dashboard.go("#/datasets/levels"))
+    expect(page.get_by_role("checkbox", name="a", exact=True)).to_be_checked()
+    expect(page.get_by_role("checkbox", name="run", exact=True)).not_to_be_checked()
+    page.get_by_role("checkbox", name="run", exact=True).check()
+    expect(page.locator(".plot.main")).to_be_visible()
