@@ -26,6 +26,7 @@ var flagValues = map[string][]cobra.Completion{
 	"duplicates": {"first", "last", "mean"},
 	"fill":       {"mean", "forward", "backward", "linear"},
 	"layout":     {"columns", "packed"},
+	"melt":       {"columns", "rows"},
 	"log-format": {"text", "json"},
 	"log-level":  {"debug", "info", "warn", "error"},
 	"order":      sampler.Orders(),

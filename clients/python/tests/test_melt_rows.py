@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -199,6 +200,29 @@ def test_options_that_series_in_rows_cannot_have(cache: tensorcache.Cache, tmp_p
     (folder / "x.csv").write_text("id,a\nx,2\n")
     with pytest.raises(tensorcache.SourceError, match='column "year": is a partition'):
         cache.load("refused", tmp_path / "parts", melt="rows")
+
+
+def test_texts_of_other_dialects_hold_series(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    for text, options in [
+        (",V1,V2,V3\n0,x,0.5,2\n1,y,3,\n", {}),  # the index of pandas
+        ("V1;V2;V3\nx;0,5;2\ny;3;\n", {"delimiter": ";", "decimal": ","}),
+        ("x,0.5,2\ny,3\n", {"no_header": True}),
+        ("V1,V2,V3\nx,0.5,2\ny,3,-\n", {"na": "-"}),
+        ('\ufeff"V1","V2","V3"\r\n"x","0.5","2"\r\n\r\n"y","3"\r\n', {}),
+    ]:
+        path.write_bytes(text.encode())
+        data = cache.load("dialects", path, melt="rows", **options)
+        assert list(data.items) == ["x", "y"]
+        assert data["value"].tolist() == [0.5, 2, 3]
+    path.write_bytes(gzip.compress(b"V1\tV2\tV3\nx\t0.5\t2\ny\t3\n"))
+    packed = path.rename(tmp_path / "x.tsv.gz")
+    assert cache.load("dialects", packed, melt="rows")["value"].tolist() == [0.5, 2, 3]
+    path.write_text("x,1\ny,2,3\n")
+    with pytest.raises(
+        tensorcache.SourceError, match=r"row 2 (?s:.*)write the longest series first"
+    ):
+        cache.load("dialects", path, melt="rows", no_header=True)
 
 
 def test_melt_columns_is_melt_true(cache: tensorcache.Cache, tmp_path: Path) -> None:

@@ -286,10 +286,14 @@ func (f *seriesFile) nextRow(
 	case err != nil:
 		return nil, p.rowError(s, x.start, row, err.Error(), hintQuotes)
 	case len(cells) > len(f.header):
+		hint := "name all columns in the header, or load it with `no_header=true` if it has none"
+		if !f.Text.Header {
+			hint = "write the longest series first, or a header with as many columns"
+		}
 		return nil, p.rowError(s, x.start, row,
 			fmt.Sprintf("has %s, want at most %d", loaderr.Count(len(cells), "cell"),
 				len(f.header)),
-			"name all columns in the header, or load it with `no_header=true` if it has none")
+			hint)
 	}
 	for _, i := range f.items {
 		if i >= len(cells) {
