@@ -117,3 +117,13 @@ func TestAColumnOfNumbersNamesSeriesOnlyWhereItIsNamed(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestSeriesOfOneNameInTwoBlocksAreRefused(t *testing.T) {
+	path := loadtest.File(t, "x.csv", "id,a\nx,1\nx,2\n")
+	o := option.Options{Sources: []string{path}, Melt: option.MeltRows}
+	for _, block := range []int64{3, 1 << 20} {
+		_, _, err := loadInBlocks(t, o, block)
+		loadtest.Refused(t, err,
+			`row 2 (line 3), column "id": "x" names the series of the row before`, "item_id")
+	}
+}
