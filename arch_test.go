@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"internal/ingest/parallel": {"internal/ingest/loaderr", "internal/mmapfile"},
 	// source files before a format is known
 	"internal/ingest/files": {"internal/fault", "internal/ingest/loaderr",
-		"internal/ingest/parallel", "internal/machine", "layout"},
+		"internal/ingest/parallel", "internal/machine", "internal/pagecache", "layout"},
 	// derived columns of times
 	"internal/ingest/calendar": {"internal/ingest/loaderr", "internal/ingest/parallel", "layout"},
 	// parses cells of text
@@ -69,31 +69,32 @@ var allowed = map[string][]string{
 		"internal/ingest/loaderr", "internal/ingest/progress",
 		"internal/ingest/textvalue", "layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/arrow": {"internal/arrowmeta", "internal/pagecache",
+	"internal/ingest/source/arrow": {"internal/arrowmeta",
 		"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr",
 		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/textvalue", "internal/mmapfile", "layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/jsonl": {"internal/ingest/column", "internal/ingest/loaderr",
-		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source",
-		"internal/ingest/source/lines", "internal/ingest/textvalue", "internal/numerals",
+	"internal/ingest/source/jsonl": {"internal/ingest/column", "internal/ingest/files",
+		"internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress",
+		"internal/ingest/source", "internal/ingest/source/lines", "internal/ingest/textvalue",
+		"internal/numerals",
 		"layout"},
 	// one format; a reader does not know what is done to its columns
 	"internal/ingest/source/put": {"internal/ingest/column", "internal/ingest/files",
 		"internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/textvalue", "layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/numpy": {"internal/pagecache", "internal/ingest/column",
+	"internal/ingest/source/numpy": {"internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel",
 		"internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/source/put", "layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/parquet": {"internal/arrowmeta", "internal/pagecache",
+	"internal/ingest/source/parquet": {"internal/arrowmeta",
 		"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr",
 		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/textvalue", "layout"},
 	// what readers of text share; it does not know how rows are written
-	"internal/ingest/source/lines": {"internal/pagecache", "internal/ingest/column",
+	"internal/ingest/source/lines": {"internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel",
 		"internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue",
 		"internal/numerals", "layout"},
@@ -103,7 +104,7 @@ var allowed = map[string][]string{
 		"internal/ingest/source/lines", "internal/ingest/textvalue", "internal/numerals",
 		"layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/tfrecord": {"internal/pagecache", "internal/ingest/column",
+	"internal/ingest/source/tfrecord": {"internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel",
 		"internal/ingest/progress", "internal/ingest/source", "layout"},
 	// steps know columns and no files

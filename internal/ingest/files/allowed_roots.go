@@ -33,7 +33,7 @@ type AllowedRoots struct {
 
 // Open opens a regular file for reading. It returns a [loaderr.SourceError] for any other kind of
 // file. It does not block on a named pipe.
-func (r AllowedRoots) Open(path string) (*os.File, error) {
+func (r AllowedRoots) Open(path string) (*File, error) {
 	const flags = os.O_RDONLY | syscall.O_NONBLOCK
 	f, err := withRoot(r, path, func(root *os.Root, rel string) (*os.File, error) {
 		if root == nil {
@@ -53,7 +53,7 @@ func (r AllowedRoots) Open(path string) (*os.File, error) {
 		f.Close()
 		return nil, err
 	}
-	return f, nil
+	return NewFile(f), nil
 }
 
 // StatFile returns the [fs.FileInfo] of a path. It follows symbolic links.

@@ -55,35 +55,35 @@ var codecs = []struct {
 // name in the job's directory, which the caller closes. name is path without the suffix of the
 // compression. ok is false if the file is not compressed.
 func Decompress(
-	path string, f *os.File, head []byte, u Decompression,
-) (plain *os.File, name string, ok bool, err error) {
+	path string, f *File, head []byte, u Decompression,
+) (plain *File, name string, ok bool, err error) {
 	for _, c := range codecs {
 		if !bytes.HasPrefix(head, []byte(c.magic)) {
 			continue
 		}
-		plain, err := os.CreateTemp(u.Dir, "unpacked")
+		to, err := os.CreateTemp(u.Dir, "unpacked")
 		if err != nil {
 			return nil, "", true, err
 		}
-		if err = os.Remove(plain.Name()); err == nil {
-			err = decompress(path, f, plain, c.name, c.open, u)
+		if err = os.Remove(to.Name()); err == nil {
+			err = decompress(path, f, to, c.name, c.open, u)
 		}
 		if err != nil {
-			plain.Close()
+			to.Close()
 			return nil, "", true, err
 		}
 		name := path
 		if ext := filepath.Ext(path); strings.EqualFold(ext, c.suffix) {
 			name = strings.TrimSuffix(path, ext)
 		}
-		return plain, name, true, nil
+		return NewFile(to), name, true, nil
 	}
 	return nil, "", false, nil
 }
 
 // decompress writes the decompressed bytes of f to plain, up to the limits of u.
 func decompress(
-	path string, f, plain *os.File, codec string, open func(io.Reader) (io.ReadCloser, error),
+	path string, f *File, plain *os.File, codec string, open func(io.Reader) (io.ReadCloser, error),
 	u Decompression,
 ) error {
 	st, err := f.Stat()

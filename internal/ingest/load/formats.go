@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
@@ -24,7 +23,7 @@ type fileReader struct {
 	bySuffix bool
 	// open opens a file. The reader closes f. A nil reader without an error means that the file is
 	// of another format.
-	open func(path string, f *os.File, s source.Settings) (source.Reader, error)
+	open func(path string, f *files.File, s source.Settings) (source.Reader, error)
 }
 
 // fileReaders are tried in this order. A file that none of them matches is text.
@@ -46,8 +45,8 @@ func begins(magic string) func(head []byte) bool {
 	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
 }
 
-func openArrow(stream bool) func(string, *os.File, source.Settings) (source.Reader, error) {
-	return func(path string, f *os.File, s source.Settings) (source.Reader, error) {
+func openArrow(stream bool) func(string, *files.File, source.Settings) (source.Reader, error) {
+	return func(path string, f *files.File, s source.Settings) (source.Reader, error) {
 		return arrow.OpenFile(path, f, stream, s)
 	}
 }
@@ -72,7 +71,7 @@ func open(path string, s source.Settings) (source.Reader, error) {
 }
 
 // openFile opens a source whose file is open. It decompresses the file first.
-func openFile(path string, f *os.File, s source.Settings) (source.Reader, error) {
+func openFile(path string, f *files.File, s source.Settings) (source.Reader, error) {
 	head, err := readHead(path, f)
 	if err != nil {
 		return nil, err
@@ -95,7 +94,7 @@ func openFile(path string, f *os.File, s source.Settings) (source.Reader, error)
 }
 
 // openAs opens a file, or the decompressed copy of one, with the first reader that matches.
-func openAs(path, name string, f *os.File, head []byte, s source.Settings,
+func openAs(path, name string, f *files.File, head []byte, s source.Settings,
 	compressed bool) (source.Reader, error) {
 	for _, r := range fileReaders {
 		if !r.matches(name, head) {
@@ -134,7 +133,7 @@ func readCompressed(format string) bool {
 }
 
 // readHead reads the first bytes of a file.
-func readHead(path string, f *os.File) ([]byte, error) {
+func readHead(path string, f *files.File) ([]byte, error) {
 	head := make([]byte, 512)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -3,7 +3,6 @@ package load
 import (
 	"archive/zip"
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -75,7 +74,7 @@ const (
 )
 
 // refuse returns an error for a file that is not text. head is its first bytes.
-func refuse(path string, f *os.File, head []byte) error {
+func refuse(path string, f *files.File, head []byte) error {
 	refused := func(is, hint string) error {
 		is = strings.ReplaceAll(is, "COMPRESSED", files.CompressedNames())
 		return &loaderr.SourceError{Path: path, Reason: is, Hint: hint}
@@ -108,7 +107,7 @@ func refuse(path string, f *os.File, head []byte) error {
 }
 
 // describeArchive returns what a zip archive is, and a hint.
-func describeArchive(f *os.File) (is, hint string) {
+func describeArchive(f *files.File) (is, hint string) {
 	const unknown, unzip = "is a zip archive", "unzip it first"
 	st, err := f.Stat()
 	if err != nil {

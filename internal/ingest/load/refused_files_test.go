@@ -109,11 +109,12 @@ func TestEveryKindOfRefusedFileIsListed(t *testing.T) {
 			if err := os.WriteFile(path, head, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			f, err := os.Open(path)
+			opened, err := os.Open(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer f.Close()
+			defer opened.Close()
+			f := files.NewFile(opened)
 			plain, _, _, err := files.Decompress(path, f, head,
 				files.Decompression{Dir: t.TempDir(), Free: 1 << 20, Ratio: 1})
 			if err == nil && plain != nil {

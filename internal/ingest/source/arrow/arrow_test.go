@@ -12,8 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
-	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 func TestBuffersThatAreTooShortAreFound(t *testing.T) {
@@ -105,7 +105,7 @@ func streamOf(t *testing.T, b []byte) *streamReader {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	return &streamReader{file: pagecache.File{File: f}, bytes: int64(len(b))}
+	return &streamReader{file: files.NewFile(f), bytes: int64(len(b))}
 }
 
 func TestIncompleteFramesAreRefused(t *testing.T) {

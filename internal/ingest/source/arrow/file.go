@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sort"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
-	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 // First bytes of the file format, which is also version 2 of Feather, and of a stream.
@@ -34,13 +32,13 @@ const (
 // OpenFile opens an Arrow file, or a file of an IPC stream if stream is true. It reads the messages
 // in the file as a stream, and uses the footer to check that none is missing. Closing the reader
 // closes f; if OpenFile returns an error, the caller closes f.
-func OpenFile(path string, f *os.File, stream bool, w source.Settings) (source.Reader, error) {
+func OpenFile(path string, f *files.File, stream bool, w source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
 	s := &streamReader{
-		file:          pagecache.File{File: f},
+		file:          f,
 		name:          path,
 		bytes:         st.Size(),
 		workers:       w.Workers,

@@ -222,7 +222,7 @@ func openFile(t *testing.T, b []byte) error {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	_, err = OpenFile(path, f, true, source.Settings{
+	_, err = OpenFile(path, files.NewFile(f), true, source.Settings{
 		Workers:       1,
 		Decompression: files.Decompression{Dir: t.TempDir()},
 	})
@@ -309,7 +309,7 @@ func TestStreamsOfOldVersionsAreRecognized(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = CheckOldStream(path, f)
+		err = CheckOldStream(path, files.NewFile(f))
 		f.Close()
 		if c.old {
 			loadtest.Refused(t, err, path+": is in the form that Arrow had before version 0.15",

@@ -20,13 +20,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
-	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 // streamReader reads an Arrow IPC stream. A stream from a connection is first copied to an unlinked
 // file, because the number of rows must be known before the result is laid out.
 type streamReader struct {
-	file              pagecache.File
+	file              *files.File
 	name              string         // path of the source, "" for a connection
 	begin             int64          // file offset of the messages
 	leadingSchema     []byte         // schema message that the file lacks, else nil
@@ -54,9 +53,9 @@ func OpenStream(conn io.Reader, dir string, workers int, m *progress.Meter) (sou
 	if err != nil {
 		return nil, err
 	}
-	s := &streamReader{file: pagecache.File{File: f}, workers: workers, dir: dir}
+	s := &streamReader{file: files.NewFile(f), workers: workers, dir: dir}
 	if err = os.Remove(f.Name()); err == nil {
-		err = s.spool(conn, dir, m)
+		err = s.spool(conn, f, dir, m)
 	}
 	if err == nil {
 		err = parallel.Guard("", s.scanMessages)
@@ -71,13 +70,15 @@ func OpenStream(conn io.Reader, dir string, workers int, m *progress.Meter) (sou
 	return s, nil
 }
 
-// spool copies the stream until the client closes its side.
-func (s *streamReader) spool(conn io.Reader, dir string, m *progress.Meter) error {
+// spool copies the stream to f until the client closes its side.
+func (s *streamReader) spool(
+	conn io.Reader, f *os.File, dir string, m *progress.Meter,
+) error {
 	buf := make([]byte, files.BlockBytes)
 	for {
 		n, err := conn.Read(buf)
 		if n > 0 {
-			if _, err := s.file.Write(buf[:n]); err != nil {
+			if _, err := f.Write(buf[:n]); err != nil {
 				if !files.IsFull(err) {
 					return fmt.Errorf("store the stream: %w", err)
 				}

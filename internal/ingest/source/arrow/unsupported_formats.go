@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 const hintOldArrow = "read it with pyarrow and write it again, without use_legacy_format"
@@ -104,12 +102,12 @@ func (s *streamReader) checkVersion(version int16) error {
 }
 
 // CheckOldStream refuses a file if it is an Arrow stream of a version before 0.15.
-func CheckOldStream(path string, f *os.File) error {
+func CheckOldStream(path string, f *files.File) error {
 	st, err := f.Stat()
 	if err != nil {
 		return files.AsSourceError(path, err)
 	}
-	old, err := isOldMessage(pagecache.File{File: f}, 0, st.Size())
+	old, err := isOldMessage(f, 0, st.Size())
 	if err != nil {
 		return files.AsSourceError(path, err)
 	}

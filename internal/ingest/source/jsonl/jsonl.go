@@ -21,9 +21,9 @@ package jsonl
 import (
 	"bytes"
 	"context"
-	"os"
 	"sync/atomic"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -54,7 +54,7 @@ const byteOrderMark = "\ufeff"
 
 // Open counts the rows and finds the keys of the first ones. It returns nil without an error for a
 // binary file. Closing the reader closes f; if Open returns no reader, the caller closes f.
-func Open(path string, f *os.File, s source.Settings) (source.Reader, error) {
+func Open(path string, f *files.File, s source.Settings) (source.Reader, error) {
 	t, err := lines.Open(path, f, s)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sort"
 	"sync"
@@ -20,7 +19,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/numerals"
-	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 // File is a text file.
@@ -29,7 +27,7 @@ type File struct {
 	Size  int64
 	Spans []source.Span
 
-	file               pagecache.File
+	file               *files.File
 	name               string
 	rows               int64
 	sourceBytesPerByte float64 // bytes of the source for each byte of the text
@@ -37,7 +35,7 @@ type File struct {
 
 // Open returns a file without spans. f is open, and may be the decompressed copy of the file at
 // path.
-func Open(path string, f *os.File, s source.Settings) (File, error) {
+func Open(path string, f *files.File, s source.Settings) (File, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return File{}, files.AsSourceError(path, err)
@@ -45,7 +43,7 @@ func Open(path string, f *os.File, s source.Settings) (File, error) {
 	t := File{
 		Settings:           s,
 		Size:               st.Size(),
-		file:               pagecache.File{File: f},
+		file:               f,
 		name:               path,
 		sourceBytesPerByte: 1,
 	}

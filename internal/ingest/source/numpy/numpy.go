@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -27,14 +26,13 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
-	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 // numpyFile reads a .npy file, or the arrays of a .npz archive. It does not use sbinet/npyio, the
 // only library for them: that supports neither float16 nor times nor records, and reads whole
 // arrays into memory.
 type numpyFile struct {
-	file    pagecache.File
+	file    *files.File
 	name    string
 	columns []npyColumn
 	count   int64 // number of rows, set by Describe
@@ -46,12 +44,12 @@ type numpyFile struct {
 const npyName = "value"
 
 // OpenNpy reads the header of a .npy file.
-func OpenNpy(path string, f *os.File, settings source.Settings) (source.Reader, error) {
+func OpenNpy(path string, f *files.File, settings source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	n := &numpyFile{file: pagecache.File{File: f}, name: path, workers: settings.Workers}
+	n := &numpyFile{file: f, name: path, workers: settings.Workers}
 	open := func() (io.ReadCloser,
 		error) {
 		return io.NopCloser(io.NewSectionReader(f, 0, st.Size())), nil
@@ -61,7 +59,7 @@ func OpenNpy(path string, f *os.File, settings source.Settings) (source.Reader, 
 
 // OpenNpz reads the headers of all arrays of a .npz archive. It returns nil for a zip archive of
 // other files.
-func OpenNpz(path string, f *os.File, settings source.Settings) (source.Reader, error) {
+func OpenNpz(path string, f *files.File, settings source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
@@ -81,7 +79,7 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (source.Reader, 
 	if len(archive.File) == 0 {
 		return nil, &loaderr.SourceError{Path: path, Reason: "holds no arrays"}
 	}
-	n := &numpyFile{file: pagecache.File{File: f}, name: path, workers: settings.Workers}
+	n := &numpyFile{file: f, name: path, workers: settings.Workers}
 	var total uint64
 	for _, e := range archive.File {
 		name := strings.TrimSuffix(e.Name, ".npy")

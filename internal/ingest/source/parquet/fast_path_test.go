@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
@@ -129,7 +130,7 @@ func decodeBothWays(t *testing.T, content []byte) (fast, chunks int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Open(path, f, source.Settings{Workers: 1})
+	r, err := Open(path, files.NewFile(f), source.Settings{Workers: 1})
 	if err != nil {
 		f.Close()
 		return 0, 0

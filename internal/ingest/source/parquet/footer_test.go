@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
@@ -95,7 +96,7 @@ func openBytes(t testing.TB, file []byte) (*parquetFile, error) {
 	if _, err := f.Write(file); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Open("x.parquet", f, source.Settings{Workers: 1})
+	r, err := Open("x.parquet", files.NewFile(f), source.Settings{Workers: 1})
 	if err != nil {
 		return nil, err
 	}

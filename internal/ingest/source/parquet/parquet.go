@@ -34,7 +34,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -43,13 +42,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
-	"github.com/tensorcache/tensorcache/internal/pagecache"
 )
 
 // parquetFile reads one file.
 type parquetFile struct {
 	source.Settings
-	file    pagecache.File
+	file    *files.File
 	pages   *patchedFile // file, as every decoder but the fast path reads it
 	name    string
 	size    int64
@@ -67,7 +65,7 @@ const pageBuffer = 4 << 10
 
 // Open reads the footer of a file and checks it. Closing the reader closes f; if Open returns an
 // error, the caller closes f.
-func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
+func Open(path string, f *files.File, w source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
@@ -76,7 +74,7 @@ func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := pagecache.File{File: f}
+	file := f
 	pages := &patchedFile{}
 	var pq *parquet.File
 	err = parallel.Guard(path, func() error {
@@ -127,7 +125,7 @@ func footerError(path string, err error) error {
 
 // checkMagic returns the length of the footer, or an error if the file is not a complete Parquet
 // file.
-func checkMagic(path string, f *os.File, size int64) (footer int64, err error) {
+func checkMagic(path string, f *files.File, size int64) (footer int64, err error) {
 	var begin, end [4]byte
 	if size >= 12 {
 		for at, b := range map[int64][]byte{0: begin[:], size - 4: end[:]} {

@@ -65,7 +65,7 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(path, f,
+		r, err := Open(path, files.NewFile(f),
 			source.Settings{Workers: 1, Decompression: files.Decompression{Dir: t.TempDir()},
 				Text: textvalue.DefaultDialect})
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
@@ -34,7 +35,7 @@ func TestDeclaredLengthsDoNotAllocateMemory(t *testing.T) {
 	defer f.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, open := Open(path, f, source.Settings{Workers: 1})
+	_, open := Open(path, files.NewFile(f), source.Settings{Workers: 1})
 	m := format.ColumnMetaData{DataPageOffset: 4, TotalCompressedSize: int64(len(page))}
 	_, checked := checkPages(bytes.NewReader(append([]byte(Magic), page...)), &m, 100)
 	runtime.ReadMemStats(&after)

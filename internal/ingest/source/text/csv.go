@@ -22,12 +22,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
@@ -49,7 +49,7 @@ type csvFile struct {
 
 // Open reads the header and counts the rows. name is the file's name before compression, if it was
 // compressed. Closing the reader closes f; if Open returns an error, the caller closes f.
-func Open(path, name string, f *os.File, w source.Settings) (source.Reader, error) {
+func Open(path, name string, f *files.File, w source.Settings) (source.Reader, error) {
 	t, err := lines.Open(path, f, w)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,6 @@ import (
 	"hash/crc32"
 	"io"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -30,7 +29,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
-	"github.com/tensorcache/tensorcache/internal/pagecache"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -62,7 +60,7 @@ func Is(prefix []byte) bool {
 // file is the reader of a TFRecord file.
 type file struct {
 	source.Settings
-	file     pagecache.File
+	file     *files.File
 	name     string
 	size     int64 // bytes
 	spans    []source.Span
@@ -81,13 +79,13 @@ type tfFeature struct {
 
 // Open returns a reader of a TFRecord file. It checks every record and finds the features of all
 // records.
-func Open(path string, f *os.File, settings source.Settings) (source.Reader, error) {
+func Open(path string, f *files.File, settings source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
 	t := &file{
-		Settings: settings, file: pagecache.File{File: f}, name: path, size: st.Size(),
+		Settings: settings, file: f, name: path, size: st.Size(),
 		features: map[string]*tfFeature{},
 	}
 	if err := t.readSpans(); err != nil {

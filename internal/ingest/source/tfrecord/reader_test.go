@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
@@ -26,7 +27,7 @@ func opened(t *testing.T, name, text string, blockBytes int64) (*file, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Open(path, f, source.Settings{Workers: 2, BlockBytes: blockBytes,
+	r, err := Open(path, files.NewFile(f), source.Settings{Workers: 2, BlockBytes: blockBytes,
 		Text: textvalue.DefaultDialect})
 	if err != nil {
 		f.Close()
