@@ -43,11 +43,14 @@ var allowed = map[string][]string{
 	"store": {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
 	// error types that every package of a load returns
 	"internal/ingest/loaderr": nil,
+	// what requests say about staged files; it opens none
+	"internal/origin": {"internal/ingest/loaderr", "layout"},
 	// runs workers; it does not know their work
 	"internal/ingest/parallel": {"internal/ingest/loaderr", "internal/mmapfile"},
 	// source files before a format is known
 	"internal/ingest/files": {"internal/fault", "internal/ingest/loaderr",
-		"internal/ingest/parallel", "internal/machine", "internal/pagecache", "layout"},
+		"internal/ingest/parallel", "internal/machine", "internal/origin", "internal/pagecache",
+		"layout"},
 	// derived columns of times
 	"internal/ingest/calendar": {"internal/ingest/loaderr", "internal/ingest/parallel", "layout"},
 	// parses cells of text
@@ -58,7 +61,7 @@ var allowed = map[string][]string{
 	// options as users write them; it reads no source
 	"internal/ingest/option": {"internal/ingest/calendar", "internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/textvalue",
-		"internal/near", "layout", "window"},
+		"internal/near", "internal/origin", "layout", "window"},
 	// counters that the daemon polls
 	"internal/ingest/progress": nil,
 	// order of rows; it knows columns and no files
@@ -67,7 +70,7 @@ var allowed = map[string][]string{
 	// the interface of readers; it does not know formats
 	"internal/ingest/source": {"internal/ingest/column", "internal/ingest/files",
 		"internal/ingest/loaderr", "internal/ingest/progress",
-		"internal/ingest/textvalue", "layout"},
+		"internal/ingest/textvalue", "internal/origin", "layout"},
 	// one format; a reader does not know what is done to its columns
 	"internal/ingest/source/arrow": {"internal/arrowmeta",
 		"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr",
@@ -92,7 +95,7 @@ var allowed = map[string][]string{
 	"internal/ingest/source/parquet": {"internal/arrowmeta",
 		"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr",
 		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source",
-		"internal/ingest/textvalue", "layout"},
+		"internal/ingest/textvalue", "internal/origin", "layout"},
 	// what readers of text share; it does not know how rows are written
 	"internal/ingest/source/lines": {"internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel",
@@ -118,18 +121,20 @@ var allowed = map[string][]string{
 		"internal/ingest/source/jsonl", "internal/ingest/source/numpy",
 		"internal/ingest/source/parquet", "internal/ingest/source/put",
 		"internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/step",
-		"internal/ingest/textvalue", "internal/mmapfile", "internal/near", "layout"},
+		"internal/ingest/textvalue", "internal/mmapfile", "internal/near", "internal/origin",
+		"layout"},
 	// runs in a child process, which must not use the catalogue
 	"internal/ingest": {"internal/ingest/files", "internal/ingest/load", "internal/ingest/loaderr",
 		"internal/ingest/option", "internal/ingest/progress", "internal/ingest/source/put",
-		"internal/ingest/step", "internal/machine", "internal/mmapfile", "layout"},
+		"internal/ingest/step", "internal/machine", "internal/mmapfile", "internal/origin",
+		"layout"},
 	// files for tests
 	"internal/ingest/loadtest": {"internal/ingest/loaderr", "layout"},
 	// connections for tests
 	"internal/ingest/source/put/puttest": {"internal/ingest/loadtest",
 		"internal/ingest/source/put"},
 	// only the types of requests and messages
-	"internal/wire": {"layout", "window", "sampler", "internal/near"},
+	"internal/wire": {"layout", "window", "sampler", "internal/near", "internal/origin"},
 	// copies bytes of columns; the daemon and the Go client share it
 	"internal/gather": {"internal/portable", "layout"},
 	// which windows of a generation exist, and what they deliver; it copies nothing
@@ -163,8 +168,8 @@ var allowed = map[string][]string{
 	// a user's program: it imports public packages only
 	"examples/nlinear_go": {"clients/go", "window"},
 	// runs loads and publishes what they make; it does not know requests
-	"internal/jobs": {"store", "layout", "internal/ingest", "internal/mmapfile", "internal/plan",
-		"internal/problem", "internal/wire"},
+	"internal/jobs": {"store", "layout", "internal/ingest", "internal/mmapfile", "internal/origin",
+		"internal/plan", "internal/problem", "internal/wire"},
 	// the control API starts jobs and feeds
 	"api": {"store", "layout", "window", "sampler", "internal/batch", "internal/feed",
 		"internal/ingest", "internal/jobs", "internal/machine", "internal/mmapfile",

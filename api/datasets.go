@@ -15,6 +15,7 @@ var datasetRoutes = []route{
 	{"DELETE", "/v1/datasets/{name}", oneArg((*Server).removeDataset)},
 	{"POST", "/v1/datasets/{name}/load", oneArg((*Server).load)},
 	{"POST", "/v1/datasets/{name}/append", oneArg((*Server).appendRows)},
+	{"POST", "/v1/datasets/{name}/ranges", oneArg((*Server).findRanges)},
 	{"POST", "/v1/datasets/{name}/verify", oneArg((*Server).verify)},
 }
 

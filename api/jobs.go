@@ -89,6 +89,23 @@ func (s *Server) appendRows(ctx *fasthttp.RequestCtx, name string) error {
 	return replyStarted(ctx, job, err)
 }
 
+func (s *Server) findRanges(ctx *fasthttp.RequestCtx, name string) error {
+	of, err := queryOf(ctx).oneOf("of", wire.LoadJob, wire.AppendJob)
+	if err != nil {
+		return err
+	}
+	var o ingest.Options
+	if err := readBody(ctx, &o); err != nil {
+		return err
+	}
+	o.AllowedRoots = s.allowedRoots(ctx)
+	answer, err := s.Jobs.Ranges(name, o, of == wire.AppendJob)
+	if err != nil {
+		return err
+	}
+	return reply(ctx, 200, answer)
+}
+
 func (s *Server) verify(ctx *fasthttp.RequestCtx, name string) error {
 	var v wire.Verify
 	if err := readOptionalBody(ctx, &v); err != nil {

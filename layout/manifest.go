@@ -148,13 +148,16 @@ type FileBytes struct {
 	Frame string `json:"frame_xxh64,omitempty"`
 }
 
-// Source is a file that a generation was loaded from, with its state at the load.
+// Source is a file that a generation was loaded from, with its state at the load. That of a remote
+// file has the URL as its path and no inode.
 type Source struct {
 	Path    string `json:"path"`
 	Bytes   int64  `json:"bytes"`
 	MtimeNs int64  `json:"mtime_ns"`
 	Inode   uint64 `json:"inode"`
 	XXH64   string `json:"xxh64,omitempty"` // of its bytes, if the load was asked to hash them
+	// Origin is set if the source is a remote file.
+	Origin *Origin `json:"origin,omitempty"`
 }
 
 // Appended is one load that appended rows: the number of rows, and of the sources that it read. The
@@ -165,8 +168,11 @@ type Appended struct {
 }
 
 // SameFile reports whether the file seems unchanged: path, size, modification time and inode are
-// equal.
+// equal. For a remote file, see [Origin.Same].
 func (s Source) SameFile(o Source) bool {
+	if s.Origin != nil && o.Origin != nil {
+		return s.Origin.Same(*o.Origin)
+	}
 	s.XXH64, o.XXH64 = "", ""
 	return s == o
 }

@@ -74,13 +74,19 @@ func (d *directory) generation(name string, number int64) string {
 	return filepath.Join(d.dataset(name), strconv.FormatInt(number, 10))
 }
 
-// removeUnfinished removes the files below tmp, which are of loads that were killed.
+// removeUnfinished removes the files below tmp, which are of loads that were killed, but not the
+// staging directories of clients that live.
 func (d *directory) removeUnfinished(log *slog.Logger) error {
 	entries, err := os.ReadDir(d.tmp())
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
+		if stagingName.MatchString(e.Name()) {
+			if held, _ := stagingHeld(filepath.Join(d.tmp(), e.Name())); held {
+				continue
+			}
+		}
 		if err := os.RemoveAll(filepath.Join(d.tmp(), e.Name())); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/internal/ingest/step"
+	"github.com/tensorcache/tensorcache/internal/origin"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -59,6 +60,9 @@ const PhaseHash = progress.Hash
 
 // AllowedRoots limits which files may be sources; see [files.AllowedRoots].
 type AllowedRoots = files.AllowedRoots
+
+// NewStaged returns the staged files of a request; see [files.NewStaged].
+func NewStaged(list origin.Files) *files.Staged { return files.NewStaged(list) }
 
 // Append identifies the generation to which a load appends rows; see [load.Append].
 type Append = load.Append

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/load"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/origin"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -56,11 +57,17 @@ func Main(in io.Reader, out io.Writer) int {
 		w.write(response{Problem: toProblem(err)})
 		return 1
 	}
-	if err := job.run(w); err != nil {
+	done := response{Done: true}
+	if job.Ranges {
+		done.Missing, err = load.Ranges(job.request())
+	} else {
+		err = job.run(w)
+	}
+	if err != nil {
 		w.write(response{Problem: toProblem(err)})
 		return 1
 	}
-	w.write(response{Done: true})
+	w.write(done)
 	return 0
 }
 
@@ -81,8 +88,12 @@ func followCommands(in *bufio.Reader, setCores func(cores int)) {
 
 // run loads the job and writes its progress to w every progressInterval.
 func (j Job) run(w *lineWriter) error {
+	names := origin.NamesOf(j.Origins, j.Sources)
 	m := &progress.Meter{
-		OnSource:      func(source string) { w.write(response{Reading: &source}) },
+		OnSource: func(source string) {
+			source = names.In(source)
+			w.write(response{Reading: &source})
+		},
 		OnSpaceNeeded: func(bytes int64) { w.write(response{Need: bytes}) },
 	}
 	m.Enter(progress.Count)
@@ -119,10 +130,15 @@ func (j Job) run(w *lineWriter) error {
 // load loads the job in this process. conn provides the values of a put.
 func (j Job) load(ctx context.Context, conn io.Reader,
 	m *progress.Meter) (*layout.Manifest, error) {
-	return load.Run(ctx, load.Request{
-		Dir: j.Dir, Options: j.Options, Put: j.Put, Conn: conn, Append: j.Append,
-		LeaveMapped: j.lastJob,
-	}, m)
+	r := j.request()
+	r.Conn = conn
+	return load.Run(ctx, r, m)
+}
+
+// request returns the job for package load.
+func (j Job) request() load.Request {
+	return load.Request{Dir: j.Dir, Options: j.Options, Put: j.Put, Append: j.Append,
+		LeaveMapped: j.lastJob}
 }
 
 // ballastBytes is the size of an allocation that is never touched. It raises the heap size at which

@@ -14,6 +14,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
+	"github.com/tensorcache/tensorcache/internal/origin"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -30,6 +31,9 @@ type Job struct {
 	// Append is set if the rows are appended to a generation. The options are then those of the
 	// generation (see [AppendOptions]).
 	Append *load.Append `json:"append,omitempty"`
+	// Ranges is true if the child must only find which bytes of staged files the job reads; see
+	// [Runner.Ranges].
+	Ranges bool `json:"ranges,omitempty"`
 	// MemoryLimit is the largest memory of the child, in bytes, without the result. If it is 0, Run
 	// derives it from the size of the sources and the available memory.
 	MemoryLimit int64 `json:"memory_limit,omitempty"`
@@ -56,6 +60,7 @@ type response struct {
 	Need     int64              `json:"need,omitempty"`    // bytes needed in the cache directory
 	Done     bool               `json:"done,omitempty"`    // the manifest is in the directory
 	Problem  *problem           `json:"problem,omitempty"`
+	Missing  []origin.Missing   `json:"missing,omitempty"` // with Done, for a job with Ranges
 }
 
 // problem is an error in JSON, with its fields. Exactly one field is set.

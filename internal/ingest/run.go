@@ -18,6 +18,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/machine"
+	"github.com/tensorcache/tensorcache/internal/origin"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -44,31 +45,49 @@ func Run(
 func (r *Runner) Run(
 	ctx context.Context, job Job, conn *os.File, progress func(progress.Progress),
 ) (*layout.Manifest, error) {
-	if err := job.Validate(); err != nil {
+	if _, err := r.runChild(ctx, job, conn, progress); err != nil {
 		return nil, err
+	}
+	return layout.ReadManifest(job.Dir)
+}
+
+// Ranges returns the bytes of staged files that a job reads and that are not staged, as far as the
+// staged bytes tell. It runs a child process, and needs no directory.
+func (r *Runner) Ranges(ctx context.Context, job Job) ([]origin.Missing, error) {
+	job.Ranges = true
+	a, err := r.runChild(ctx, job, nil, nil)
+	return a.Missing, err
+}
+
+// runChild runs a job in a child process and returns its last response.
+func (r *Runner) runChild(
+	ctx context.Context, job Job, conn *os.File, progress func(progress.Progress),
+) (last response, err error) {
+	if err := job.Validate(); err != nil {
+		return last, err
 	}
 	if job.MemoryLimit == 0 {
 		limit, err := memoryLimit(job, machine.Available())
 		if err != nil {
-			return nil, err
+			return last, err
 		}
 		job.MemoryLimit = limit
 	}
 	job.SentRoots = job.AllowedRoots
 	line, err := json.Marshal(job)
 	if err != nil {
-		return nil, err
+		return last, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c, err := startProcess(r.Exe, conn)
 	if err != nil {
-		return nil, err
+		return last, err
 	}
 	defer context.AfterFunc(ctx, c.kill)()
 	var sender sync.WaitGroup
 	sender.Go(func() { sendCommands(c.stdin, line, job.Cores, c.exited) })
-	reading, done, childErr := readResponses(c.stdout, progress, func(need int64) {
+	reading, last, childErr := readResponses(c.stdout, progress, func(need int64) {
 		if job.OnSpaceNeeded != nil {
 			if err := job.OnSpaceNeeded(need); err != nil {
 				cancel(err)
@@ -81,18 +100,18 @@ func (r *Runner) Run(
 		c.stdin.Close() // ends a blocked write of sendCommands
 		sender.Wait()
 	}
-	if done { // the result can be used while the child exits
+	if last.Done { // the result can be used while the child exits
 		c.kill()
 		r.release(c, waitExit)
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return last, context.Cause(ctx)
 		}
-		return layout.ReadManifest(job.Dir)
+		return last, nil
 	}
 	waitExit()
 	switch {
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return last, context.Cause(ctx)
 	case childErr == nil:
 		childErr = exitError(c.cmd.ProcessState, c.err, c.stderr.String(), job.MemoryLimit)
 	}
@@ -103,7 +122,7 @@ func (r *Runner) Run(
 		(errors.Is(childErr, loaderr.ErrMemory) || errors.Is(childErr, loaderr.ErrKilled)) {
 		childErr = fmt.Errorf("%s: %w", reading, childErr)
 	}
-	return nil, childErr
+	return last, childErr
 }
 
 // sendCommands writes the job, and then a command for each number of cores, until the child has
@@ -125,16 +144,16 @@ func sendCommands(stdin io.Writer, job []byte, cores <-chan int, exited <-chan s
 }
 
 // readResponses reads the child's responses until the child reports that the job is done, or closes
-// its standard output. reading is the source that the child read last. problem is the error that
-// the child reported.
+// its standard output. reading is the source that the child read last; last is the response that
+// the job is done, if there is one; problem is the error that the child reported.
 func readResponses(
 	stdout io.Reader, progress func(progress.Progress), need func(int64),
-) (reading string, done bool, problem error) {
+) (reading string, last response, problem error) {
 	r := bufio.NewReader(stdout)
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
-			return reading, false, problem
+			return reading, last, problem
 		}
 		var a response
 		if json.Unmarshal(line, &a) != nil {
@@ -146,7 +165,7 @@ func readResponses(
 		case a.Reading != nil:
 			reading = *a.Reading
 		case a.Done:
-			return reading, true, problem
+			return reading, a, problem
 		case a.Need > 0:
 			need(a.Need)
 		case a.Progress != nil && progress != nil:

@@ -23,7 +23,10 @@ func (m *Manager) Append(dataset string, a wire.Append,
 	if err := checkSources(a.Sources); err != nil {
 		return wire.Job{}, err
 	}
-	sources, err := roots.Stat(a.Sources)
+	if err := (ingest.Options{Origins: a.Origins, HashSources: a.HashSources}).Validate(); err != nil {
+		return wire.Job{}, err
+	}
+	sources, err := recordedSources(roots, a.Sources, a.Origins)
 	if err != nil {
 		return wire.Job{}, err
 	}
@@ -38,7 +41,11 @@ func (m *Manager) Append(dataset string, a wire.Append,
 			return hitJob(wire.AppendJob, dataset, i.Generation, i.Manifest), nil
 		}
 	}
-	return m.start(wire.AppendJob, dataset, fmt.Sprint("append ", dataset, sources, a.HashSources),
+	key := fmt.Sprint("append ", dataset, sources, a.HashSources)
+	if len(a.Origins) > 0 {
+		key = "" // each client removes the files that it has staged
+	}
+	return m.start(wire.AppendJob, dataset, key,
 		func(ctx context.Context, job *Job) (result, error) {
 			for {
 				r, err := m.appendOnce(ctx, job, a, roots, sources)
@@ -75,7 +82,7 @@ func (m *Manager) appendOnce(ctx context.Context, job *Job, a wire.Append,
 	if err != nil {
 		return result{}, err
 	}
-	o.HashSources, o.AllowedRoots = a.HashSources, roots
+	o.HashSources, o.AllowedRoots, o.Origins = a.HashSources, roots, a.Origins
 	return m.runLoad(ctx, job,
 		ingest.Job{Options: o, Append: &ingest.Append{Dir: base.Data.Dir, Skip: skip}}, nil,
 		base.Generation)
@@ -98,7 +105,10 @@ func loadedSources(loaded, sources []layout.Source) (paths []string, err error) 
 			e := &ingest.SourceError{Path: s.Path,
 				Reason: "was loaded before and has changed since",
 				Hint:   "append a file with the new rows alone, or load all files again"}
-			if s.XXH64 == "" && l.XXH64 != "" {
+			if o := s.Origin; o != nil && o.ETag == nil && o.Mtime == nil {
+				e.Reason = "was loaded before, and its server does not tell whether it has changed"
+			}
+			if s.Origin == nil && s.XXH64 == "" && l.XXH64 != "" {
 				e.Hint = "if it was only touched, say so with `hash_sources=true`"
 			}
 			return nil, e

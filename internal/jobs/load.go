@@ -28,7 +28,7 @@ func (m *Manager) Load(dataset string, o ingest.Options) (wire.Job, error) {
 	if err := checkSources(o.Sources); err != nil {
 		return wire.Job{}, err
 	}
-	sources, err := o.AllowedRoots.Stat(o.Sources)
+	sources, err := recordedSources(o.AllowedRoots, o.Sources, o.Origins)
 	if err != nil {
 		return wire.Job{}, err
 	}
@@ -41,6 +41,9 @@ func (m *Manager) Load(dataset string, o ingest.Options) (wire.Job, error) {
 		return hit, nil
 	}
 	key := fmt.Sprint(dataset, string(recipe), sources, o.HashSources)
+	if len(o.Origins) > 0 {
+		key = "" // each client removes the files that it has staged
+	}
 	return m.start(wire.LoadJob, dataset, key, func(ctx context.Context, job *Job) (result, error) {
 		r, same, err := m.compareContent(ctx, job, hit, o.AllowedRoots, sources)
 		if same || err != nil {

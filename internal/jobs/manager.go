@@ -23,12 +23,14 @@ type Manager struct {
 	*Queue
 	store    *store.Store
 	children *ingest.Runner
+	ranges   chan struct{} // has an element for each child process of Ranges
 }
 
 // New returns a manager with no jobs. Close ends it.
 func New(c Config) *Manager {
-	return &Manager{Queue: newQueue(c.Cores, c.Log), store: c.Store,
-		children: &ingest.Runner{Exe: c.Exe}}
+	q := newQueue(c.Cores, c.Log)
+	return &Manager{Queue: q, store: c.Store, children: &ingest.Runner{Exe: c.Exe},
+		ranges: make(chan struct{}, q.cores)}
 }
 
 // Close refuses new jobs, cancels all others and waits until they and their child processes have

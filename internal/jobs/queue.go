@@ -61,6 +61,17 @@ func (q *Queue) Close() {
 	q.running.Wait()
 }
 
+// begin reports whether the queue is open, and counts work that Close must wait for. If it is, the
+// caller must call q.running.Done.
+func (q *Queue) begin() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.running.Add(1)
+	}
+	return !q.closed
+}
+
 // work is what a job does. The context is cancelled when the job is.
 type work func(context.Context, *Job) (result, error)
 

@@ -3,6 +3,7 @@ package wire
 import (
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/origin"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -130,6 +131,18 @@ func (j Job) Ended() bool { return j.State != JobQueued && j.State != JobRunning
 type Append struct {
 	Sources     []string `json:"sources"`
 	HashSources bool     `json:"hash_sources,omitempty"`
+	// Origins are set if the sources are files that a client staged: one for each file.
+	Origins origin.Files `json:"origins,omitempty"`
+}
+
+// MissingRanges answers POST /v1/datasets/{name}/ranges.
+type MissingRanges struct {
+	// Hit states that the newest generation was made from these remote files in this way. Then
+	// Generation is its number, and nothing is missing.
+	Hit        bool  `json:"hit"`
+	Generation int64 `json:"generation"`
+	// Missing are the bytes that a load reads and that are not staged, as far as is known.
+	Missing []origin.Missing `json:"missing"`
 }
 
 // Verify is the body of POST /v1/datasets/{name}/verify.

@@ -164,6 +164,16 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// IsCompressed reports whether the first bytes of a file are those of a compression.
+func IsCompressed(head []byte) bool {
+	for _, c := range codecs {
+		if bytes.HasPrefix(head, []byte(c.magic)) {
+			return true
+		}
+	}
+	return false
+}
+
 // Compressed reports whether a file name has the suffix of a compression.
 func Compressed(path string) bool {
 	for _, c := range codecs {

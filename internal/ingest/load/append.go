@@ -60,21 +60,10 @@ func (r Request) append(ctx context.Context,
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	o := r.Options
-	features, err := o.CalendarColumns()
-	if err != nil {
+	l := newLoad(dir, r.Options, m)
+	if err := l.appendTo(k, r.Append.Skip); err != nil {
 		return nil, err
 	}
-	k.all = len(o.Columns) == 0
-	for _, c := range k.Data.Manifest.Columns {
-		computed := slices.ContainsFunc(features,
-			func(f calendar.Column) bool { return f.Name == c.Name })
-		if !computed {
-			k.stored = append(k.stored, c.Name)
-		}
-	}
-	l := newLoad(dir, o, m)
-	l.base, l.skip = k, r.Append.Skip
 	if _, err = l.readRequest(ctx, r); err != nil {
 		return nil, l.cleanUp(err)
 	}
@@ -90,6 +79,24 @@ func (r Request) append(ctx context.Context,
 		return nil, err
 	}
 	return manifest, nil
+}
+
+// appendTo makes l a load of rows that are appended to a generation. It skips the files of skip.
+func (l *load) appendTo(k *base, skip []string) error {
+	features, err := l.CalendarColumns()
+	if err != nil {
+		return err
+	}
+	k.all = len(l.Columns) == 0
+	for _, c := range k.Data.Manifest.Columns {
+		computed := slices.ContainsFunc(features,
+			func(f calendar.Column) bool { return f.Name == c.Name })
+		if !computed {
+			k.stored = append(k.stored, c.Name)
+		}
+	}
+	l.base, l.skip = k, skip
+	return nil
 }
 
 // base is a generation that rows are appended to.
@@ -140,11 +147,14 @@ func (k *base) words(column string) ([]string, error) {
 	return vocab(k.Data, column)
 }
 
-// withoutSkipped returns the files whose paths are not in skip.
-func withoutSkipped(found []files.SourceFile, skip []string) []files.SourceFile {
-	skipped := make(map[string]bool, len(skip))
-	for _, path := range skip {
+// withoutSkipped returns the files whose paths, or URLs, are not in skip.
+func (l *load) withoutSkipped(found []files.SourceFile) []files.SourceFile {
+	skipped := make(map[string]bool, len(l.skip))
+	for _, path := range l.skip {
 		skipped[path] = true
 	}
-	return slices.DeleteFunc(found, func(f files.SourceFile) bool { return skipped[f.Path] })
+	return slices.DeleteFunc(found, func(f files.SourceFile) bool {
+		o := l.Staged.Of(f.Path)
+		return skipped[f.Path] || o != nil && skipped[o.URL]
+	})
 }

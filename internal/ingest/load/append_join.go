@@ -35,7 +35,7 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data,
 		ItemID: old.ItemID, Time: old.Time, Vocab: map[string][]string{},
 		Source:   map[string]string{},
 		Prepared: map[string]*layout.Prepared{}, Scale: map[string]*layout.Scale{},
-		DTypeError: map[string]*layout.DTypeError{}, Sources: slices.Concat(old.Sources, l.sources),
+		DTypeError: map[string]*layout.DTypeError{}, Sources: slices.Concat(old.Sources, l.Staged.Sources(l.sources)),
 		Appended: append(slices.Clone(old.Appended),
 			layout.Appended{Rows: delta.Manifest.Rows, Sources: len(l.sources)}),
 	}

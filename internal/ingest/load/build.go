@@ -19,7 +19,7 @@ import (
 func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 	final := layout.Final{
 		ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{},
-		Sources: l.sources,
+		Sources: l.Staged.Sources(l.sources),
 	}
 	if err := fault.At("ingest.order"); err != nil {
 		return nil, fmt.Errorf("order rows: %w", err)
@@ -67,6 +67,9 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 	}
 	// no source is read after this
 	if err := l.Options.AllowedRoots.Unchanged(l.sources); err != nil {
+		return nil, err
+	}
+	if err := l.Staged.Err(); err != nil {
 		return nil, err
 	}
 	if l.leaveMapped {

@@ -46,7 +46,11 @@ func (l *load) readFiltered(ctx context.Context) (err error) {
 		all += r.Rows()
 		read += sources[i].Rows
 	}
-	pruned := read < all
+	if read == 0 && len(l.Origins) > 0 {
+		return l.noRowGroup()
+	}
+	// the other row groups of remote files are not there
+	pruned := read < all && len(l.Origins) == 0
 	l.meter.RowsTotal.Store(read)
 	for i, from := range sources {
 		p, err := l.readSource(ctx, from)

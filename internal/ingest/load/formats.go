@@ -59,7 +59,7 @@ func (r fileReader) matches(name string, head []byte) bool {
 
 // open opens a source with the reader of its format.
 func open(path string, s source.Settings) (source.Reader, error) {
-	f, err := s.AllowedRoots.Open(path)
+	f, err := s.Staged.Open(s.AllowedRoots, path)
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}

@@ -88,7 +88,8 @@ func newLoad(dir string, o option.Options, m *progress.Meter) *load {
 	return &load{
 		Options: o, recorded: o,
 		Settings: source.Settings{
-			AllowedRoots: o.AllowedRoots, Workers: max(2, cores), BlockBytes: files.BlockBytes,
+			AllowedRoots: o.AllowedRoots, Staged: files.NewStaged(o.Origins),
+			Workers: max(2, cores), BlockBytes: files.BlockBytes,
 			Text: textvalue.DefaultDialect,
 			Decompression: files.Decompression{
 				Dir: dir, Free: files.FreeBytes, Ratio: files.MaxRatio,
@@ -101,21 +102,8 @@ func newLoad(dir string, o option.Options, m *progress.Meter) *load {
 
 // run loads files.
 func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
-	if err := l.Validate(); err != nil {
-		return nil, err
-	}
-	if len(l.Sources) == 0 {
-		return nil, &loaderr.OptionError{Field: "sources", Allowed: "at least one file"}
-	}
-	found, err := l.Options.AllowedRoots.Expand(l.Sources)
+	found, err := l.findSources()
 	if err != nil {
-		return nil, err
-	}
-	found = withoutSkipped(found, l.skip)
-	if err := files.CheckDescriptors(len(found), files.DescriptorLimit()); err != nil {
-		return nil, err
-	}
-	if l.sources, err = files.SourcesOf(found); err != nil {
 		return nil, err
 	}
 	for _, s := range l.sources {
@@ -159,6 +147,28 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	return l.generate(ctx)
 }
 
+// findSources sets the sources of the load. It returns them with their partitions.
+func (l *load) findSources() ([]files.SourceFile, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	if len(l.Sources) == 0 {
+		return nil, &loaderr.OptionError{Field: "sources", Allowed: "at least one file"}
+	}
+	found, err := l.Options.AllowedRoots.Expand(l.Sources)
+	if err != nil {
+		return nil, err
+	}
+	found = l.withoutSkipped(found)
+	if err := files.CheckDescriptors(len(found), files.DescriptorLimit()); err != nil {
+		return nil, err
+	}
+	if l.sources, err = files.SourcesOf(found); err != nil {
+		return nil, err
+	}
+	return found, l.Staged.Check(l.sources)
+}
+
 // withPath adds the path of a source to an error without one.
 func withPath(path string, err error) error {
 	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Path == "" {
@@ -169,17 +179,9 @@ func withPath(path string, err error) error {
 
 // generate reads the rows of all readers and makes a generation of them.
 func (l *load) generate(ctx context.Context) (m *layout.Manifest, err error) {
-	if err := l.joinTimes(); err != nil {
-		return nil, err
-	}
-	if l.Melt != "" {
-		closeMelted, meltErr := l.melt()
-		defer func() { err = errors.Join(err, closeMelted()) }()
-		if meltErr != nil {
-			return nil, meltErr
-		}
-	}
-	if err := l.describe(); err != nil {
+	closeMelted, err := l.describeReaders()
+	defer func() { err = errors.Join(err, closeMelted()) }()
+	if err != nil {
 		return nil, err
 	}
 	l.meter.RowsTotal.Store(l.rows)
@@ -187,6 +189,21 @@ func (l *load) generate(ctx context.Context) (m *layout.Manifest, err error) {
 		return nil, err
 	}
 	return l.buildGeneration(ctx)
+}
+
+// describeReaders wraps the readers as the options say, and finds the columns of the result.
+// closeMelted must be called once the rows are read.
+func (l *load) describeReaders() (closeMelted func() error, err error) {
+	closeMelted = func() error { return nil }
+	if err := l.joinTimes(); err != nil {
+		return closeMelted, err
+	}
+	if l.Melt != "" {
+		if closeMelted, err = l.melt(); err != nil {
+			return closeMelted, err
+		}
+	}
+	return closeMelted, l.describe()
 }
 
 // joinTimes wraps the readers of sources whose times are in several columns.
@@ -251,14 +268,19 @@ func (l *load) startReading() error {
 	if err := fault.At("ingest.fill"); err != nil {
 		return fmt.Errorf("read rows: %w", err)
 	}
+	l.newLosses()
+	l.meter.Enter(progress.Read)
+	return nil
+}
+
+// newLosses prepares to measure the columns that are stored as another dtype.
+func (l *load) newLosses() {
 	l.losses = map[int]*column.Loss{}
 	for i := range l.columns {
 		if l.plans[i].changesDType {
 			l.losses[i] = &column.Loss{}
 		}
 	}
-	l.meter.Enter(progress.Read)
-	return nil
 }
 
 // readRows reads all rows, one source after the other.
@@ -358,6 +380,9 @@ func (l *load) cleanUp(err error) error {
 	_ = os.Remove(filepath.Join(l.Dir, layout.DataFile))
 	if changed := l.Options.AllowedRoots.Unchanged(l.sources); changed != nil {
 		return changed // any other error may come from it
+	}
+	if missed := l.Staged.Err(); missed != nil {
+		return missed // any other error may come from it
 	}
 	return l.explainFull(err)
 }

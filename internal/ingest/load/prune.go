@@ -90,6 +90,11 @@ func (l *load) groupFilter(r source.Reader) (f groupFilter, ok bool) {
 			f.clock, f.time = w[i].Index, c
 		}
 	}
+	// An item that is named must exist, also at other times and in another bucket. If the load misses
+	// one, it reads the other row groups as well, but those of remote files are not there.
+	if len(l.Origins) > 0 && len(l.Items) > 0 {
+		f.clock = -1
+	}
 	if f.clock >= 0 {
 		if f.from, f.to, err = l.Where.Bounds(f.time); err != nil {
 			return f, false
@@ -102,7 +107,9 @@ func (l *load) groupFilter(r source.Reader) (f groupFilter, ok bool) {
 		}
 		f.names = append(f.names, parts)
 	}
-	f.part, f.parts, err = option.ParseBucket(l.ItemBucket)
+	if len(l.Origins) == 0 || len(l.Items) == 0 {
+		f.part, f.parts, err = option.ParseBucket(l.ItemBucket)
+	}
 	return f, err == nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
+	"github.com/tensorcache/tensorcache/internal/origin"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -30,6 +31,7 @@ type Request struct {
 // [loaderr.SourceError], a [loaderr.OptionError], a [loaderr.NoSpaceError], that of ctx, or of the
 // system.
 func Run(ctx context.Context, r Request, m *progress.Meter) (manifest *layout.Manifest, err error) {
+	defer func() { err = origin.NamesOf(r.Options.Origins, r.Options.Sources).Error(err) }()
 	path := ""
 	if len(r.Options.Sources) > 0 {
 		path = r.Options.Sources[0]

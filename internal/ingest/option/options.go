@@ -12,6 +12,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/origin"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -91,6 +92,9 @@ type Options struct {
 	// HashSources compares sources by their content instead of their time of last change, and
 	// stores their hashes. It is not part of the recipe.
 	HashSources bool `json:"hash_sources,omitempty"`
+	// Origins are set if the sources are files that a client staged: one for each file. It is not
+	// part of the recipe.
+	Origins origin.Files `json:"origins,omitempty"`
 	// AllowedRoots limits which files may be sources. The daemon sets it, never a request.
 	AllowedRoots files.AllowedRoots `json:"-"`
 }
@@ -103,6 +107,13 @@ func (o Options) Validate() error {
 	}
 	if err := o.DType.validate(); err != nil {
 		return err
+	}
+	if err := o.Origins.Validate(); err != nil {
+		return err
+	}
+	if len(o.Origins) > 0 && o.HashSources {
+		return &loaderr.OptionError{Field: "hash_sources", Value: "true",
+			Allowed: "false for remote files", Hint: "their ETags are compared"}
 	}
 	if err := oneOf("layout", o.Layout, layout.Columns, layout.Packed); err != nil {
 		return err
@@ -156,7 +167,7 @@ func distinct(field string, names []string) error {
 func (o Options) Recipe() (json.RawMessage, error) {
 	keys := o.AllowedRoots.Partitions(o.Sources)
 	o = o.WithTimeName()
-	o.Sources, o.HashSources = nil, false
+	o.Sources, o.HashSources, o.Origins = nil, false, nil
 	if o.Layout == "" {
 		o.Layout = layout.Columns
 	}
