@@ -40,6 +40,10 @@ $(VENV)/framework-tools: $(VENV)/adapter-tools $(CLIENT)/requirements-frameworks
 	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-frameworks.txt
 	touch $@
 
+$(VENV)/release-tools: $(VENV)/made $(CLIENT)/requirements-release.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-release.txt
+	touch $@
+
 .PHONY: build
 build: ## build bin/tensorcache
 	CGO_ENABLED=0 go build -trimpath -o bin/tensorcache ./cmd/tensorcache
@@ -56,6 +60,20 @@ demo: $(VENV)/client ## train a forecasting model on real data that the daemon s
 
 .PHONY: test
 test: lint test-go test-python test-portable ## run all tests and linters
+
+# For each: one wheel, one binary. clients/python/hatch_build.py has their tags.
+TARGETS := linux-amd64 linux-arm64 darwin-arm64 darwin-amd64
+
+# The same commit gives the same bytes, wherever and whenever this runs.
+.PHONY: wheels
+wheels: $(VENV)/release-tools ## dist/: wheels for Linux and macOS, and the source package
+	rm -rf dist
+	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); cd $(CLIENT); \
+	printf '%s\n' $(TARGETS) | xargs -P 2 -I {} env TENSORCACHE_TARGET={} \
+	  $(abspath $(PY)) -m hatchling build -t wheel -d $(CURDIR)/dist; \
+	$(abspath $(PY)) -m hatchling build -t sdist -d $(CURDIR)/dist
+	$(PY) -m twine check --strict dist/*
+	$(PY) -m check_wheel_contents dist/*.whl
 
 .PHONY: lint
 lint: lint-go lint-python ## run the linters
@@ -160,4 +178,4 @@ test-peers: $(VENV)/client $(VENV)/test-tools ## windows of GluonTS, sktime, Ker
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin $(VENV) $(CLIENT)/dist
+	rm -rf bin dist $(VENV) $(CLIENT)/dist

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import inspect
 import pickle
 import re
@@ -16,6 +17,7 @@ from tensorcache import _errors
 from tensorcache._load import options, recipe
 
 PACKAGE = Path(tensorcache.__file__).parent
+MAIN = Path(__file__).resolve().parents[3] / "cmd" / "tensorcache" / "main.go"
 
 NAMES = [
     "Batch", "Cache", "CancelledError", "CursorError", "DaemonError", "Dataset", "Feed",
@@ -48,11 +50,12 @@ def test_modules_are_private_but_the_adapters() -> None:
     assert (PACKAGE / "py.typed").exists()
 
 
-def test_the_version_is_the_project_files() -> None:
-    project = (Path(__file__).parents[1] / "pyproject.toml").read_text()
-    found = re.search(r'^version = "(.*)"$', project, re.MULTILINE)
+def test_the_version_is_the_daemons() -> None:
+    found = re.search(r'^var version = "(.*)"$', MAIN.read_text(), re.MULTILINE)
     assert found is not None
     assert found[1] == tensorcache.__version__
+    # A wheel takes its version from the same line as __version__.
+    assert importlib.metadata.version("tensorcache") == tensorcache.__version__
 
 
 def test_importing_opens_nothing_and_imports_no_framework() -> None:
