@@ -210,7 +210,8 @@ func checkDaemon(ctx context.Context, dir string) (*control.Client, finding) {
 	case err != nil:
 		return nil, fail(check, "look at the end of "+filepath.Join(dir, "daemon.log"), "%s", err)
 	case d.Version != version:
-		return c, warn(check, "tensorcache stop, and the next client starts one of this version",
+		return c, warn(check, "tensorcache stop --when-idle ends it once no trainer needs it, and "+
+			"the next client starts one of this version",
 			"tensorcache %s runs (pid %d), this program is %s", d.Version, d.PID, version)
 	}
 	return c, pass(check, "tensorcache %s, pid %d, up %s", d.Version, d.PID,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
+import warnings
 from collections.abc import Callable
 
+from .._version import __version__
+from .._warnings import callers_level
 from .cache_dir import Address
 from .connect import START_SECONDS, find_or_start
 from .http import Control
@@ -53,4 +57,24 @@ def connected(directory: str, autostart: bool | None = None) -> Server:
     """
     if autostart is None:
         autostart = os.environ.get("TENSORCACHE_AUTOSTART", "") != "0"
-    return Server(directory, find_or_start(directory, autostart), autostart)
+    address = find_or_start(directory, autostart)
+    warn_of_older(address, directory)
+    return Server(directory, address, autostart)
+
+
+def warn_of_older(address: Address, directory: str) -> None:
+    """Warn of a daemon that an upgrade has left: it serves, but without what is new or mended."""
+    if numbers(address.version) < numbers(__version__):
+        warnings.warn(
+            f'the daemon of "{directory}" is tensorcache {address.version}, this client '
+            f"{__version__}: it was started before the upgrade, and goes on\n"
+            "hint: tensorcache stop --when-idle ends it once no trainer needs it, and the next "
+            "client starts the new one",
+            UserWarning,
+            stacklevel=callers_level(),
+        )
+
+
+def numbers(version: str) -> list[int]:
+    """The numbers of a version, to compare it with another one."""
+    return [int(number) for number in re.findall(r"\d+", version.partition("+")[0])[:3]]
