@@ -75,6 +75,12 @@ wheels: $(VENV)/release-tools ## dist/: wheels for Linux and macOS, and the sour
 	$(PY) -m twine check --strict dist/*
 	$(PY) -m check_wheel_contents dist/*.whl
 
+.PHONY: release
+release: $(VENV)/release-tools ## dist/: all files of release VERSION=x.y.z; docs/releases.md says how one is made
+	$(PY) release/release.py check "$(VERSION)"
+	$(MAKE) wheels
+	$(PY) release/release.py pack "$(VERSION)"
+
 .PHONY: lint
 lint: lint-go lint-python ## run the linters
 
@@ -85,6 +91,7 @@ lint-go: ## gofmt, vet (Linux and macOS), staticcheck
 	go vet -tags faults ./...
 	GOOS=darwin CGO_ENABLED=0 go vet ./...
 	$(STATICCHECK) ./...
+	cd release && go vet ./... && $(STATICCHECK) ./...
 
 .PHONY: lint-python
 lint-python: $(VENV)/test-tools ## ruff, mypy strict
@@ -115,6 +122,10 @@ test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tool
 .PHONY: test-adapters-all
 test-adapters-all: test-adapters $(VENV)/framework-tools ## and with Accelerate, Transformers and Keras
 	$(PYTEST) tests_frameworks
+
+.PHONY: test-wheels
+test-wheels: $(VENV)/test-tools $(VENV)/release-tools ## make release, and what it makes as users install it; network for modules and numpy
+	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest -q tests_wheels
 
 # CHROMIUM names another one than the first of chromium and chromium-browser that is found; FIREFOX,
 # another one than firefox-esr or firefox.

@@ -1,0 +1,171 @@
+"""Checks a release, and packs what ``make wheels`` built into the rest of it.
+
+    python release/release.py check VERSION    refuse a release that does not fit the sources
+    python release/release.py pack VERSION     binaries, image, notes and checksums, from dist/
+    python release/release.py previous         version and commit of the newest release
+
+docs/releases.md describes how a release is made.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+DIST = REPOSITORY / "dist"
+
+# The name of a binary for a platform, and what the name of its wheel contains.
+PLATFORMS = {
+    "linux_amd64": "manylinux_2_17_x86_64",
+    "linux_arm64": "manylinux_2_17_aarch64",
+    "darwin_arm64": "macosx_12_0_arm64",
+    "darwin_amd64": "macosx_12_0_x86_64",
+}
+
+
+class Refused(Exception):  # noqa: N818 - it is no error of the program
+    """A release that must not be made; the message says why and what to do."""
+
+
+def check(version: str) -> None:
+    """Refuse a version that is not the sources', a dirty tree, and a version without notes."""
+    if not re.fullmatch(r"\d+\.\d+\.\d+", version):
+        raise Refused(f'VERSION: got "{version}", want three numbers, as VERSION=1.2.3')
+    for path, pattern in {
+        "clients/python/src/tensorcache/_version.py": r'^__version__ = "(.*)"$',
+        "cmd/tensorcache/main.go": r'^var version = "(.*)"$',
+    }.items():
+        found = re.search(pattern, (REPOSITORY / path).read_text(), re.MULTILINE)
+        if found is None or found[1] != version:
+            got = "none" if found is None else found[1]
+            raise Refused(f"VERSION: got {version}, but the version in {path} is {got}")
+    changed = git("status", "--porcelain").splitlines()
+    if changed:
+        raise Refused(
+            f"the tree is not clean: {changed[0].strip()}"
+            f"{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}; commit or remove it"
+        )
+    notes(version)
+    commit = dict(releases()).get(version)
+    if commit is not None and commit != git("rev-parse", "HEAD").strip():
+        raise Refused(
+            f"version {version} was released from commit {commit[:12]} (docs/releases.md); raise "
+            "the version, or check that commit out to build the release again"
+        )
+
+
+def notes(version: str) -> str:
+    """Return the entry of a version in ``CHANGELOG.md``, without its heading."""
+    text = (REPOSITORY / "CHANGELOG.md").read_text()
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        heading, _, body = section.partition("\n")
+        if heading.split()[0] == version:
+            if not body.strip() or "unreleased" in heading:
+                raise Refused(f'CHANGELOG.md: the entry "{heading}" is empty or unreleased')
+            return body.strip() + "\n"
+    raise Refused(f'CHANGELOG.md has no entry "## {version}"')
+
+
+def releases() -> list[tuple[str, str]]:
+    """Return version and commit of each release in ``docs/releases.md``, the newest first."""
+    table = (REPOSITORY / "docs" / "releases.md").read_text()
+    return re.findall(r"^\| (\d+\.\d+\.\d+) \| `([0-9a-f]{40})` \|", table, re.MULTILINE)
+
+
+def pack(version: str) -> None:
+    """Write binaries, image, notes and checksums into ``dist/``, beside wheels and sources."""
+    epoch = int(git("log", "-1", "--format=%ct"))
+    binaries = {name: binary_of(tag) for name, tag in PLATFORMS.items()}
+    for name, content in binaries.items():
+        pack_binary(DIST / f"tensorcache_{version}_{name}.tar.gz", content, epoch)
+    pack_image(version, binaries, epoch)
+    built_with = subprocess.run(
+        ["go", "version"], capture_output=True, text=True, check=True
+    ).stdout.split()[2]
+    text = f"{notes(version)}\nBuilt with {built_with} from commit {git('rev-parse', 'HEAD')}"
+    (DIST / "notes.md").write_text(text)
+    files = sorted(path for path in DIST.iterdir() if path.suffix in (".whl", ".gz", ".tar"))
+    sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
+    (DIST / "SHA256SUMS").write_text("".join(sums))
+
+
+def binary_of(tag: str) -> bytes:
+    """Return the binary in the wheel of a platform."""
+    (wheel,) = DIST.glob(f"*{tag}*.whl")
+    with zipfile.ZipFile(wheel) as opened:
+        (name,) = [n for n in opened.namelist() if n.endswith(".data/scripts/tensorcache")]
+        return opened.read(name)
+
+
+def pack_binary(path: Path, content: bytes, epoch: int) -> None:
+    """Write a binary with licence and readme; the same content gives the same bytes."""
+    with (
+        path.open("wb") as file,
+        gzip.GzipFile("", "wb", 6, file, epoch) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for name in ("LICENSE", "README.md", "tensorcache"):
+            data = content if name == "tensorcache" else (REPOSITORY / name).read_bytes()
+            member = tarfile.TarInfo(f"{path.name.removesuffix('.tar.gz')}/{name}")
+            member.size, member.mtime = len(data), epoch
+            member.mode = 0o755 if name == "tensorcache" else 0o644
+            archive.addfile(member, io.BytesIO(data))
+
+
+def pack_image(version: str, binaries: dict[str, bytes], epoch: int) -> None:
+    """Write the image for Linux, of the same binaries."""
+    image = [f"-version={version}", f"-epoch={epoch}"]
+    image.append(f"-out={DIST / f'tensorcache_{version}_oci.tar'}")
+    scratch = DIST / "scratch"
+    scratch.mkdir()
+    for name, content in binaries.items():
+        system, _, machine = name.partition("_")
+        if system == "linux":
+            (scratch / machine).write_bytes(content)
+            image.append(f"{machine}={scratch / machine}")
+    subprocess.run(["go", "run", "./image", *image], cwd=REPOSITORY / "release", check=True)
+    for left in scratch.iterdir():
+        left.unlink()
+    scratch.rmdir()
+
+
+def git(*arguments: str) -> str:
+    """Return what ``git`` prints in the repository."""
+    done = subprocess.run(
+        ["git", *arguments], cwd=REPOSITORY, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise Refused(f"git {' '.join(arguments)} failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def main(arguments: list[str]) -> int:
+    """Run one of the three."""
+    try:
+        match arguments:
+            case ["check", version]:
+                check(version)
+            case ["pack", version]:
+                pack(version)
+            case ["previous"]:
+                print(*releases()[0])
+            case _:
+                raise Refused(f"got {arguments}, want check VERSION, pack VERSION or previous")
+    except Refused as refused:
+        print(f"release: {refused}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    sys.exit(main(sys.argv[1:]))
