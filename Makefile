@@ -7,6 +7,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 CLIENT := clients/python
 CLIENT_SOURCES := $(shell find $(CLIENT)/src api/dashboard api/openapi $(CLIENT)/pyproject.toml $(CLIENT)/hatch_build.py -type f) $(shell find . \( -name '*.go' -o -name '*.s' \) -not -name '*_test.go' -not -path './.venv/*')
 
@@ -82,7 +83,11 @@ release: $(VENV)/release-tools ## dist/: all files of release VERSION=x.y.z; doc
 	$(PY) release/release.py pack "$(VERSION)"
 
 .PHONY: lint
-lint: lint-go lint-python ## run the linters
+lint: lint-go lint-python lint-workflows ## run the linters
+
+.PHONY: lint-workflows
+lint-workflows: ## actionlint
+	$(ACTIONLINT)
 
 .PHONY: lint-go
 lint-go: ## gofmt, vet (Linux and macOS), staticcheck
