@@ -17,11 +17,13 @@ import re
 import subprocess
 import sys
 import tarfile
+import tempfile
 import zipfile
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DIST = REPOSITORY / "dist"
+LICENSES = "THIRD_PARTY_LICENSES.txt"
 
 # The name of a binary for a platform, and what the name of its wheel contains.
 PLATFORMS = {
@@ -84,10 +86,10 @@ def releases() -> list[tuple[str, str]]:
 def pack(version: str) -> None:
     """Write binaries, image, notes and checksums into ``dist/``, beside wheels and sources."""
     epoch = int(git("log", "-1", "--format=%ct"))
-    binaries = {name: binary_of(tag) for name, tag in PLATFORMS.items()}
-    for name, content in binaries.items():
-        pack_binary(DIST / f"tensorcache_{version}_{name}.tar.gz", content, epoch)
-    pack_image(version, binaries, epoch)
+    platforms = {name: files_of(tag) for name, tag in PLATFORMS.items()}
+    for name, files in platforms.items():
+        pack_binary(DIST / f"tensorcache_{version}_{name}.tar.gz", files, epoch)
+    pack_image(version, platforms, epoch)
     built_with = subprocess.run(
         ["go", "version"], capture_output=True, text=True, check=True
     ).stdout.split()[2]
@@ -98,44 +100,45 @@ def pack(version: str) -> None:
     (DIST / "SHA256SUMS").write_text("".join(sums))
 
 
-def binary_of(tag: str) -> bytes:
-    """Return the binary in the wheel of a platform."""
+def files_of(tag: str) -> dict[str, bytes]:
+    """Return what a binary of a platform comes with; binary and licences are its wheel's."""
     (wheel,) = DIST.glob(f"*{tag}*.whl")
+    files = {name: (REPOSITORY / name).read_bytes() for name in ("LICENSE", "README.md")}
     with zipfile.ZipFile(wheel) as opened:
-        (name,) = [n for n in opened.namelist() if n.endswith(".data/scripts/tensorcache")]
-        return opened.read(name)
+        (binary,) = [n for n in opened.namelist() if n.endswith(".data/scripts/tensorcache")]
+        files[LICENSES] = opened.read(f"tensorcache/{LICENSES}")
+        files["tensorcache"] = opened.read(binary)
+    return files
 
 
-def pack_binary(path: Path, content: bytes, epoch: int) -> None:
-    """Write a binary with licence and readme; the same content gives the same bytes."""
+def pack_binary(path: Path, files: dict[str, bytes], epoch: int) -> None:
+    """Write a binary and what it comes with; the same content gives the same bytes."""
     with (
         path.open("wb") as file,
         gzip.GzipFile("", "wb", 6, file, epoch) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for name in ("LICENSE", "README.md", "tensorcache"):
-            data = content if name == "tensorcache" else (REPOSITORY / name).read_bytes()
+        for name, content in files.items():
             member = tarfile.TarInfo(f"{path.name.removesuffix('.tar.gz')}/{name}")
-            member.size, member.mtime = len(data), epoch
+            member.size, member.mtime = len(content), epoch
             member.mode = 0o755 if name == "tensorcache" else 0o644
-            archive.addfile(member, io.BytesIO(data))
+            archive.addfile(member, io.BytesIO(content))
 
 
-def pack_image(version: str, binaries: dict[str, bytes], epoch: int) -> None:
-    """Write the image for Linux, of the same binaries."""
+def pack_image(version: str, platforms: dict[str, dict[str, bytes]], epoch: int) -> None:
+    """Write the image for Linux, of the same files."""
     image = [f"-version={version}", f"-epoch={epoch}"]
     image.append(f"-out={DIST / f'tensorcache_{version}_oci.tar'}")
-    scratch = DIST / "scratch"
-    scratch.mkdir()
-    for name, content in binaries.items():
-        system, _, machine = name.partition("_")
-        if system == "linux":
-            (scratch / machine).write_bytes(content)
-            image.append(f"{machine}={scratch / machine}")
-    subprocess.run(["go", "run", "./image", *image], cwd=REPOSITORY / "release", check=True)
-    for left in scratch.iterdir():
-        left.unlink()
-    scratch.rmdir()
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, files in platforms.items():
+            system, _, machine = name.partition("_")
+            if system == "linux":
+                folder = Path(scratch, machine)
+                folder.mkdir()
+                for file in ("LICENSE", LICENSES, "tensorcache"):
+                    (folder / file).write_bytes(files[file])
+                image.append(f"{machine}={folder}")
+        subprocess.run(["go", "run", "./image", *image], cwd=REPOSITORY / "release", check=True)
 
 
 def git(*arguments: str) -> str:

@@ -30,6 +30,10 @@ TARGETS = {
     "darwin-amd64": "macosx_12_0_x86_64",
 }
 
+# The terms of the libraries in the binary, most of which ask that a binary comes with them.
+LICENSES = "THIRD_PARTY_LICENSES.txt"
+IS_LICENSE = re.compile(r"(?i)(licen[cs]e|copying|notice|patents)(\W.*)?$")
+
 # Settings that change the bytes of a binary; releases are built with their defaults.
 DEFAULTS = {"GOFLAGS": "", "GOAMD64": "v1", "GOARM64": "v8.0", "GOEXPERIMENT": "", "GOFIPS140": ""}
 
@@ -52,9 +56,12 @@ class GoBinary(BuildHookInterface):  # type: ignore[type-arg]
         binary = Path(self._scratch, "tensorcache")
         try:
             build(repository, binary, target)
+            licenses = Path(self._scratch, LICENSES)
+            licenses.write_text(licenses_of(repository, target), "utf-8")
         except BaseException:
             self.finalize(version, build_data, "")  # hatchling calls it only after a success
             raise
+        build_data["force_include"][str(licenses)] = f"tensorcache/{LICENSES}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{TARGETS[target] if target else native_tag()}"
         build_data["shared_scripts"][str(binary)] = "tensorcache"
@@ -88,17 +95,42 @@ def module_files(repository: Path) -> list[str]:
     """Return what a build of the binary reads for any target, below ``repository``; no tests."""
     files = {"go.mod", "go.sum", "LICENSE"}
     for target in TARGETS:
-        fields = "Dir,Module,GoFiles,SFiles,HFiles,EmbedFiles"
-        out = run_go(repository, target, "list", "-deps", f"-json={fields}", "./cmd/tensorcache")
-        place, decoder = 0, json.JSONDecoder()
-        while place < len(out):
-            package, place = decoder.raw_decode(out, place)
-            place += 1  # the newline between two packages
+        for package in packages(repository, target):
             if package.get("Module", {}).get("Main"):
                 folder = Path(package["Dir"]).relative_to(repository)
                 for kind in ("GoFiles", "SFiles", "HFiles", "EmbedFiles"):
                     files.update((folder / name).as_posix() for name in package.get(kind, []))
     return sorted(files)
+
+
+def packages(repository: Path, target: str | None) -> list[dict[str, Any]]:
+    """Return the packages that the binary of a target is made of, as ``go list`` prints them."""
+    fields = "Dir,Module,GoFiles,SFiles,HFiles,EmbedFiles"
+    out = run_go(repository, target, "list", "-deps", f"-json={fields}", "./cmd/tensorcache")
+    found, place, decoder = [], 0, json.JSONDecoder()
+    while place < len(out):
+        package, place = decoder.raw_decode(out, place)
+        found.append(package)
+        place += 1  # the newline between two packages
+    return found
+
+
+def licenses_of(repository: Path, target: str | None) -> str:
+    """Return the licences of Go's library and of each module in the binary of a target."""
+    modules = [package.get("Module", {}) for package in packages(repository, target)]
+    folders = {f"{m['Path']} {m['Version']}": Path(m["Dir"]) for m in modules if "Version" in m}
+    folders["Go"] = Path(run_go(repository, target, "env", "GOROOT").strip())
+    parts = []
+    for name, folder in sorted(folders.items()):
+        files = [path for path in sorted(folder.iterdir()) if IS_LICENSE.match(path.name)]
+        if not files:
+            if name != "Go":
+                raise SystemExit(f"{name}: no licence was found in {folder}")
+            continue  # distributions of Linux keep Go's elsewhere
+        for path in files:
+            text = path.read_text("utf-8", "replace").strip()
+            parts.append(f"==== {name}: {path.name}\n\n{text}\n")
+    return "\n".join(parts)
 
 
 def build(repository: Path, binary: Path, target: str | None) -> None:

@@ -1,7 +1,9 @@
 // Command image writes the container image of a release as an OCI archive: one static binary for
 // each platform, from scratch, without a container engine. Its configuration is the Dockerfile's.
 //
-//	go run ./image -version 1.2.3 -epoch 1700000000 -out image.tar amd64=PATH arm64=PATH
+//	go run ./image -version 1.2.3 -epoch 1700000000 -out image.tar amd64=FOLDER arm64=FOLDER
+//
+// A folder has the binary and the licences.
 package main
 
 import (
@@ -40,17 +42,17 @@ func main() {
 	}
 }
 
-// run writes the archive; each of binaries is an architecture and a path.
-func run(version string, made time.Time, out string, binaries []string) (err error) {
-	if version == "" || out == "" || len(binaries) == 0 {
-		return errors.New("want -version, -out and at least one binary, as amd64=PATH")
+// run writes the archive; each platform is an architecture and a folder.
+func run(version string, made time.Time, out string, platforms []string) (err error) {
+	if version == "" || out == "" || len(platforms) == 0 {
+		return errors.New("want -version, -out and at least one platform, as amd64=FOLDER")
 	}
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
-	for _, b := range binaries {
-		arch, path, _ := strings.Cut(b, "=")
-		image, err := newImage(version, made, arch, path)
+	for _, p := range platforms {
+		arch, files, _ := strings.Cut(p, "=")
+		image, err := newImage(version, made, arch, files)
 		if err != nil {
-			return fmt.Errorf("%s: %w", b, err)
+			return fmt.Errorf("%s: %w", p, err)
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image,
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}}})
@@ -72,8 +74,8 @@ func run(version string, made time.Time, out string, binaries []string) (err err
 }
 
 // newImage returns the image of one architecture.
-func newImage(version string, made time.Time, arch, path string) (v1.Image, error) {
-	content, err := layerOf(path, made)
+func newImage(version string, made time.Time, arch, files string) (v1.Image, error) {
+	content, err := layerOf(files, made)
 	if err != nil {
 		return nil, err
 	}
@@ -116,30 +118,37 @@ func newImage(version string, made time.Time, arch, path string) (v1.Image, erro
 	return mutate.ConfigFile(image, file)
 }
 
-// layerOf returns the only layer: the binary and two empty directories.
-func layerOf(path string, made time.Time) ([]byte, error) {
-	binary, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
+// layerOf returns the only layer: the binary, the licences and two empty directories.
+func layerOf(files string, made time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, h := range []tar.Header{
 		{Name: "cache/", Typeflag: tar.TypeDir, Mode: 0o711, Uid: user, Gid: user},
-		{Name: "tensorcache", Typeflag: tar.TypeReg, Mode: 0o755, Size: int64(len(binary))},
+		{Name: "licenses/", Typeflag: tar.TypeDir, Mode: 0o755},
+		{Name: "licenses/LICENSE", Typeflag: tar.TypeReg, Mode: 0o644},
+		{Name: "licenses/THIRD_PARTY_LICENSES.txt", Typeflag: tar.TypeReg, Mode: 0o644},
+		{Name: "tensorcache", Typeflag: tar.TypeReg, Mode: 0o755},
 		{Name: "tmp/", Typeflag: tar.TypeDir, Mode: 0o1777},
 	} {
-		h.ModTime = made
-		if err := w.WriteHeader(&h); err != nil {
-			return nil, err
-		}
+		var content []byte
 		if h.Typeflag == tar.TypeReg {
-			if _, err := w.Write(binary); err != nil {
+			var err error
+			if content, err = os.ReadFile(filepath.Join(files, filepath.Base(h.Name))); err != nil {
 				return nil, err
 			}
 		}
+		h.ModTime, h.Size = made, int64(len(content))
+		if err := w.WriteHeader(&h); err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(content); err != nil {
+			return nil, err
+		}
 	}
-	return b.Bytes(), w.Close()
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 // archive packs an OCI layout, in the order of names.

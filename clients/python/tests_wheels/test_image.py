@@ -106,7 +106,7 @@ def test_the_configuration_is_the_dockerfiles(archive: Archive, release: Release
         assert run["Labels"]["org.opencontainers.image.version"] == release.version
 
 
-def test_the_layer_has_the_binary_and_two_directories(
+def test_the_layer_has_the_binary_its_licences_and_two_directories(
     archive: Archive, release: Release, tmp_path: Path
 ) -> None:
     for machine, manifest in manifests(archive).items():
@@ -119,6 +119,9 @@ def test_the_layer_has_the_binary_and_two_directories(
             found = {m.name: (m.type, m.mode, m.uid, m.gid) for m in layer.getmembers()}
             assert found == {
                 "cache": (tarfile.DIRTYPE, 0o711, 65532, 65532),
+                "licenses": (tarfile.DIRTYPE, 0o755, 0, 0),
+                "licenses/LICENSE": (tarfile.REGTYPE, 0o644, 0, 0),
+                "licenses/THIRD_PARTY_LICENSES.txt": (tarfile.REGTYPE, 0o644, 0, 0),
                 "tensorcache": (tarfile.REGTYPE, 0o755, 0, 0),
                 "tmp": (tarfile.DIRTYPE, 0o1777, 0, 0),
             }

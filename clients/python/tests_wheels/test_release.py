@@ -117,6 +117,7 @@ def test_binaries_are_those_of_the_wheels(release: Release) -> None:
                 assert archive.getnames() == [
                     f"{name}/LICENSE",
                     f"{name}/README.md",
+                    f"{name}/THIRD_PARTY_LICENSES.txt",
                     f"{name}/tensorcache",
                 ]
                 member = archive.getmember(f"{name}/tensorcache")
@@ -124,6 +125,22 @@ def test_binaries_are_those_of_the_wheels(release: Release) -> None:
                 packed = archive.extractfile(member)
                 assert packed is not None
                 assert packed.read() == binary_of(wheel)
+
+
+def test_wheels_have_the_licences_of_all_that_is_in_the_binary(
+    release: Release, tmp_path: Path
+) -> None:
+    for wheel in release.dist.glob("*.whl"):
+        binary = tmp_path / "binary"
+        binary.write_bytes(binary_of(wheel))
+        built = run("go", "version", "-m", binary, env=dict(os.environ), cwd=tmp_path)
+        modules = re.findall(r"^\tdep\t(\S+)\t(\S+)", built, re.MULTILINE)
+        assert len(modules) > 20
+        with zipfile.ZipFile(wheel) as opened:
+            text = opened.read("tensorcache/THIRD_PARTY_LICENSES.txt").decode()
+        heads = set(re.findall(r"^==== (.*): [^:]+$", text, re.MULTILINE))
+        assert heads == {"Go", *(f"{path} {version}" for path, version in modules)}
+        assert "Permission is hereby granted, free of charge" in text
 
 
 def test_the_source_package_has_no_tests(release: Release) -> None:
