@@ -21,7 +21,8 @@ func TestFilesThatThePagesNameExist(t *testing.T) {
 	}
 	folders := []string{"", "internal/feed", "internal/ingest/load",
 		"internal/ingest/source/parquet", "clients/python/src/tensorcache"}
-	for _, page := range append(pages, "docs/ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md") {
+	for _, page := range append(pages, "docs/ARCHITECTURE.md", "docs/releases.md", "CONTRIBUTING.md",
+		"SECURITY.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
