@@ -23,6 +23,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DIST = REPOSITORY / "dist"
+NOT_YET = "not yet"  # in place of a date: what tests take for a release that is still to be made
 LICENSES = "THIRD_PARTY_LICENSES.txt"
 
 # The name of a binary for a platform, and what the name of its wheel contains.
@@ -57,7 +58,8 @@ def check(version: str) -> None:
             f"{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}; commit or remove it"
         )
     notes(version)
-    commit = dict(releases()).get(version)
+    made = {version: commit for version, commit, date in releases() if date != NOT_YET}
+    commit = made.get(version)
     if commit is not None and commit != git("rev-parse", "HEAD").strip():
         raise Refused(
             f"version {version} was released from commit {commit[:12]} (docs/releases.md); raise "
@@ -77,10 +79,14 @@ def notes(version: str) -> str:
     raise Refused(f'CHANGELOG.md has no entry "## {version}"')
 
 
-def releases() -> list[tuple[str, str]]:
-    """Return version and commit of each release in ``docs/releases.md``, the newest first."""
+def releases() -> list[tuple[str, str, str]]:
+    """Return version, commit and date of each row of ``docs/releases.md``, the newest first."""
     table = (REPOSITORY / "docs" / "releases.md").read_text()
-    return re.findall(r"^\| (\d+\.\d+\.\d+) \| `([0-9a-f]{40})` \|", table, re.MULTILINE)
+    row = rf"^\| (\d+\.\d+\.\d+) \| `([0-9a-f]{{40}})` \| (\d{{4}}-\d\d-\d\d|{NOT_YET}) \|"
+    found = re.findall(row, table, re.MULTILINE)
+    if not found:
+        raise Refused("docs/releases.md has no row with a version, a commit and a date")
+    return found
 
 
 def pack(version: str) -> None:
@@ -160,7 +166,7 @@ def main(arguments: list[str]) -> int:
             case ["pack", version]:
                 pack(version)
             case ["previous"]:
-                print(*releases()[0])
+                print(*releases()[0][:2])
             case _:
                 raise Refused(f"got {arguments}, want check VERSION, pack VERSION or previous")
     except Refused as refused:

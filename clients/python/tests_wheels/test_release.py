@@ -216,8 +216,7 @@ def test_a_release_is_refused(copy: Path, problem: str) -> None:
         main.write_text(main.read_text().replace(f'"{version}"', '"0.0.1"'))
         want = f"VERSION: got {version}, but the version in cmd/tensorcache/main.go is 0.0.1"
     else:
-        row = f"| {version} | `{head}` | 2026-01-01 |"
-        page.write_text(re.sub(r"(?m)^(\| --- .*)$", rf"\1\n{row}", page.read_text(), count=1))
+        record(page, f"| {version} | `{head}` | 2026-01-01 |")
         want = (
             rf"version {version} was released from commit {head[:12]} \(docs/releases.md\); raise "
             "the version, or check that commit out to build the release again"
@@ -231,6 +230,25 @@ def test_a_release_is_refused(copy: Path, problem: str) -> None:
     finally:
         git(copy, "reset", "--quiet", "--hard", head)
         git(copy, "clean", "--quiet", "--force", "-d")
+
+
+def test_a_release_that_is_not_made_yet_may_have_a_row(copy: Path) -> None:
+    version, head = version_of(copy), git(copy, "rev-parse", "HEAD").strip()
+    record(copy / "docs" / "releases.md", f"| {version} | `{head}` | not yet |")
+    commit_all(copy)
+    try:
+        check = [sys.executable, "release/release.py", "check", version]
+        assert run(*check, env=dict(os.environ), cwd=copy) == ""
+        assert previous_release(copy) == (version, head)
+    finally:
+        git(copy, "reset", "--quiet", "--hard", head)
+
+
+def record(page: Path, row: str) -> None:
+    """Write the first row of the table of releases."""
+    text = re.sub(r"(?m)^(\| --- .*)$", rf"\1\n{row}", page.read_text(), count=1)
+    assert row in text
+    page.write_text(text)
 
 
 def test_a_shallow_clone_says_what_it_lacks(copy: Path, tmp_path: Path) -> None:
