@@ -161,6 +161,8 @@ var allowed = map[string][]string{
 	"internal/storetest": {"store", "layout"},
 	// a client: it must not contain the daemon
 	"internal/control": {"internal/wire"},
+	// copies remote files for a load; it does not know the daemon
+	"internal/remote": {"internal/machine", "internal/origin", "internal/wire"},
 	// A client too: it finds the daemon as the command line does, maps files with the package that
 	// maps them, and has the types of columns, specs and cursors in its public names.
 	"clients/go": {"layout", "window", "sampler", "internal/control", "internal/gather",
@@ -177,7 +179,7 @@ var allowed = map[string][]string{
 	// the binary
 	"cmd/tensorcache": {"api", "store", "layout", "window", "sampler", "clients/go",
 		"internal/feed", "internal/ingest", "internal/jobs", "internal/machine", "internal/wire",
-		"internal/control", "internal/near"},
+		"internal/control", "internal/near", "internal/origin", "internal/remote"},
 }
 
 // libraries lists the packages that may import a library, besides tests.
