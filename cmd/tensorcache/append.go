@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/tensorcache/tensorcache/internal/origin"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -15,11 +16,12 @@ func newAppend(o *options) *cobra.Command {
 			"copied, and those of further files, which are read with the options " +
 			"of the first load. What was fitted stays. Files that it has already are passed over.",
 		Example: "  tensorcache append prices 2026-11.csv",
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if a.Sources, err = sourcePaths(args[1:]); err != nil {
-				return err
-			}
-			return o.loadAndPrint(cmd, args[0], "/append", a)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.loadSources(cmd, args[0], appendRoute, args[1:],
+				func(sources []string, origins origin.Files) any {
+					a.Sources, a.Origins = sources, origins
+					return a
+				})
 		},
 	}
 	cmd.Flags().BoolVar(&a.HashSources, "hash-sources", false,

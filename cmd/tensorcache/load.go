@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	tensorcache "github.com/tensorcache/tensorcache/clients/go"
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/origin"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -84,7 +84,8 @@ func newLoad(o *options) *cobra.Command {
 		Use: "load NAME SOURCE...", Short: "load columns of files as a dataset",
 		Args: cobra.MinimumNArgs(2),
 		Long: "Load reads files once into a new generation of a dataset. The same, unchanged " +
-			"files with the same options are a hit and cost nothing.",
+			"files with the same options are a hit and cost nothing. Of http and https URLs it " +
+			"copies the bytes that are needed.",
 		Example: "  tensorcache load etth1 ETTh1.csv --time date --scale standard --fit-rows " +
 			"0:8640",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -92,10 +93,11 @@ func newLoad(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if in.Sources, err = sourcePaths(args[1:]); err != nil {
-				return err
-			}
-			return o.loadAndPrint(cmd, args[0], loadRoute, in)
+			return o.loadSources(cmd, args[0], loadRoute, args[1:],
+				func(sources []string, origins origin.Files) any {
+					in.Sources, in.Origins = sources, origins
+					return in
+				})
 		},
 	}
 	f.add(cmd)
@@ -103,9 +105,6 @@ func newLoad(o *options) *cobra.Command {
 	f.addFiles(cmd)
 	return cmd
 }
-
-// urlPattern matches the scheme of a URL. One of one letter would be a drive of Windows.
-var urlPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+:/`)
 
 // sourcePaths returns the sources as absolute paths, because the daemon's working directory is
 // another. It expands a pattern that the shell has not expanded, unless a file has this name.
@@ -116,14 +115,6 @@ func sourcePaths(args []string) ([]string, error) {
 		abs, err := filepath.Abs(control.ExpandHome(arg))
 		if err != nil {
 			return nil, err
-		}
-		if _, err := os.Lstat(abs); err != nil && urlPattern.MatchString(arg) {
-			hint := "download it first, and load that file"
-			if strings.HasPrefix(arg, "file:") {
-				hint = "leave file:// out"
-			}
-			return nil, &tensorcache.Error{Type: tensorcache.SourceError, Hint: hint,
-				Detail: fmt.Sprintf("got the URL %q, want the path of a file", arg)}
 		}
 		if _, err := os.Lstat(abs); err == nil || !strings.ContainsAny(arg, "*?[") {
 			out = append(out, abs)
@@ -145,8 +136,11 @@ func sourcePaths(args []string) ([]string, error) {
 	return out, nil
 }
 
-// loadRoute is the route of a dataset that loads it.
-const loadRoute = "/load"
+// Routes of a dataset that load it and append to it.
+const (
+	loadRoute   = "/load"
+	appendRoute = "/append"
+)
 
 // loadAndPrint loads or appends files and prints the result.
 func (o *options) loadAndPrint(cmd *cobra.Command, name, route string, body any) error {

@@ -40,7 +40,6 @@ func (b *progressBar) show(j wire.Job) {
 	if b.out == nil {
 		return
 	}
-	filled := int(j.Progress * barWidth)
 	text := fmt.Sprintf("%s of %s rows", humanize.Comma(j.Rows), humanize.Comma(j.RowsTotal))
 	switch {
 	case j.State == wire.JobQueued:
@@ -51,8 +50,35 @@ func (b *progressBar) show(j wire.Job) {
 	if j.EtaS != nil {
 		text += ", " + formatRemaining(*j.EtaS)
 	}
-	fmt.Fprintf(b.out, "\r\x1b[K%s %-7s [%s%s] %3.0f %%  %s", j.Dataset, j.Phase,
-		strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), j.Progress*100, text)
+	b.draw(j.Dataset, j.Phase, j.Progress, text)
+}
+
+// fetchInterval is the time between two updates while bytes of URLs are copied.
+const fetchInterval = 100 * time.Millisecond
+
+// fetching returns a function that shows how many bytes of URLs were copied, nil if nothing is
+// shown.
+func (b *progressBar) fetching(dataset string) func(done, total int64) {
+	if b.out == nil {
+		return nil
+	}
+	var last time.Time
+	return func(done, total int64) {
+		if time.Since(last) < fetchInterval && done < total {
+			return
+		}
+		last = time.Now()
+		share := float64(done) / float64(max(total, 1))
+		b.draw(dataset, "fetch", share, humanize.IBytes(uint64(done))+" of "+
+			humanize.IBytes(uint64(total)))
+	}
+}
+
+// draw draws the line.
+func (b *progressBar) draw(dataset, phase string, share float64, text string) {
+	filled := int(share * barWidth)
+	fmt.Fprintf(b.out, "\r\x1b[K%s %-7s [%s%s] %3.0f %%  %s", dataset, phase,
+		strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), share*100, text)
 	b.isDrawn = true
 }
 

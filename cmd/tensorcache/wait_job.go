@@ -13,13 +13,17 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
+// jobMode returns the mode of connect for a job: a load makes the cache directory.
+func jobMode(route string) startMode {
+	if route == loadRoute {
+		return makeDirectory
+	}
+	return inDirectory
+}
+
 // runJob starts a job on a dataset and waits for its end.
 func (o *options) runJob(cmd *cobra.Command, name, route string, body any) (wire.Job, error) {
-	mode := inDirectory
-	if route == loadRoute {
-		mode = makeDirectory
-	}
-	c, err := o.connect(mode)
+	c, err := o.connect(jobMode(route))
 	if err != nil {
 		return wire.Job{}, err
 	}

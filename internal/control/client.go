@@ -80,6 +80,14 @@ func (c *Client) Put(ctx context.Context, path string, body, into any) error {
 	return c.do(ctx, http.MethodPut, path, body, into)
 }
 
+// Ranges asks which bytes of remote files that are not staged a load or an append reads. Body is
+// that of the load or the append.
+func (c *Client) Ranges(ctx context.Context, dataset string, isAppend bool,
+	body any) (answer wire.Ranges, err error) {
+	err = c.Post(ctx, Dataset(dataset, fmt.Sprintf("/ranges?append=%t", isAppend)), body, &answer)
+	return answer, err
+}
+
 // Dataset returns the path of a dataset, followed by rest.
 func Dataset(name, rest string) string { return "/v1/datasets/" + url.PathEscape(name) + rest }
 
