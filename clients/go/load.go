@@ -187,7 +187,11 @@ func absolutePaths(sources []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := os.Lstat(abs); err == nil || !strings.ContainsAny(source, "*?[") {
+		_, err = os.Lstat(abs)
+		if scheme, _, ok := strings.Cut(source, "://"); err != nil && ok && urlScheme(scheme) {
+			return nil, noURL(scheme)
+		}
+		if err == nil || !strings.ContainsAny(source, "*?[") {
 			out = append(out, abs)
 			continue
 		}
@@ -206,6 +210,28 @@ func absolutePaths(sources []string) ([]string, error) {
 		return nil, errorf(SourceError, "sources", "sources: got none, want at least one file")
 	}
 	return out, nil
+}
+
+// urlScheme reports whether a text can be the scheme of a URL.
+func urlScheme(text string) bool {
+	return len(text) > 1 && !strings.ContainsFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
+			!strings.ContainsRune("+.-", r)
+	})
+}
+
+// noURL returns the error for a URL, of which it quotes nothing that may be secret.
+func noURL(scheme string) *Error {
+	e := errorf(SourceError, "sources", "got a URL, %q, want the path of a file", scheme+"://…")
+	switch strings.ToLower(scheme) {
+	case "http", "https":
+		e.Hint = "tensorcache load NAME URL, on the command line, loads it"
+	case "file":
+		e.Hint = "leave file:// out"
+	default:
+		e.Hint = `Python loads it: cache.load("name", "` + scheme + `://…")`
+	}
+	return e
 }
 
 func noMatch(pattern string) *Error {

@@ -90,3 +90,24 @@ func TestWideTablesAndTimesInPartsAreReshaped(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestURLsAreRefusedWithoutTheirSecrets(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://user:secret@h/x.csv?secret": "tensorcache load NAME URL, on the command line, " +
+			"loads it",
+		"s3://secret/x.parquet": `Python loads it: cache.load("name", "s3://…")`,
+		"FILE:///secret":        "leave file:// out",
+	} {
+		_, err := absolutePaths([]string{url})
+		var e *Error
+		if !errors.As(err, &e) || e.Type != SourceError || e.Hint != want ||
+			strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: got %v", url, err)
+		}
+	}
+	for _, path := range []string{"a/b://c", "c:/x", "x y://z"} {
+		if _, err := absolutePaths([]string{path}); err != nil {
+			t.Errorf("%s: got %v, want a path", path, err)
+		}
+	}
+}
