@@ -83,8 +83,12 @@ func (c *Client) Put(ctx context.Context, path string, body, into any) error {
 // Ranges asks which bytes of remote files that are not staged a load or an append reads. Body is
 // that of the load or the append.
 func (c *Client) Ranges(ctx context.Context, dataset string, isAppend bool,
-	body any) (answer wire.Ranges, err error) {
-	err = c.Post(ctx, Dataset(dataset, fmt.Sprintf("/ranges?append=%t", isAppend)), body, &answer)
+	body any) (answer wire.MissingRanges, err error) {
+	route := "/ranges"
+	if isAppend {
+		route = "/ranges?of=append"
+	}
+	err = c.Post(ctx, Dataset(dataset, route), body, &answer)
 	return answer, err
 }
 

@@ -148,7 +148,7 @@ func (s *Staging) makeDirectory(parent string) error {
 	var random [4]byte
 	_, _ = rand.Read(random[:]) // never fails
 	name := fmt.Sprintf("staging-%d-%s", os.Getpid(), hex.EncodeToString(random[:]))
-	s.dir = filepath.Join(parent, "~new-"+name)
+	s.dir = filepath.Join(parent, "new-"+name)
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (s *Staging) makeDirectory(parent string) error {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
 		return fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
-	locked := filepath.Join(parent, "~"+name)
+	locked := filepath.Join(parent, name)
 	if err := os.Rename(s.dir, locked); err != nil {
 		return err
 	}

@@ -163,7 +163,7 @@ func TestDirectoryIsLockedAndPrivate(t *testing.T) {
 	if err != nil || st.Mode().Perm() != 0o700 {
 		t.Errorf("got %v, %v", st.Mode(), err)
 	}
-	if base := filepath.Base(s.dir); !strings.HasPrefix(base, "~staging-") {
+	if base := filepath.Base(s.dir); !strings.HasPrefix(base, "staging-") {
 		t.Errorf("got %s", base)
 	}
 }

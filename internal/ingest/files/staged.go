@@ -52,7 +52,7 @@ func (f *stagedFile) notStaged(r origin.Range) error {
 	return &loaderr.SourceError{
 		Path:   f.Path,
 		Reason: fmt.Sprintf("was read at bytes %d to %d, which are not staged", r[0], r[1]),
-		Hint:   "stage what the route `ranges` lists for these options, and load again",
+		Hint:   "stage what the daemon lists as missing for these options, and load again",
 	}
 }
 
