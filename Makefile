@@ -45,6 +45,10 @@ $(VENV)/release-tools: $(VENV)/made $(CLIENT)/requirements-release.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-release.txt
 	touch $@
 
+$(VENV)/remote-tools: $(VENV)/made $(CLIENT)/requirements-remote.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-remote.txt
+	touch $@
+
 .PHONY: build
 build: ## build bin/tensorcache
 	CGO_ENABLED=0 go build -trimpath -o bin/tensorcache ./cmd/tensorcache
@@ -131,6 +135,10 @@ test-adapters-all: test-adapters $(VENV)/framework-tools ## and with Accelerate,
 .PHONY: test-wheels
 test-wheels: $(VENV)/test-tools $(VENV)/release-tools ## make release, and what it makes as users install it; network for modules and numpy
 	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest -q tests_wheels
+
+.PHONY: test-remote
+test-remote: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/remote-tools ## loads of remote files, from moto's S3 server and a web server
+	$(PYTEST) tests_remote
 
 # CHROMIUM names another one than the first of chromium and chromium-browser that is found; FIREFOX,
 # another one than firefox-esr or firefox.

@@ -24,6 +24,7 @@ CALLS = {
     "keras": "tensorcache.keras.dataset(windows, batch_size=2)",
     "arrow": "cache.put('other', Table())",
     "plot": "windows.plot(0)",
+    "remote": "cache.load('other', 's3://bucket/x.parquet')",
 }
 
 SCRIPT = """

@@ -8,7 +8,7 @@ import pytest
 
 import tensorcache
 
-URLS = ["https://example.com/x.csv", "s3://bucket/x.parquet", "file:///tmp/x.csv", "hf://a/b.csv"]
+URLS = ["https:/example.com/x.csv", "file:///tmp/x.csv"]
 
 
 @pytest.mark.parametrize("url", URLS)
@@ -18,6 +18,13 @@ def test_a_url_is_named_as_one(cache: tensorcache.Cache, url: str) -> None:
             cache.load("frame", sources)
         assert caught.value.field == "sources"
         assert caught.value.hint
+
+
+def test_chained_protocols_are_refused(cache: tensorcache.Cache) -> None:
+    with pytest.raises(tensorcache.SourceError, match="got the URL") as caught:
+        cache.load("frame", "simplecache::s3://user:s3cr3t@bucket/x.csv")
+    assert "one protocol" in caught.value.hint
+    assert "s3cr3t" not in str(caught.value)
 
 
 def test_the_home_directory_is_found(

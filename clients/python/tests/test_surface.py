@@ -162,5 +162,5 @@ def test_the_client_works_without_docstrings() -> None:
 
 
 def test_every_option_of_a_load_is_sent() -> None:
-    sent = {*options.FIELDS, *recipe.READERS, "recipe", "progress"}
+    sent = {*options.FIELDS, *recipe.READERS, "recipe", "progress", "storage_options"}
     assert set(options.FILE_DEFAULTS) == sent, "what is in neither FIELDS nor READERS is ignored"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time as clock
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,10 +24,12 @@ from ._load.options import (
     load_options,
     no_file_options,
     no_files,
+    only_for_urls,
 )
-from ._load.paths import Source, absolute
+from ._load.paths import Source, absolute, listed_of, urls_of
 from ._load.put import is_columns, put
 from ._load.recipe import with_recipe
+from ._remote.load import staged
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -78,12 +81,17 @@ class Cache:
             name: the dataset's name: 1 to 100 of ``A-Z a-z 0-9 . _ -``.
             sources: a file, or several with the same columns, in order; a pattern like
                 ``"data/*.csv"``, or a folder: all files of one kind in it, by path. The columns of
-                folders ``key=value`` in that one are added. Arrays by column, a frame or a table
-                are put, as :meth:`put` does.
+                folders ``key=value`` in that one are added. Or URLs: ``s3://``, ``gs://``,
+                ``az://``, ``http://``, ``https://``, ``hf://`` and others that fsspec knows, of
+                which only the bytes that the load reads are fetched; patterns and folders too, but
+                not of web servers. Arrays by column, a frame or a table are put, as :meth:`put`
+                does.
             **options: of the load.
 
         Raises:
-            SourceError: a file cannot be read; the message names file, row and column.
+            SourceError: a file cannot be read, or a remote one changes while it is fetched; the
+                message names file, row and column.
+            MissingExtraError: the package for the protocol of a URL is not installed.
             NotFoundError: a column is in no file; the message lists near names.
             SpecError: an option is out of range or of a wrong type.
             ResourceError: the disk or memory does not suffice.
@@ -92,11 +100,32 @@ class Cache:
         if is_columns(sources):
             no_file_options(options)
             return self._put(name, sources, body)
-        display = display_of(options["progress"])
-        body["sources"] = absolute(sources)
-        control = self._server.control
-        route = f"/v1/datasets/{_checks.dataset_name(name)}/load"
-        done = run_job(control, route, body, display)
+        return self._read(
+            "load", name, sources, body, options["storage_options"], options["progress"]
+        )
+
+    def _read(
+        self,
+        verb: str,
+        name: str,
+        sources: Any,
+        body: dict[str, Any],
+        storage_options: Any,
+        progress: Progress | None,
+    ) -> Dataset:
+        """Load or append files with options as JSON, and open the new generation."""
+        control, display = self._server.control, display_of(progress)
+        name, listed = _checks.dataset_name(name), listed_of(sources)
+        urls = urls_of(listed)
+        with contextlib.ExitStack() as stack:
+            if urls:
+                body = stack.enter_context(
+                    staged(control, self.dir, name, verb, body, urls, storage_options, display)
+                )
+            else:
+                only_for_urls(storage_options)
+                body = {**body, "sources": absolute(listed)}
+            done = run_job(control, f"/v1/datasets/{name}/{verb}", body, display)
         return Dataset(self._server, name, int(done["generation"]))
 
     @takes(ARRAY_DEFAULTS, ArrayOptions)
@@ -137,6 +166,7 @@ class Cache:
         *,
         hash_sources: bool = False,
         progress: Progress | None = None,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> Dataset:
         """Append newer rows to a dataset as its next generation, and open that one.
 
@@ -152,6 +182,7 @@ class Cache:
             hash_sources: compare files by their content with those of the dataset, and store their
                 hashes.
             progress: as for :meth:`load`; not for arrays.
+            storage_options: as for :meth:`load`.
 
         Raises:
             NotFoundError: no dataset has the name.
@@ -163,13 +194,12 @@ class Cache:
         name = _checks.dataset_name(name)
         if is_columns(rows):
             no_files("hash_sources", hash_sources)
+            only_for_urls(storage_options)
             arrays: Any = rows
             done = put(self._server.feed_path, name, arrays, None, lambda: self.dataset(name).time)
-        else:
-            body = load_options({"hash_sources": hash_sources}) | {"sources": absolute(rows)}
-            control, display = self._server.control, display_of(progress)
-            done = run_job(control, f"/v1/datasets/{name}/append", body, display)
-        return Dataset(self._server, name, int(done["generation"]))
+            return Dataset(self._server, name, int(done["generation"]))
+        body = load_options({"hash_sources": hash_sources})
+        return self._read("append", name, rows, body, storage_options, progress)
 
     def dataset(self, name: str, generation: int = 0) -> Dataset:
         """Open a dataset.

@@ -109,7 +109,11 @@ class FileOptions(ArrayOptions, total=False):
             tqdm if that is installed, else as lines. None is yes in a terminal or a notebook. Or a
             function, called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``,
             ``bytes_total``, ``progress`` from 0 to 1, ``eta_s`` in seconds or None) whenever it
-            made progress, and once at its end.
+            made progress, and once at its end. While files are fetched, ``phase`` is ``"fetch"``,
+            and ``progress`` is that of fetching.
+        storage_options: for URLs, the options of fsspec's file system, such as ``key`` and
+            ``secret`` of S3 or ``headers`` of HTTP, as pandas takes them. They never leave this
+            process, but for the server.
     """
 
     columns: Sequence[str] | str | None
@@ -120,6 +124,7 @@ class FileOptions(ArrayOptions, total=False):
     time_format: str | None
     hash_sources: bool
     progress: Progress | None
+    storage_options: Mapping[str, Any] | None
 
 
 ARRAY_DEFAULTS: ArrayOptions = {
@@ -159,6 +164,7 @@ FILE_DEFAULTS: FileOptions = {
     "time_format": None,
     "hash_sources": False,
     "progress": None,
+    "storage_options": None,
 }
 
 FIELDS: dict[str, Callable[[str, Any], Any]] = {
@@ -194,7 +200,9 @@ def load_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-FILE_OPTIONS = FILE_DEFAULTS.keys() - ARRAY_DEFAULTS.keys() - {"columns", "progress"}
+FILE_OPTIONS = (
+    FILE_DEFAULTS.keys() - ARRAY_DEFAULTS.keys() - {"columns", "progress", "storage_options"}
+)
 """The options that say how files are read."""
 
 
@@ -202,6 +210,7 @@ def no_file_options(options: Mapping[str, Any]) -> None:
     """Refuse all options of files where arrays are given."""
     for field in sorted(FILE_OPTIONS):
         no_files(field, options[field])
+    only_for_urls(options["storage_options"])
 
 
 def no_files(field: str, value: Any) -> None:
@@ -209,4 +218,12 @@ def no_files(field: str, value: Any) -> None:
     if value not in (None, False):
         raise SpecError(
             f"{field}: got {value!r}, want it for files only, not for arrays", field=field
+        )
+
+
+def only_for_urls(storage_options: Any) -> None:
+    """Refuse options of file systems where no URL is given; the message has none of them."""
+    if storage_options is not None:
+        raise SpecError(
+            "storage_options: got no URL, want them for URLs only", field="storage_options"
         )

@@ -4,20 +4,48 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from .._errors import SourceError, SpecError
+from .._remote.urls import LOCAL, SCHEME, protocol_of, shown
 
 Source: TypeAlias = "str | os.PathLike[str]"
 
 
-def absolute(sources: Any) -> list[str]:
-    """Sources, or one, as absolute paths, because the daemon has another working directory."""
+def urls_of(sources: Any) -> list[str]:
+    """Sources, or one, as URLs of remote files; empty if they are local files.
+
+    Raises:
+        SourceError: some are remote, and others local.
+    """
+    listed = listed_of(sources)
+    urls = [source for source in listed if is_remote(source)]
+    if urls and len(urls) < len(listed):
+        raise SourceError(
+            "sources: got local files and URLs, want one kind",
+            field="sources",
+            hint="load one kind, and append the other",
+        )
+    return urls
+
+
+def is_remote(source: Any) -> bool:
+    """Whether a source is a URL that is fetched."""
+    if not isinstance(source, str) or "://" not in source or os.path.lexists(source):
+        return False
+    return protocol_of(source) not in ("", *LOCAL)
+
+
+def listed_of(sources: Any) -> list[Any]:
+    """Sources, or one, as a list."""
     one = isinstance(sources, (str, bytes, os.PathLike)) or not isinstance(sources, Iterable)
-    listed: list[Any] = [sources] if one else list(sources)
+    return [sources] if one else list(sources)
+
+
+def absolute(listed: list[Any]) -> list[str]:
+    """Sources as absolute paths, because the daemon has another working directory."""
     if not listed:
         raise SourceError("sources: got none, want at least one file", field="sources")
     paths = []
@@ -30,9 +58,6 @@ def absolute(sources: Any) -> list[str]:
     return paths
 
 
-URL = re.compile("([A-Za-z][A-Za-z0-9+.-]+):/")
-
-
 def expanded(source: Any) -> Any:
     """A path with the home directory in place of ``~``; other values are returned as they are.
 
@@ -43,13 +68,13 @@ def expanded(source: Any) -> Any:
         return source
     path = os.fspath(source)
     # pathlib makes one slash of two.
-    if URL.match(path) and not os.path.lexists(path):
+    if (SCHEME.match(path) or "://" in path) and not os.path.lexists(path):
         raise SourceError(
-            f'sources: got the URL "{path}", want the path of a file',
+            f'sources: got the URL "{shown(path)}", want the path of a file',
             field="sources",
             hint="leave file:// out"
-            if path.startswith("file:")
-            else "download it first, and load that file",
+            if protocol_of(path) in LOCAL
+            else "give a URL as text, with two slashes and one protocol",
         )
     return path if os.path.lexists(path) else os.path.expanduser(path)  # noqa: PTH111 - no error
 

@@ -39,8 +39,8 @@ def with_recipe(
             raise SpecError(
                 f"{field}: is in the recipe and in the call", field=field, hint="give it once"
             )
-        if field == "sources":
-            raise SpecError("recipe: sources are no part of it", field="recipe")
+        if field in ("sources", "origins", "storage_options"):
+            raise SpecError(f"recipe: {field} are no part of it", field="recipe")
         if field in ("columns", "item_id", "na") and isinstance(value, str):
             value = [value]
         options[field] = READERS.get(field, same)(field, value)

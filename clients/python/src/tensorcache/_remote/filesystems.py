@@ -1,0 +1,126 @@
+"""The file systems of fsspec for the protocols of URLs."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .._errors import MissingExtraError, SourceError, SpecError
+from . import requests
+from .urls import WEB, shown
+
+PACKAGES = {
+    "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs",
+    "abfss": "adlfs", "http": "aiohttp", "https": "aiohttp", "hf": "huggingface_hub",
+}  # fmt: skip
+"""The packages that protocols need besides fsspec."""
+
+EXTRA = ("fsspec", "aiohttp", "s3fs")
+"""What the extra ``remote`` installs."""
+
+KNOWN = "s3://, gs://, az://, http://, https:// or hf://"
+
+
+def filesystem_class(protocol: str, url: str) -> Any:
+    """The class of fsspec for a protocol.
+
+    Raises:
+        MissingExtraError: fsspec, or the package for this protocol, is not installed.
+        SourceError: fsspec does not know the protocol.
+    """
+    package = "fsspec"
+    try:
+        fsspec = importlib.import_module("fsspec")
+        importlib.import_module("fsspec.asyn")
+        package = PACKAGES.get(protocol, "")
+        if package and protocol not in fsspec.registry:
+            importlib.import_module(package)
+        return fsspec.get_filesystem_class(protocol)
+    except ImportError as error:
+        named = package or missing_package(error)
+        extra = 'pip install "tensorcache[remote]"'
+        raised = MissingExtraError(
+            f"{named or f'a package for {protocol}://'} is not installed",
+            hint=extra if named in EXTRA else f"pip install {named}" if named else "",
+        )
+        raised.name = named
+        raise raised from error
+    except ValueError:
+        problem = SourceError(
+            f'sources: got the URL "{shown(url)}", want the path of a file or a URL {KNOWN}',
+            field="sources",
+        )
+    raise problem
+
+
+def missing_package(error: BaseException | None) -> str:
+    """The top module that was not found."""
+    while error is not None:
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            return error.name.partition(".")[0]
+        error = error.__cause__
+    return ""
+
+
+class FileSystems:
+    """The file systems of one load; a context that closes their connections."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._options = options
+        self._made: dict[tuple[str, str], Any] = {}
+
+    def __enter__(self) -> FileSystems:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for (protocol, *_rest), filesystem in self._made.items():
+            session = getattr(filesystem, "_session", None)
+            if protocol in WEB and session is not None:
+                with contextlib.suppress(Exception):
+                    requests.on_loop(filesystem, session.close()).result(1.0)
+        self._made.clear()
+
+    def of(self, protocol: str, url: str) -> Any:
+        """The file system for a URL."""
+        made_by = filesystem_class(protocol, url)
+        from_url: dict[str, Any] = {} if protocol in WEB else made_by._get_kwargs_from_urls(url)
+        key = ("http" if protocol in WEB else protocol, repr(sorted(from_url.items())))
+        if key not in self._made:
+            options = {**from_url, **self._options}
+            if protocol in WEB:
+                options["client_kwargs"] = client_options(options.get("client_kwargs"))
+            self._made[key] = make(made_by, options)
+        return self._made[key]
+
+
+def make(made_by: Any, options: dict[str, Any]) -> Any:
+    """A file system with options.
+
+    Raises:
+        SpecError: it does not take the options; the message has none of their values.
+    """
+    try:
+        return made_by(**options, skip_instance_cache=True)
+    except Exception as error:  # noqa: BLE001 - of any library
+        name = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+        problem = SpecError(
+            f"storage_options: {made_by.__name__} of {made_by.__module__.partition('.')[0]} does "
+            f"not take {f'the key {name[1]}' if name else 'them'} ({type(error).__name__})",
+            field="storage_options",
+        )
+    raise problem
+
+
+def client_options(given: Any) -> dict[str, Any]:
+    """The options of a web client: bytes as they are sent, and a bound for silence."""
+    if given is not None and not isinstance(given, Mapping):
+        raise SpecError(
+            "storage_options: want a mapping for client_kwargs", field="storage_options"
+        )
+    aiohttp: Any = importlib.import_module("aiohttp")
+    seconds = requests.STALL_SECONDS
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=seconds, sock_read=seconds)
+    return {"timeout": timeout, **(given or {}), "auto_decompress": False}

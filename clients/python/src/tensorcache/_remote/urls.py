@@ -1,0 +1,57 @@
+"""URLs of remote sources, and what of them may be shown."""
+
+from __future__ import annotations
+
+import re
+
+SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):/")
+LOCAL = ("file", "local")
+WEB = ("http", "https")
+AZURE = ("az", "abfs", "abfss", "adl")
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:@\[\]]*)(:[0-9]*)?")
+BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
+
+
+def protocol_of(url: str) -> str:
+    """The protocol of a URL in lower case, or "" if the text is none."""
+    match = SCHEME.match(url)
+    return match[1].lower() if match else ""
+
+
+def shown(url: str) -> str:
+    """A URL as messages and manifests show it: without user, password, query and fragment.
+
+    What cannot be told from a password is left out too: the result may be the protocol alone.
+    """
+    protocol, _, rest = url.partition(":")
+    if not SCHEME.match(url):
+        return "…"
+    protocol = protocol.lower()
+    rest = rest.lstrip("/\\")
+    authority = re.split(r"[/\\?#]", rest, maxsplit=1)[0]
+    path = rest[len(authority) :]
+    user, at, host = authority.rpartition("@")
+    if protocol in AZURE and at and ":" not in user:
+        # az://container@account.host/path: what stands where others have a user is no secret.
+        path, at = f"/{user}{path}", ""
+    # A password may have a slash: "user:a/b@host". What a parser takes for the port is its start.
+    if not HOST.fullmatch(host) or ((":" in host or at) and "@" in path):
+        return f"{protocol}://…"
+    ends = "?#;" if protocol in WEB else "?#"
+    path = re.split(f"[{ends}]", path, maxsplit=1)[0]
+    return f"{protocol}://{escaped(host)}{escaped(BAD_PERCENT.sub('%25', path))}"
+
+
+def object_url(protocol: str, path: str) -> str:
+    """The URL of a path of a file system, whose names may have any characters."""
+    path = path.lstrip("/").replace("%", "%25").replace("?", "%3F").replace("#", "%23")
+    host, slash, rest = path.partition("/")
+    return f"{protocol}://{escaped(host.replace('@', '%40'))}{slash}{escaped(rest)}"
+
+
+def escaped(text: str) -> str:
+    """A text with its control characters percent-encoded."""
+    return "".join(
+        c if c.isprintable() else "".join(f"%{b:02X}" for b in c.encode("utf-8", "replace"))
+        for c in text
+    )

@@ -1,0 +1,69 @@
+"""No message shows what of a URL may be secret, and every shown URL is one the daemon takes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tensorcache._remote.urls import object_url, shown
+
+SECRET = "s3cr3t"
+
+CASES = {
+    "https://host/x.csv": "https://host/x.csv",
+    "HTTPS://host:8443/a/b%20c.csv": "https://host:8443/a/b%20c.csv",
+    f"https://user:{SECRET}@host/x.csv": "https://host/x.csv",
+    f"https://{SECRET}@host/x.csv?v=1": "https://host/x.csv",
+    f"https://user:a@{SECRET}@host/x": "https://host/x",
+    f"https://host/x?token={SECRET}#{SECRET}": "https://host/x",
+    f"https://host/x#{SECRET}?y": "https://host/x",
+    f"https://host?{SECRET}": "https://host",
+    f"https://host/x;jsessionid={SECRET}": "https://host/x",
+    f"https://user:p/{SECRET}@host/x": "https://…",
+    f"https://user:12/{SECRET}@host/x": "https://…",
+    f"https://user:12?{SECRET}@host/x": "https://…",
+    f"https://user:p?{SECRET}@host/x": "https://…",
+    f"https://user:p#{SECRET}@host/x": "https://…",
+    f"https:\\\\user:{SECRET}@host\\x": "…",
+    f"https:/user:{SECRET}@host/x": "https://host/x",
+    f"https:////user:{SECRET}@host/x": "https://host/x",
+    f"https://user:{SECRET} @host/x": "https://host/x",
+    "https://[::1]:80/x": "https://[::1]:80/x",
+    "https://unpkg.com/pkg@1.0/x.csv": "https://unpkg.com/pkg@1.0/x.csv",
+    "hf://datasets/org/name@main/x.parquet": "hf://datasets/org/name@main/x.parquet",
+    "abfs://box@account.dfs.core.windows.net/a": "abfs://account.dfs.core.windows.net/box/a",
+    "s3://b/x;y.parquet": "s3://b/x;y.parquet",
+    "https://host/a\nb\x1b[2J": "https://host/a%0Ab%1B[2J",
+    "https://host/50%": "https://host/50%25",
+    f"simplecache::https://user:{SECRET}@host/x": "…",
+    SECRET: "…",
+    "": "…",
+}
+
+
+@pytest.mark.parametrize("url", CASES)
+def test_a_shown_url_has_no_secret(url: str) -> None:
+    assert shown(url) == CASES[url]
+    assert SECRET not in shown(url)
+
+
+@given(
+    st.sampled_from(["http", "https", "s3", "hf"]),
+    st.text("ab:@/?#;%\\ .[]", max_size=12),
+    st.text("ab:@/?#;%\\ .[]", max_size=12),
+)
+def test_a_password_or_query_is_never_shown(protocol: str, before: str, after: str) -> None:
+    assert SECRET not in shown(f"{protocol}://user:{SECRET}@host/x")
+    assert SECRET not in shown(f"{protocol}://{before}?{SECRET}{after}")
+    assert SECRET not in shown(f"{protocol}://{before}#{SECRET}{after}")
+    assert SECRET not in shown(f"{protocol}://user:{SECRET}{after}@host")
+    assert SECRET not in shown(f"{protocol}://user:{before}{SECRET}@host/{after}")
+
+
+@given(st.text(min_size=1), st.text())
+def test_names_of_objects_differ_in_their_urls(a: str, b: str) -> None:
+    names = {a.lstrip("/"), b.lstrip("/")}
+    urls = {object_url("s3", f"bucket/{name}") for name in names}
+    assert len(urls) == len({n.encode("utf-8", "replace") for n in names})
+    assert not any(set("?#") & set(url) for url in urls)

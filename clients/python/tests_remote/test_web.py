@@ -1,0 +1,269 @@
+"""Web servers, good and bad: the staged bytes are those of the file, or the load is refused."""
+
+from __future__ import annotations
+
+import random
+import re
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stager import staged_bytes, staging, with_holes
+from web_server import WebServer
+
+import tensorcache
+from tensorcache._remote import fetch, requests
+
+CONTENT = random.Random(7).randbytes(5_000_000)
+READS = [(1_000_000, 1_100_000), (3_000_000, 3_000_001), (3_010_000, 3_500_000)]
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    """A cache directory without a daemon."""
+    return tmp_path
+
+
+def stage(home: Path, urls: list[str], **options: Any) -> None:
+    with staging(home, urls, **options):
+        pass
+
+
+def refused(home: Path, url: str, **options: Any) -> str:
+    with pytest.raises(tensorcache.TensorcacheError) as caught:
+        stage(home, [url], **options)
+    assert "?" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_only_the_ranges_are_fetched(one: Path, web: WebServer) -> None:
+    url = web.add("/a/x.bin", CONTENT)
+    with staging(one, [url], READS) as body:
+        (origin,) = body["origins"]
+        assert staged_bytes(body) == [with_holes(CONTENT, origin["ranges"])]
+        assert all(
+            any(a <= start and end <= b for a, b in origin["ranges"]) for start, end in READS
+        )
+    assert web.sent <= sum(b - a for a, b in READS) + (150 << 10)
+    assert origin["url"] == url
+    assert (origin["etag"], origin["size"]) == ('"a"', len(CONTENT))
+    assert origin["mtime"] == "2026-06-01T10:00:00Z"
+    assert Path(origin["path"]).name == "x.bin"
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [
+        {},
+        {"ranges": False},
+        {"etag": False},
+        {"etag": False, "modified": False},
+        {"ranges": False, "length": False},
+        {"pause": 0.01},
+        {"status": 500, "times": 2},
+        {"status": 429, "times": 2},
+        {"cut": 70_000, "times": 2},
+        {"ranges": False, "cut": 70_000, "times": 2},
+        {"ranges": False, "length": False, "cut": 70_000, "times": 3},
+        {"ranges_until": 3},
+        {"encoding": "identity"},
+    ],
+    ids=str,
+)
+def test_the_whole_file_is_staged(one: Path, web: WebServer, mode: dict[str, Any]) -> None:
+    url = web.add("/x.bin", CONTENT, **mode)
+    with staging(one, [url]) as body:
+        assert staged_bytes(body) == [CONTENT]
+        assert body["origins"][0]["ranges"] == [[0, len(CONTENT)]]
+
+
+@pytest.mark.parametrize(
+    ("mode", "message"),
+    [
+        ({"status": 404}, "not found (status 404)\nhint: check the URL"),
+        ({"status": 410}, "not found (status 410)"),
+        ({"status": 401}, "access is denied (status 401)\nhint: give the server's credentials"),
+        ({"status": 403}, "access is denied (status 403)"),
+        ({"status": 500}, "answered with status 500"),
+        ({"status": 503}, "answered with status 503"),
+        ({"status": 304}, "answered with status 304"),
+        ({"cut": 70_000}, "ended its answer too early"),
+        ({"cut": 70_000, "ranges": False}, "ended its answer too early"),
+        ({"cut": 70_000, "ranges": False, "length": False}, "ended its answer too early"),
+        ({"shift": 1}, "ranges without the size"),
+        ({"length": False, "chunked": False, "ranges": False}, "names no size"),
+        ({"encoding": "gzip"}, "compressed (Content-Encoding: 'gzip')"),
+        ({"encoding": "gzip", "ranges": False}, "compressed (Content-Encoding: 'gzip')"),
+        ({"change_after": 3}, "the file changed while it was fetched"),
+        ({"change_after": 3, "etag": False}, "the file changed while it was fetched"),
+        ({"change_after": 1, "ranges": False}, "the file changed while it was fetched"),
+        ({"change_after": 2, "ranges": False}, "the file changed while it was fetched"),
+    ],
+    ids=str,
+)
+def test_a_bad_server_is_refused(
+    one: Path, web: WebServer, mode: dict[str, Any], message: str
+) -> None:
+    url = web.add("/x.bin", CONTENT, **mode)
+    text = refused(one, f"{url}?token=s3cr3t")
+    assert message in text
+    assert url in text
+    assert "s3cr3t" not in text
+
+
+def test_a_range_that_lies_elsewhere_is_refused(one: Path, web: WebServer) -> None:
+    url = web.add("/x.bin", CONTENT)
+
+    class Shifted(dict[str, int]):
+        def get(self, key: str, default: Any = None) -> Any:
+            count = super().get(key, default)
+            web.modes[key].shift = int(count > 0)
+            return count
+
+    web.counts = Shifted()
+    assert "sent another range" in refused(one, url)
+
+
+@pytest.mark.parametrize("mode", [{}, {"ranges": False}, {"ranges": False, "length": False}])
+def test_a_link_that_stops_is_refused_in_time(
+    one: Path, web: WebServer, mode: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "STALL_SECONDS", 0.3)
+    url = web.add("/x.bin", CONTENT, stop=100_000, **mode)
+    assert "the server sent nothing" in refused(one, url)
+    size = 10 << 30
+    web.modes["/x.bin"] = type(web.modes["/x.bin"])(stop=100_000)
+    web.files["/x.bin"] = Huge(size)
+    assert "the server sent nothing" in refused(one, url)
+
+
+class Huge(bytes):
+    """A file of 10 GB, of which only what is sent is in memory."""
+
+    def __new__(cls, size: int) -> Huge:
+        made = super().__new__(cls)
+        made.size = size
+        return made
+
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, key: Any) -> bytes:
+        start, end, _ = key.indices(self.size)
+        return bytes(min(end - start, 8 << 20))
+
+
+def test_a_disk_without_room_is_refused_before_fetching(
+    one: Path, web: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = web.add("/x.bin", b"")
+    web.files["/x.bin"] = Huge(1 << 50)
+    with pytest.raises(tensorcache.ResourceError, match=r"need .* bytes .* are free|too large"):
+        stage(one, [url])
+    assert web.sent < 100
+
+
+def test_redirects_are_followed_without_the_credentials(one: Path, web: WebServer) -> None:
+    url = web.add("/x.bin", CONTENT)
+    web.add("/there", b"", location=web.url("/x.bin", "localhost"))
+    options = {"headers": {"Authorization": "Bearer s3cr3t"}}
+    with staging(one, [web.url("/there?token=s3cr3t")], options=options) as body:
+        assert staged_bytes(body) == [CONTENT]
+        assert body["origins"][0]["url"] == web.url("/there")
+    assert {s.get("Authorization") for s in web.seen if "there" in s["path"]} == {"Bearer s3cr3t"}
+    assert {s.get("Authorization") for s in web.seen if "x.bin" in s["path"]} == {None}
+    web.add("/circle", b"", location=web.url("/circle"))
+    assert "TooManyRedirects" in refused(one, web.url("/circle"))
+    del url
+
+
+def test_credentials_reach_the_server_and_nothing_else(one: Path, web: WebServer) -> None:
+    header = {"Authorization": "Basic dXNlcjpzM2NyM3Q="}
+    url = web.add("/x.bin", CONTENT, headers=header)
+    for given, options in (
+        (url.replace("//", "//user:s3cr3t@"), {}),
+        (url, {"headers": header}),
+        (url, {"client_kwargs": {"headers": header}}),
+    ):
+        with staging(one, [given], options=options) as body:
+            assert staged_bytes(body) == [CONTENT]
+            assert body["origins"][0]["url"] == url
+            assert "s3cr3t" not in repr(body)
+    wrong = url.replace("//", f"//user:{'wr0ng'}@") + f"?key={'wr0ng'}"
+    with pytest.raises(tensorcache.SourceError, match="access is denied") as caught:
+        stage(one, [wrong])
+    error: BaseException = caught.value
+    traced = [line for line in traceback.format_exception(error) if 'f"//user' not in line]
+    assert "wr0ng" not in "".join(traced)
+    while error.__context__ is not None:
+        error = error.__context__
+        assert "wr0ng" not in repr(error)
+
+
+def test_no_more_than_a_bound_is_in_memory(
+    one: Path, web: WebServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "QUICK", 60.0)
+    limits: list[int] = []
+    weights: list[int] = []
+    answers = requests.answers
+
+    def watched(made: Any, limit: Any = lambda: 0) -> Any:
+        def each() -> Any:
+            for request in made:
+                weights.append(request.weight)
+                yield request
+
+        for answer in answers(each(), limit):
+            limits.append(limit())
+            yield answer
+
+    monkeypatch.setattr(requests, "answers", watched)
+    content = CONTENT * 20
+    url = web.add("/x.bin", content)
+    with staging(one, [url]) as body:
+        assert staged_bytes(body) == [content]
+    assert max(weights) <= 8 << 20
+    assert max(limits) <= 32 << 20
+
+
+def test_a_server_that_is_not_there_is_named(one: Path) -> None:
+    text = refused(one, "http://127.0.0.1:1/x.csv?token=s3cr3t")
+    assert text.startswith('"http://127.0.0.1:1/x.csv": cannot be read: Connection refused')
+
+
+def test_options_are_refused_without_their_values(one: Path, web: WebServer) -> None:
+    url = web.add("/x.bin", b"x")
+    for options, message in (
+        ("s3cr3t", "got str, want a mapping"),
+        ({1: "s3cr3t"}, "got dict, want a mapping"),
+        ({"client_kwargs": "s3cr3t"}, "want a mapping for client_kwargs"),
+    ):
+        with pytest.raises(tensorcache.SpecError, match=message) as caught:
+            stage(one, [url], options=options)
+        assert caught.value.field == "storage_options"
+        assert "s3cr3t" not in str(caught.value)
+    with pytest.raises(tensorcache.SpecError, match=re.escape("URLs of http and memory")):
+        stage(one, [url, "memory://x"], options={"a": 1})
+
+
+def test_what_fetching_shows_rises_to_all(one: Path, web: WebServer) -> None:
+    steps: list[dict[str, Any]] = []
+    with staging(one, [web.add("/x.bin", CONTENT)], READS, display=steps.append):
+        pass
+    assert {step["phase"] for step in steps} == {"fetch"}
+    assert [step["bytes"] for step in steps] == sorted(step["bytes"] for step in steps)
+    assert steps[-1]["bytes"] == steps[-1]["bytes_total"] > 0
+    assert steps[-1]["progress"] == 1.0
+
+
+def test_an_interrupt_leaves_nothing(one: Path, web: WebServer) -> None:
+    def stop(job: dict[str, Any]) -> None:
+        if job["bytes"] > 1_000_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stage(one, [web.add("/x.bin", CONTENT, pause=0.01)], display=stop)
