@@ -36,8 +36,8 @@ def test_connect_warns_of_an_older_daemon_and_uses_it(
     assert str(caught[0].message) == (
         f'the daemon of "{home}" is tensorcache {version}, this client {tensorcache.__version__}: '
         "it was started before the upgrade, and goes on\n"
-        "hint: tensorcache stop --when-idle ends it once no trainer needs it, and the next client "
-        "starts the new one"
+        "hint: end it with tensorcache stop when no trainer needs it; the next client starts the "
+        "new one"
     )
     assert caught[0].filename == __file__
     assert cache.datasets() == []

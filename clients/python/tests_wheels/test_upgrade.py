@@ -86,8 +86,8 @@ def test_trainers_go_on_and_the_next_client_says_how_to_change_over(
             f"{release.version} 17420 1\n"
             f'the daemon of "{venv.env["TENSORCACHE_DIR"]}" is tensorcache {old}, this client '
             f"{release.version}: it was started before the upgrade, and goes on\n"
-            "hint: tensorcache stop --when-idle ends it once no trainer needs it, and the next "
-            "client starts the new one\n"
+            "hint: end it with tensorcache stop when no trainer needs it; the next client starts "
+            "the new one\n"
         )
         doctor = venv.run("tensorcache", "doctor")
         assert f"tensorcache {old} runs (pid " in doctor

@@ -68,8 +68,8 @@ def warn_of_older(address: Address, directory: str) -> None:
         warnings.warn(
             f'the daemon of "{directory}" is tensorcache {address.version}, this client '
             f"{__version__}: it was started before the upgrade, and goes on\n"
-            "hint: tensorcache stop --when-idle ends it once no trainer needs it, and the next "
-            "client starts the new one",
+            "hint: end it with tensorcache stop when no trainer needs it; the next client starts "
+            "the new one",
             UserWarning,
             stacklevel=callers_level(),
         )
