@@ -32,6 +32,9 @@ func (i *identity) mtime() *string {
 func (s *Staging) describe(ctx context.Context, f *file) error {
 	return s.retried(ctx, func() (bool, error) {
 		res, err := s.send(ctx, http.MethodHead, f, nil)
+		if _, again := err.(retryError); again { // some servers end the connection
+			return false, s.describeByGet(ctx, f)
+		}
 		if err != nil {
 			return false, err
 		}

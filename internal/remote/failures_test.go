@@ -53,6 +53,14 @@ func TestServersThatBehaveWell(t *testing.T) {
 				return r.Method == http.MethodHead && status(405)(w, r, 0)
 			}
 		}, 0},
+		{"HEAD is cut off", func(s *server) {
+			s.change = func(_ http.ResponseWriter, r *http.Request, _ int) bool {
+				if r.Method == http.MethodHead {
+					panic(http.ErrAbortHandler)
+				}
+				return false
+			}
+		}, 2},
 		{"no ranges and no HEAD", func(s *server) {
 			s.change = func(w http.ResponseWriter, r *http.Request, n int) bool {
 				return r.Method == http.MethodHead && status(403)(w, r, 0) || s.noRanges(w, r, n)

@@ -38,9 +38,12 @@ func Shown(text string) string {
 func parse(text string) (url, error) {
 	u, err := neturl.Parse(text)
 	if err != nil || !Is(text) || u.Hostname() == "" {
-		return url{}, wire.NewProblem(wire.SourceError,
-			"got the URL %q, want one as https://host/prices.parquet", Shown(text)).
-			WithHint("write characters such as spaces and @ of a user or a password as %%20 and %%40")
+		p := wire.NewProblem(wire.SourceError,
+			"got the URL %q, want one as https://host/prices.parquet", Shown(text))
+		if err != nil {
+			return url{}, p.WithHint("write spaces as %%20, and @ of a user or a password as %%40")
+		}
+		return url{}, p.WithHint("name the host after https://")
 	}
 	out := url{user: u.User}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
