@@ -16,7 +16,13 @@ type identity struct {
 	size     int64   // -1 if the server does not tell
 	etag     *string // nil if the server sends none
 	modified string  // the header Last-Modified
+	// settled is true if a further change would change modified, which has whole seconds.
+	settled bool
 }
+
+// settledAfter is the time between the last change of a file and an answer below which the file may
+// change again with the same Last-Modified.
+const settledAfter = 2 * time.Second
 
 // mtime returns the time of the last change in RFC 3339, nil if the server does not tell it.
 func (i *identity) mtime() *string {
@@ -26,6 +32,15 @@ func (i *identity) mtime() *string {
 	}
 	text := t.UTC().Format(time.RFC3339)
 	return &text
+}
+
+// comparedTime returns the time of the last change, nil if it does not tell two versions apart. The
+// manifest has no query, so two answers of one script have the same URL there.
+func (f *file) comparedTime() *string {
+	if !f.settled || f.request.RawQuery != "" {
+		return nil
+	}
+	return f.mtime()
 }
 
 // describe asks the server for the identity of a file.
@@ -85,6 +100,9 @@ func (f *file) describeBy(res *answer, size int64) {
 	if etag := res.Header.Get("ETag"); etag != "" {
 		f.etag = &etag
 	}
+	changed, err1 := http.ParseTime(f.modified)
+	now, err2 := http.ParseTime(res.Header.Get("Date"))
+	f.settled = err1 == nil && err2 == nil && now.Sub(changed) >= settledAfter
 	f.oneRequest = size < 0 || f.etag == nil && f.mtime() == nil ||
 		strings.EqualFold(res.Header.Get("Accept-Ranges"), "none")
 }

@@ -205,7 +205,7 @@ func (s *Staging) Origins() origin.Files {
 	out := make(origin.Files, len(s.files))
 	for i, f := range s.files {
 		out[i] = origin.File{Path: f.path, URL: f.public, ETag: f.etag, Size: f.size,
-			Mtime: f.mtime(), Ranges: slices.Clone(f.staged)}
+			Mtime: f.comparedTime(), Ranges: slices.Clone(f.staged)}
 		if out[i].Ranges == nil {
 			out[i].Ranges = origin.Ranges{} // nil would be all of it
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,6 +120,34 @@ func TestOnlyWantedRangesAreFetched(t *testing.T) {
 	}
 	if srv.sent.Load() != 40*mib {
 		t.Errorf("the server sent %d bytes, want each byte once", srv.sent.Load())
+	}
+}
+
+// TestTimesThatDoNotTellVersionsApart: a load that compares them would be a wrong hit.
+func TestTimesThatDoNotTellVersionsApart(t *testing.T) {
+	for _, c := range []struct {
+		name, query string
+		age         time.Duration
+		want        bool
+	}{
+		{"old", "", time.Hour, true},
+		{"another answer of one script", "?id=1", time.Hour, false},
+		{"changed in this second", "", 0, false},
+	} {
+		srv := newServer(t, 100)
+		srv.etag = ""
+		srv.change = func(w http.ResponseWriter, _ *http.Request, _ int) bool {
+			at := time.Now().Add(-c.age)
+			w.Header().Set("Last-Modified", at.UTC().Format(http.TimeFormat))
+			return false
+		}
+		s, err := stage(t, quick, srv.URL+"/a.csv"+c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Origins()[0].Mtime; (got != nil) != c.want {
+			t.Errorf("%s: the origin has the time %v, want one: %v", c.name, got, c.want)
+		}
 	}
 }
 
