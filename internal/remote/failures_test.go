@@ -118,18 +118,6 @@ func TestServersThatBehaveWell(t *testing.T) {
 				return false
 			})
 		}, 1},
-		{"slow", func(s *server) {
-			s.change = onGet(func(w http.ResponseWriter, r *http.Request, _ int) bool {
-				w.Header().Set("ETag", s.etag)
-				w.Header().Set("Content-Length", fmt.Sprint(len(s.data)))
-				for i := range 10 {
-					time.Sleep(quick.Silence / 5) // together longer than the bound
-					_, _ = w.Write(s.data[i*len(s.data)/10 : (i+1)*len(s.data)/10])
-					_ = http.NewResponseController(w).Flush()
-				}
-				return true
-			})
-		}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			srv := newServer(t, mib)
@@ -302,7 +290,11 @@ func TestServersThatBehaveBadly(t *testing.T) {
 			srv := newServer(t, 3*mib)
 			c.change(srv)
 			url := strings.Replace(srv.URL, "//", "//user:secret@", 1) + "/x.csv?key=secret#secret"
-			s, err := stage(t, quick, url)
+			o := quick
+			if strings.HasPrefix(c.name, "silent") {
+				o = impatient
+			}
+			s, err := stage(t, o, url)
 			if err == nil {
 				err = s.Fetch(t.Context(), []origin.Missing{
 					{Path: s.Sources()[0], Ranges: origin.Ranges{{mib, mib + 100}}}})
@@ -323,6 +315,28 @@ func TestServersThatBehaveBadly(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSlowServerIsRead checks that the bound is for the time between bytes.
+func TestSlowServerIsRead(t *testing.T) {
+	srv := newServer(t, 10)
+	o := quick
+	o.Silence = 2 * time.Second
+	srv.change = onGet(func(w http.ResponseWriter, _ *http.Request, _ int) bool {
+		w.Header().Set("ETag", srv.etag)
+		w.Header().Set("Content-Length", "10")
+		for i := range srv.data { // together longer than the bound
+			time.Sleep(o.Silence / 8)
+			_, _ = w.Write(srv.data[i : i+1])
+			_ = http.NewResponseController(w).Flush()
+		}
+		return true
+	})
+	s, err := fetch(t, o, srv.URL+"/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkCopy(t, s, srv.data)
 }
 
 func TestUnreachableServer(t *testing.T) {

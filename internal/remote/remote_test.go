@@ -19,8 +19,11 @@ import (
 
 const mib = 1 << 20
 
-// quick are options for tests.
-var quick = Options{Silence: 300 * time.Millisecond, Pause: time.Millisecond}
+// quick are options for tests. A busy machine may be silent for seconds.
+var quick = Options{Silence: time.Minute, Pause: time.Millisecond}
+
+// impatient are options for servers that are silent.
+var impatient = Options{Silence: 300 * time.Millisecond, Pause: time.Millisecond}
 
 // cacheDir returns a cache directory, and checks at the end that nothing is left in it.
 func cacheDir(t *testing.T) string {
@@ -202,7 +205,6 @@ func TestCancelledFetchLeavesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o := quick
-	o.Silence = time.Minute
 	o.Progress = func(int64, int64) { cancel() }
 	dir := cacheDir(t)
 	s, err := Stage(ctx, dir, []string{srv.URL + "/x"}, o)
