@@ -82,9 +82,9 @@ wheels: $(VENV)/release-tools ## dist/: wheels for Linux and macOS, and the sour
 
 .PHONY: release
 release: $(VENV)/release-tools ## dist/: all files of release VERSION=x.y.z; docs/releases.md says how one is made
-	$(PY) release/release.py check "$(VERSION)"
+	$(PY) internal/release/release.py check "$(VERSION)"
 	$(MAKE) wheels
-	$(PY) release/release.py pack "$(VERSION)"
+	$(PY) internal/release/release.py pack "$(VERSION)"
 
 .PHONY: lint
 lint: lint-go lint-python lint-workflows ## run the linters
@@ -104,7 +104,7 @@ lint-go: ## gofmt, vet (Linux and macOS), staticcheck
 
 .PHONY: lint-python
 lint-python: $(VENV)/test-tools ## ruff, mypy strict
-	cd $(CLIENT) && ../../$(VENV)/bin/ruff check . ../../examples ../../bench ../../docs && ../../$(VENV)/bin/ruff format --check . ../../examples ../../bench ../../docs
+	cd $(CLIENT) && ../../$(VENV)/bin/ruff check . ../../examples ../../bench ../../docs ../../internal/release && ../../$(VENV)/bin/ruff format --check . ../../examples ../../bench ../../docs ../../internal/release
 	cd $(CLIENT) && ../../$(VENV)/bin/mypy
 
 .PHONY: test-go

@@ -169,7 +169,11 @@ def git(folder: Path, *words: str, date: str = "") -> str:
 def previous_release(repository: Path) -> tuple[str, str]:
     """Version and commit of the newest release; fails if this clone does not have the commit."""
     listed = run(
-        sys.executable, "release/release.py", "previous", env=dict(os.environ), cwd=repository
+        sys.executable,
+        "internal/release/release.py",
+        "previous",
+        env=dict(os.environ),
+        cwd=repository,
     )
     version, revision = listed.split()
     known = subprocess.run(

@@ -48,7 +48,7 @@ def go(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Iterator[d
         *["go", "run", "./modproxy", "-repository", release.sources, "-commit", "HEAD"],
         *["-version", f"v{release.version}", "-out", folder / "proxy"],
         env=dict(os.environ),
-        cwd=REPOSITORY / "release",
+        cwd=REPOSITORY / "internal" / "release",
     )
     # A module cache of its own: the release must not stay in this machine's.
     fetched = Path(env["GOMODCACHE"], "cache", "download")
@@ -100,4 +100,4 @@ def test_the_modules_zip_has_what_git_has_of_the_module(
     known = set(git(release.sources, "ls-files").splitlines())
     left_out = known - found
     assert found <= known
-    assert all(name.startswith("release/") for name in left_out), left_out
+    assert all(name.startswith("internal/release/") for name in left_out), left_out

@@ -224,7 +224,7 @@ def test_a_release_is_refused(copy: Path, problem: str) -> None:
     if problem in ("no entry", "unreleased", "go", "older"):
         commit_all(copy)
     try:
-        check = [sys.executable, "release/release.py", "check", version]
+        check = [sys.executable, "internal/release/release.py", "check", version]
         said = run(*check, env=dict(os.environ), cwd=copy, fails=True)
         assert re.fullmatch(f"release: {want}\n", said), said
     finally:
@@ -237,7 +237,7 @@ def test_a_release_that_is_not_made_yet_may_have_a_row(copy: Path) -> None:
     record(copy / "docs" / "releases.md", f"| {version} | `{head}` | not yet |")
     commit_all(copy)
     try:
-        check = [sys.executable, "release/release.py", "check", version]
+        check = [sys.executable, "internal/release/release.py", "check", version]
         assert run(*check, env=dict(os.environ), cwd=copy) == ""
         assert previous_release(copy) == (version, head)
     finally:

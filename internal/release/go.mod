@@ -1,4 +1,4 @@
-module github.com/tensorcache/tensorcache/release
+module github.com/tensorcache/tensorcache/internal/release
 
 go 1.26.0
 

@@ -1,8 +1,8 @@
 """Checks a release, and packs what ``make wheels`` built into the rest of it.
 
-    python release/release.py check VERSION    refuse a release that does not fit the sources
-    python release/release.py pack VERSION     binaries, image, notes and checksums, from dist/
-    python release/release.py previous         version and commit of the newest release
+    release.py check VERSION    refuse a release that does not fit the sources
+    release.py pack VERSION     binaries, image, notes and checksums, from dist/
+    release.py previous         version and commit of the newest release
 
 docs/releases.md describes how a release is made.
 """
@@ -21,7 +21,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+REPOSITORY = Path(__file__).resolve().parents[2]
 DIST = REPOSITORY / "dist"
 NOT_YET = "not yet"  # in place of a date: what tests take for a release that is still to be made
 LICENSES = "THIRD_PARTY_LICENSES.txt"
@@ -144,7 +144,7 @@ def pack_image(version: str, platforms: dict[str, dict[str, bytes]], epoch: int)
                 for file in ("LICENSE", LICENSES, "tensorcache"):
                     (folder / file).write_bytes(files[file])
                 image.append(f"{machine}={folder}")
-        subprocess.run(["go", "run", "./image", *image], cwd=REPOSITORY / "release", check=True)
+        subprocess.run(["go", "run", "./image", *image], cwd=Path(__file__).parent, check=True)
 
 
 def git(*arguments: str) -> str:
