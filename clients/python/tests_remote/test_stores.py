@@ -26,7 +26,7 @@ READS = [(1_000_000, 1_100_000)]
 class Memory(MemoryFileSystem):
     """Files in memory with what stores say of theirs."""
 
-    protocol = ("az", "gs")
+    protocol = ("az", "gs", "hf")
     store: dict[str, Any] = {}  # noqa: RUF012 - as its parent's
     pseudo_dirs = [""]  # noqa: RUF012
     cachable = False
@@ -35,9 +35,7 @@ class Memory(MemoryFileSystem):
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> str:
-        stripped: str = super()._strip_protocol(
-            str(path).removeprefix("az://").removeprefix("gs://")
-        )
+        stripped: str = super()._strip_protocol(str(path).partition("://")[2] or str(path))
         return stripped
 
     def info(self, path: str, **options: Any) -> dict[str, Any]:
@@ -133,7 +131,7 @@ def test_a_change_while_fetching_is_refused(tmp_path: Path, bucket: S3) -> None:
         stage(tmp_path, ["s3://prices/x.bin"], options=bucket.options, display=change)
 
 
-@pytest.mark.parametrize("protocol", ["az", "gs", "memory"])
+@pytest.mark.parametrize("protocol", ["az", "gs", "hf", "memory"])
 def test_other_stores_are_staged(tmp_path: Path, memory: type[Memory], protocol: str) -> None:
     filesystem = MemoryFileSystem() if protocol == "memory" else memory()
     filesystem.pipe_file("/box/d/x.bin", CONTENT)

@@ -11,6 +11,7 @@ from typing import Any
 from .._errors import MissingExtraError, SourceError, SpecError
 from . import requests
 from .urls import WEB, shown
+from .web import PERSONAL
 
 PACKAGES = {
     "s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs",
@@ -91,7 +92,7 @@ class FileSystems:
         if key not in self._made:
             options = {**from_url, **self._options}
             if protocol in WEB:
-                options["client_kwargs"] = client_options(options.get("client_kwargs"))
+                options = web_options(options)
             self._made[key] = make(made_by, options)
         return self._made[key]
 
@@ -114,13 +115,25 @@ def make(made_by: Any, options: dict[str, Any]) -> Any:
     raise problem
 
 
-def client_options(given: Any) -> dict[str, Any]:
-    """The options of a web client: bytes as they are sent, and a bound for silence."""
-    if given is not None and not isinstance(given, Mapping):
+def web_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the file system for HTTP: bytes as they are sent, and a bound for silence.
+
+    Credentials are given to each request instead of to the session, which sends them everywhere.
+    """
+    client = given.get("client_kwargs") or {}
+    if not isinstance(client, Mapping):
         raise SpecError(
             "storage_options: want a mapping for client_kwargs", field="storage_options"
         )
     aiohttp: Any = importlib.import_module("aiohttp")
     seconds = requests.STALL_SECONDS
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=seconds, sock_read=seconds)
-    return {"timeout": timeout, **(given or {}), "auto_decompress": False}
+    options = dict(given)
+    for name in set(PERSONAL) & set(client):
+        options.setdefault(name, client[name])
+    auth = options.pop("auth", None)
+    if auth is not None:  # later versions of aiohttp warn of it in a request
+        options["headers"] = {"Authorization": auth.encode(), **(options.get("headers") or {})}
+    for_session = {name: client[name] for name in client if name not in PERSONAL}
+    options["client_kwargs"] = {"timeout": timeout, **for_session, "auto_decompress": False}
+    return options

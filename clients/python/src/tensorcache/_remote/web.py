@@ -16,6 +16,12 @@ CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)", re.IGNORECASE)
 
 CHANGED = "the file changed while it was fetched"
 CHANGED_HINT = "load again when it is complete"
+REDIRECTS = (301, 302, 303, 307, 308)
+MOST_REDIRECTS = 10
+
+PERSONAL = ("headers", "auth", "cookies")
+"""Options that may have credentials."""
+
 DOWNLOAD = "download it first, and load that file"
 
 
@@ -119,13 +125,35 @@ async def whole(filesystem: Any, url: str, expected: Answer) -> Any:
 
 
 async def get(filesystem: Any, url: str, wanted: tuple[int, int] | None) -> Any:
-    """The response to GET, of a range if one is given."""
+    """The response to GET, of a range if one is given.
+
+    Redirects are followed here: aiohttp sends headers of any name, and the session's credentials,
+    to other servers too.
+    """
     options = dict(filesystem.kwargs)
-    headers = {**options.pop("headers", {}), "Accept-Encoding": "identity"}
+    own = {name: options.pop(name) for name in PERSONAL if name in options}
+    fixed = {"Accept-Encoding": "identity"}
     if wanted is not None:
-        headers["Range"] = f"bytes={wanted[0]}-{wanted[1] - 1}"
+        fixed["Range"] = f"bytes={wanted[0]}-{wanted[1] - 1}"
+    options["allow_redirects"] = False
     session = await filesystem.set_session()
-    return await session.get(filesystem.encode_url(url), headers=headers, **options)
+    target = filesystem.encode_url(url)
+    for _ in range(MOST_REDIRECTS):
+        headers = {**(own.get("headers") or {}), **fixed}
+        response = await session.get(target, **{**options, **own, "headers": headers})
+        location = response.headers.get("Location")
+        if response.status not in REDIRECTS or not location:
+            return response
+        response.close()
+        following = target.join(type(target)(location))
+        if following.scheme not in ("http", "https"):
+            raise RefusedError("the server redirects to another protocol", DOWNLOAD)
+        if following.origin() != target.origin():
+            own = {}
+        elif target.user is not None and following.user is None:
+            following = following.with_user(target.user).with_password(target.password)
+        target = following
+    raise RefusedError(f"the server redirects more than {MOST_REDIRECTS} times", "check the URL")
 
 
 def check_status(response: Any, wanted: tuple[int, ...]) -> None:
