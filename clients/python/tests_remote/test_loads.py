@@ -232,6 +232,19 @@ def test_local_and_remote_sources_do_not_mix(
         assert SECRET not in str(caught.value)
 
 
+def test_what_remote_files_do_not_have_is_refused(
+    cache: tensorcache.Cache, served: Callable[..., str]
+) -> None:
+    url = served("small.parquet")
+    with pytest.raises(tensorcache.SpecError, match="hash_sources"):
+        cache.load("refused", url, hash_sources=True)
+    for columns in (f"{url}?s3cr3t", [f"{url}?s3cr3t"]):
+        with pytest.raises(tensorcache.SourceError, match="reads files") as caught:
+            cache.put("refused", columns)  # type: ignore[arg-type]
+        assert "s3cr3t" not in str(caught.value)
+    assert "refused" not in [d["dataset"] for d in cache.datasets()]
+
+
 def test_random_loads_equal_those_of_local_files(
     cache: tensorcache.Cache, folder: Path, served: Callable[..., str]
 ) -> None:

@@ -276,6 +276,7 @@ def test_no_more_than_a_bound_is_in_memory(
 def test_a_server_that_is_not_there_is_named(one: Path) -> None:
     text = refused(one, "http://127.0.0.1:1/x.csv?token=s3cr3t")
     assert text.startswith('"http://127.0.0.1:1/x.csv": cannot be read: Connection refused')
+    assert "the server's name was not found" in refused(one, "http://nowhere.invalid/x.csv?s3cr3t")
 
 
 def test_options_are_refused_without_their_values(one: Path, web: WebServer) -> None:

@@ -15,6 +15,7 @@ from .._daemon import frames
 from .._data.manifest import DTYPES, TIMES
 from .._data.text_codes import Codes, plain
 from .._errors import SourceError, show
+from .._remote.urls import named
 from . import arrow, frame_index, grids, tables
 from .object_columns import is_missing, no_text, only_missing
 from .typed_arrays import array_of, is_untyped, zone_of
@@ -205,9 +206,9 @@ def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
             yield name, columns.get_column(name)
     else:
         kind, hint = type(columns).__name__, instead_of(columns)
+        given = show(named(columns)) if isinstance(columns, str) else kind
         raise SourceError(
-            f"columns: got {show(columns) if isinstance(columns, str) else kind}, want a mapping "
-            "of names to arrays, a frame or a table",
+            f"columns: got {given}, want a mapping of names to arrays, a frame or a table",
             field="columns",
             hint=hint,
         )
@@ -217,7 +218,7 @@ def instead_of(columns: Any) -> str:
     """What to do with a value that has no columns."""
     first: Any = next(iter(columns), None) if isinstance(columns, (list, tuple)) else columns
     if is_path(first):
-        return f'cache.load(name, "{os.fspath(first)}") reads files'
+        return f'cache.load(name, "{named(os.fspath(first))}") reads files'
     keys, grouped = getattr(columns, "keys", None), hasattr(columns, "groups")
     if grouped and isinstance(keys, (str, list)):
         return f"put the frame that was grouped, with item_id={keys!r}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import os
+import socket
 import ssl
 from collections.abc import Iterator
 from typing import Any
@@ -149,6 +150,8 @@ def described(error: BaseException) -> tuple[str, str]:
         return f"the server answered with status {status}", ""
     if any(isinstance(link, ssl.SSLCertVerificationError) for link in chain(error)):
         return "the server's certificate is not trusted", ""
+    if any(isinstance(link, socket.gaierror) for link in chain(error)):
+        return "the server's name was not found", "check the URL and the connection"
     numbers = [link.errno for link in chain(error) if isinstance(link, OSError) and link.errno]
     why = (
         f"{os.strerror(numbers[0])} ({type(error).__name__})" if numbers else (type(error).__name__)

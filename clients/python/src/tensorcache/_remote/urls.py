@@ -42,6 +42,11 @@ def shown(url: str) -> str:
     return f"{protocol}://{escaped(host)}{escaped(BAD_PERCENT.sub('%25', path))}"
 
 
+def named(source: str) -> str:
+    """A path or URL as messages show it."""
+    return shown(source) if "://" in source else source
+
+
 def object_url(protocol: str, path: str) -> str:
     """The URL of a path of a file system, whose names may have any characters."""
     path = path.lstrip("/").replace("%", "%25").replace("?", "%3F").replace("#", "%23")
