@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from s3_server import bucket, s3
-from web_server import WebServer
 
 from daemon import cache, home, leave, wait_until
+from s3_server import bucket, s3
 from tensorcache._remote import requests
+from web_server import WebServer
 
 __all__ = ["bucket", "cache", "home", "leave", "s3"]
 

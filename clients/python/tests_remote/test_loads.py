@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from s3_server import S3, SECRET
-from web_server import WebServer
 
 import tensorcache
 from daemon import children, wait_until
+from s3_server import S3, SECRET
+from web_server import WebServer
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from s3_server import S3
-from web_server import WebServer
 
 import tensorcache
 from daemon import REPOSITORY
+from s3_server import S3
+from web_server import WebServer
 
 PAGE = REPOSITORY / "docs" / "LOADING.md"
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 from fsspec.registry import _registry as registry
-from s3_server import S3, SECRET
-from stager import staged_bytes, staging, with_holes
 
 import tensorcache
+from s3_server import S3, SECRET
+from stager import staged_bytes, staging, with_holes
 from tensorcache._remote import requests
 
 CONTENT = random.Random(8).randbytes(3_000_000)

@@ -12,11 +12,14 @@ from typing import Any
 
 import aiohttp
 import pytest
-from stager import staged_bytes, staging, with_holes
-from web_server import WebServer
+import yarl
 
 import tensorcache
+from stager import staged_bytes, staging, with_holes
 from tensorcache._remote import fetch, requests
+from tensorcache._remote import web as web_client
+from tensorcache._remote.problems import RefusedError
+from web_server import WebServer
 
 CONTENT = random.Random(7).randbytes(5_000_000)
 READS = [(1_000_000, 1_100_000), (3_000_000, 3_000_001), (3_010_000, 3_500_000)]
@@ -210,6 +213,27 @@ def test_bad_redirects_are_refused(one: Path, web: WebServer) -> None:
     assert "redirects to another protocol" in refused(one, web.url("/file"))
 
 
+def test_https_does_not_become_http() -> None:
+    target = yarl.URL("https://user:s3cr3t@host/a/x.bin")
+    for location, url in (
+        ("y.bin", "https://user:s3cr3t@host/a/y.bin"),
+        ("https://host/y.bin", "https://user:s3cr3t@host/y.bin"),
+        ("https://other/y.bin", "https://other/y.bin"),
+        ("https://host:444/y.bin", "https://host:444/y.bin"),
+    ):
+        assert str(web_client.redirected(target, location)) == url
+    with pytest.raises(RefusedError) as caught:
+        web_client.redirected(target, "http://host/y.bin")
+    assert caught.value.detail == "the server redirects from https to http"
+
+
+def test_a_file_without_a_version_is_fetched_by_one_request(one: Path, web: WebServer) -> None:
+    url = web.add("/x.bin", CONTENT, etag=False, modified=False)
+    with staging(one, [url], READS) as body:
+        assert staged_bytes(body) == [CONTENT]
+    assert len([seen for seen in web.seen if seen.get("Range") != "bytes=0-0"]) == 1
+
+
 def test_the_user_of_a_url_follows_on_its_server(one: Path, web: WebServer) -> None:
     web.add("/x.bin", CONTENT, headers={"Authorization": "Basic dXNlcjpzM2NyM3Q="})
     web.add("/there", b"", location=web.url("/x.bin"))
@@ -218,9 +242,10 @@ def test_the_user_of_a_url_follows_on_its_server(one: Path, web: WebServer) -> N
 
 
 def test_the_bytes_of_a_compressed_file_are_kept(one: Path, web: WebServer) -> None:
-    url = web.add("/x.csv.gz", gzip.compress(CONTENT), encoding="gzip")
-    with staging(one, [url]) as body:
-        assert staged_bytes(body) == [web.files["/x.csv.gz"]]
+    for name, encoding in (("/x.csv.gz", "gzip"), ("/x.csv.zst", "zstd")):
+        url = web.add(name, gzip.compress(CONTENT), encoding=encoding)
+        with staging(one, [url]) as body:
+            assert staged_bytes(body) == [web.files[name]]
 
 
 def test_credentials_reach_the_server_and_nothing_else(one: Path, web: WebServer) -> None:

@@ -31,7 +31,7 @@ class Answer:
 
     Attributes:
         size: its size, or None if only its end tells.
-        ranges: whether the server sends ranges of it.
+        ranges: whether to ask for ranges of it.
         etag: its entity tag, or None.
         modified: the header ``Last-Modified``, or None.
     """
@@ -50,7 +50,9 @@ async def ask(filesystem: Any, url: str) -> Answer:
     async with await get(filesystem, url, (0, 1)) as response:
         try:
             size, ranges = size_of(response)
-            return Answer(size, ranges, *validators(response.headers))
+            etag, modified = validators(response.headers)
+            # Without both, nothing shows that two answers are of one version: one has to do.
+            return Answer(size, ranges and bool(etag or modified), etag, modified)
         finally:
             response.close()
 
@@ -145,15 +147,23 @@ async def get(filesystem: Any, url: str, wanted: tuple[int, int] | None) -> Any:
         if response.status not in REDIRECTS or not location:
             return response
         response.close()
-        following = target.join(type(target)(location))
-        if following.scheme not in ("http", "https"):
-            raise RefusedError("the server redirects to another protocol", DOWNLOAD)
+        following = redirected(target, location)
         if following.origin() != target.origin():
             own = {}
-        elif target.user is not None and following.user is None:
-            following = following.with_user(target.user).with_password(target.password)
         target = following
     raise RefusedError(f"the server redirects more than {MOST_REDIRECTS} times", "check the URL")
+
+
+def redirected(target: Any, location: str) -> Any:
+    """The URL that a server sends a request on to, with the user of the first on its own server."""
+    following = target.join(type(target)(location))
+    if following.scheme not in ("http", "https"):
+        raise RefusedError("the server redirects to another protocol", DOWNLOAD)
+    if target.scheme == "https" and following.scheme == "http":
+        raise RefusedError("the server redirects from https to http", DOWNLOAD)
+    if following.origin() == target.origin() and target.user and not following.user:
+        following = following.with_user(target.user).with_password(target.password)
+    return following
 
 
 def check_status(response: Any, wanted: tuple[int, ...]) -> None:
@@ -164,7 +174,8 @@ def check_status(response: Any, wanted: tuple[int, ...]) -> None:
         raise StatusError(response.status)
     encoding = response.headers.get("Content-Encoding", "identity").lower()
     # Servers name the compression of a .gz file too, whose bytes are sent as they are.
-    compressed = encoding in ("gzip", "x-gzip") and response.url.path.endswith((".gz", ".tgz"))
+    suffix = {"gzip": ".gz", "x-gzip": ".gz", "zstd": ".zst"}.get(encoding)
+    compressed = suffix is not None and response.url.path.endswith(suffix)
     if encoding not in ("", "identity") and not compressed:
         raise RefusedError(
             f"the server sends it compressed (Content-Encoding: {encoding[:20]!r})", DOWNLOAD
