@@ -235,6 +235,17 @@ def test_a_package_that_is_missing_is_named(
     assert (caught.value.name, caught.value.hint) == (package, f"pip install {package}")
 
 
+@pytest.mark.parametrize(
+    "url",
+    ["s3://", "s3:///", "az://", "sftp://[::s3cr3t/x", "http://", "http://[::s3cr3t/x",
+     "http://host:s3cr3t/x", "ftp://user:s3cr3t@127.0.0.1:1/x"],
+)  # fmt: skip
+def test_half_urls_are_refused(tmp_path: Path, memory: type[Memory], url: str) -> None:
+    with pytest.raises(tensorcache.TensorcacheError) as caught:
+        stage(tmp_path, [url], options={"anon": True} if url.startswith("s3") else {})
+    assert "s3cr3t" not in str(caught.value)
+
+
 def test_an_unknown_protocol_is_refused(tmp_path: Path) -> None:
     with pytest.raises(tensorcache.SourceError, match=r'got the URL "s4://b/x", want .* s3://'):
         stage(tmp_path, ["s4://b/x?s3cr3t"])

@@ -127,8 +127,9 @@ def web_source(filesystem: Any, url: str, answer: web.Answer, number: int) -> So
     """A file of a web server as a source."""
     path = unquote(urlsplit(url).path)
     name = posixpath.basename(path)
-    if not is_name(name) or name == "lock":
-        name = f"file{posixpath.splitext(name)[1][:16]}" if is_name(name[-16:]) else "file"
+    if not is_name(name):
+        suffix = posixpath.splitext(name)[1]
+        name = f"file{suffix}" if len(suffix) <= 16 and is_name(f"file{suffix}") else "file"
     relative = f"{number}/{name}"
     file = RemoteFile(
         filesystem, url, shown(url), relative, answer.size, answer.etag, time_of(answer.modified),

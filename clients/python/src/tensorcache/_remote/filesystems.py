@@ -87,7 +87,7 @@ class FileSystems:
     def of(self, protocol: str, url: str) -> Any:
         """The file system for a URL."""
         made_by = filesystem_class(protocol, url)
-        from_url: dict[str, Any] = {} if protocol in WEB else made_by._get_kwargs_from_urls(url)
+        from_url = {} if protocol in WEB else options_in(made_by, url)
         key = ("http" if protocol in WEB else protocol, repr(sorted(from_url.items())))
         if key not in self._made:
             options = {**from_url, **self._options}
@@ -95,6 +95,22 @@ class FileSystems:
                 options = web_options(options)
             self._made[key] = make(made_by, options)
         return self._made[key]
+
+
+def options_in(made_by: Any, url: str) -> dict[str, Any]:
+    """The options of a file system that are in a URL, such as a host."""
+    try:
+        found: dict[str, Any] = made_by._get_kwargs_from_urls(url)
+        made_by._strip_protocol(url)
+    except Exception as error:  # noqa: BLE001 - of any library
+        problem = SourceError(
+            f'sources: got "{shown(url)}", which is no URL of {made_by.__name__} '
+            f"({type(error).__name__})",
+            field="sources",
+        )
+    else:
+        return found
+    raise problem
 
 
 def make(made_by: Any, options: dict[str, Any]) -> Any:

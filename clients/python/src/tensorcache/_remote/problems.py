@@ -145,7 +145,10 @@ def described(error: BaseException) -> tuple[str, str]:
             "check the names in storage_options",
         )
     if names & {"NoCredentialsError", "PartialCredentialsError", "DefaultCredentialsError"}:
-        return "no credentials were found", CREDENTIALS
+        return (
+            "no credentials were found",
+            f'{CREDENTIALS}; for public data of S3, {{"anon": True}}',
+        )
     if status:
         return f"the server answered with status {status}", ""
     if any(isinstance(link, ssl.SSLCertVerificationError) for link in chain(error)):
