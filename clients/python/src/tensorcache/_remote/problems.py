@@ -152,7 +152,7 @@ def described(error: BaseException) -> tuple[str, str]:
     if status:
         return f"the server answered with status {status}", ""
     if any(isinstance(link, ssl.SSLCertVerificationError) for link in chain(error)):
-        return "the server's certificate is not trusted", ""
+        return "the server's certificate is not trusted", "check the URL, or set SSL_CERT_FILE"
     if any(isinstance(link, socket.gaierror) for link in chain(error)):
         return "the server's name was not found", "check the URL and the connection"
     numbers = [link.errno for link in chain(error) if isinstance(link, OSError) and link.errno]
