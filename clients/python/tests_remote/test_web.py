@@ -18,6 +18,7 @@ import tensorcache
 from stager import staged_bytes, staging, with_holes
 from tensorcache._remote import fetch, requests
 from tensorcache._remote import web as web_client
+from tensorcache._remote.files import web_source
 from tensorcache._remote.problems import RefusedError
 from web_server import WebServer
 
@@ -225,6 +226,25 @@ def test_https_does_not_become_http() -> None:
     with pytest.raises(RefusedError) as caught:
         web_client.redirected(target, "http://host/y.bin")
     assert caught.value.detail == "the server redirects from https to http"
+
+
+@pytest.mark.parametrize(
+    ("etag", "query", "modified", "date", "told"),
+    [
+        (None, "", "10:00:00", "10:00:02", True),
+        (None, "", "10:00:00", "10:00:01", False),
+        (None, "", "10:00:00", "09:00:00", False),
+        (None, "?id=1", "10:00:00", "11:00:00", False),
+        ('"a"', "?id=1", "10:00:00", "10:00:00", True),
+    ],
+)
+def test_times_that_do_not_tell_versions_apart(
+    etag: str | None, query: str, modified: str, date: str, told: bool
+) -> None:
+    day = "Mon, 01 Jun 2026"
+    answer = web_client.Answer(1, True, etag, f"{day} {modified} GMT", f"{day} {date} GMT")
+    file = web_source(None, f"http://host/x{query}", answer, 0).files[0]
+    assert (file.origin()["mtime"] is not None) == told
 
 
 def test_a_file_without_a_version_is_fetched_by_one_request(one: Path, web: WebServer) -> None:

@@ -8,7 +8,7 @@ import glob
 import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -24,6 +24,9 @@ LIST_SECONDS = 600.0
 """How long listing a folder may take: many requests."""
 
 ETAGS = ("ETag", "etag", "md5Hash", "md5", "generation", "blob_id", "oid", "sha256", "sha")
+SETTLED = timedelta(seconds=2)
+"""Times of change may have whole seconds: a file that is younger may change with the same time."""
+
 MTIMES = ("LastModified", "last_modified", "Last-Modified", "updated", "mtime", "modified")
 
 
@@ -62,9 +65,26 @@ class RemoteFile:
             "url": self.url,
             "etag": self.etag,
             "size": self.size,
-            "mtime": self.mtime,
+            "mtime": self.mtime if self.etag or self.is_settled() else None,
             "ranges": [list(r) for r in self.ranges],
         }
+
+    def is_settled(self) -> bool:
+        """Whether the time of change tells two versions apart.
+
+        The URL that the daemon compares has no query, so all answers of one script have the same.
+        """
+        if self.mtime is None or (self.answer is not None and "?" in self.path):
+            return False
+        now = datetime.now(timezone.utc).isoformat() if self.answer is None else self.answer.date
+        then, changed = time_of(now), time_of(self.mtime)
+        return (
+            then is not None
+            and changed is not None
+            and (
+                datetime.fromisoformat(then[:-1]) - datetime.fromisoformat(changed[:-1]) >= SETTLED
+            )
+        )
 
     def is_same(self, other: RemoteFile) -> bool:
         """Whether two answers about the file can be about one version.

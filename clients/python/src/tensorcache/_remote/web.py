@@ -34,12 +34,14 @@ class Answer:
         ranges: whether to ask for ranges of it.
         etag: its entity tag, or None.
         modified: the header ``Last-Modified``, or None.
+        date: the header ``Date``, the server's time of the answer, or None.
     """
 
     size: int | None
     ranges: bool
     etag: str | None
     modified: str | None
+    date: str | None = None
 
 
 async def ask(filesystem: Any, url: str) -> Answer:
@@ -52,7 +54,8 @@ async def ask(filesystem: Any, url: str) -> Answer:
             size, ranges = size_of(response)
             etag, modified = validators(response.headers)
             # Without both, nothing shows that two answers are of one version: one has to do.
-            return Answer(size, ranges and bool(etag or modified), etag, modified)
+            date = response.headers.get("Date")
+            return Answer(size, ranges and bool(etag or modified), etag, modified, date)
         finally:
             response.close()
 
