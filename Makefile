@@ -72,7 +72,7 @@ TARGETS := linux-amd64 linux-arm64 darwin-arm64 darwin-amd64
 # The same commit gives the same bytes, wherever and whenever this runs.
 .PHONY: wheels
 wheels: $(VENV)/release-tools ## dist/: wheels for Linux and macOS, and the source package
-	rm -rf dist
+	rm -rf dist && mkdir dist # two builds at once both would make it
 	export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct); cd $(CLIENT); \
 	printf '%s\n' $(TARGETS) | xargs -P 2 -I {} env TENSORCACHE_TARGET={} \
 	  $(abspath $(PY)) -m hatchling build -t wheel -d $(CURDIR)/dist; \
