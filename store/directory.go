@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tensorcache/tensorcache/internal/machine"
 )
 
@@ -82,12 +84,16 @@ func (d *directory) removeUnfinished(log *slog.Logger) error {
 		return err
 	}
 	for _, e := range entries {
+		dir := filepath.Join(d.tmp(), e.Name())
+		var lock *os.File
 		if stagingName.MatchString(e.Name()) {
-			if held, _ := stagingHeld(filepath.Join(d.tmp(), e.Name())); held {
+			if lock, err = lockStaging(dir); errors.Is(err, unix.EWOULDBLOCK) {
 				continue
 			}
 		}
-		if err := os.RemoveAll(filepath.Join(d.tmp(), e.Name())); err != nil {
+		err := os.RemoveAll(dir)
+		lock.Close()
+		if err != nil {
 			return err
 		}
 		log.Info("removed an unfinished load", "dir", e.Name())

@@ -34,24 +34,30 @@ func (d *directory) removeAbandoned(log *slog.Logger) error {
 		}
 		// Without the lock's file, it is a load of a dataset with such a name, or a client that is
 		// about to make the file.
-		if held, err := stagingHeld(dir); held || errors.Is(err, fs.ErrNotExist) {
+		lock, err := lockStaging(dir)
+		if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if errs = append(errs, os.RemoveAll(dir)); errs[len(errs)-1] == nil {
+		err = os.RemoveAll(dir)
+		lock.Close() // now, or the client could take it before the removal
+		if errs = append(errs, err); err == nil {
 			log.Info("removed an abandoned staging directory", "dir", e.Name())
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// stagingHeld reports whether a process has the lock of a staging directory.
-func stagingHeld(dir string) (bool, error) {
+// lockStaging takes the lock of a staging directory. The error is [unix.EWOULDBLOCK] if a process
+// has it, [fs.ErrNotExist] if there is none.
+func lockStaging(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, stagingLock), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK,
 		0)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	defer f.Close()
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	return errors.Is(err, unix.EWOULDBLOCK), nil
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
