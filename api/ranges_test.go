@@ -102,7 +102,8 @@ func TestARemoteFileIsLoadedOnce(t *testing.T) {
 		t.Fatalf("%+v, want %+v", m, want)
 	}
 	job := w.load("d", request(f))
-	if job.Error == nil || !strings.Contains(job.Error.Detail, "s3://bucket/a.csv: was read at bytes") ||
+	if job.Error == nil ||
+		!strings.Contains(job.Error.Detail, "s3://bucket/a.csv: was read at bytes") ||
 		strings.Contains(fmt.Sprint(job.Error), w.dir) {
 		t.Fatalf("%+v", job.Error)
 	}
@@ -184,7 +185,8 @@ func TestRemoteFilesAreAppendedOnce(t *testing.T) {
 	body["time"] = "t"
 	w.wantProblem(w.do("POST", "/v1/datasets/d/ranges?of=append", body), wire.InvalidRequest,
 		"append with load options")
-	w.wantProblem(w.do("POST", "/v1/datasets/e/ranges?of=append", request(a)), wire.DatasetNotFound, `"e"`)
+	missing := w.do("POST", "/v1/datasets/e/ranges?of=append", request(a))
+	w.wantProblem(missing, wire.DatasetNotFound, `"e"`)
 }
 
 // TestRangesRefuseWhatALoadRefuses refuses before anything is staged.
