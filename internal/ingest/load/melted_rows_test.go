@@ -118,6 +118,26 @@ func TestAColumnOfNumbersNamesSeriesOnlyWhereItIsNamed(t *testing.T) {
 	}
 }
 
+// TestSortDoesNotJoinSeriesOfOneSource sorts rows of which two, not one after the other, have the
+// same name. In two sources the series goes on.
+func TestSortDoesNotJoinSeriesOfOneSource(t *testing.T) {
+	path := loadtest.File(t, "x.csv", "id,a,b\nx,1,2\ny,3\nx,4\nz,6,7\n")
+	o := option.Options{Sources: []string{path}, Melt: option.MeltRows, Sort: true}
+	_, _, err := loadInProcess(t, o)
+	loadtest.Refused(t, err, `row 3 (line 4), column "id": item "x" appears again`, "item_id")
+	o.Sources = []string{loadtest.File(t, "a.csv", "id,a,b\nx,1,2\ny,3\n"),
+		loadtest.File(t, "b.csv", "id,a,b\nz,5\nx,4\n")}
+	if got := loadtest.Values[int64](mustLoad(t, o), "value"); !slices.Equal(got,
+		[]int64{1, 2, 4, 3, 5}) {
+		t.Error(got)
+	}
+	o.ItemBucket = "0/1" // selects all rows
+	mustLoad(t, o)
+	o.Sources = append(o.Sources, path)
+	_, _, err = loadInProcess(t, o)
+	loadtest.Refused(t, err, `row 3 (line 4), column "id": item "x" appears again`, "item_id")
+}
+
 func TestSeriesOfOneNameInTwoBlocksAreRefused(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "id,a\nx,1\nx,2\n")
 	o := option.Options{Sources: []string{path}, Melt: option.MeltRows}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -12,6 +13,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -26,6 +28,9 @@ func (l *load) orderRows(ctx context.Context) ([]int64, error) {
 		return nil, err
 	}
 	if l.Sort {
+		if err := l.checkSeries(ctx, k); err != nil {
+			return nil, err
+		}
 		if err := l.sort(ctx, k); err != nil {
 			return nil, err
 		}
@@ -118,6 +123,28 @@ func (l *load) permute(ctx context.Context, d layout.ColumnWriter, from []int64)
 		return err
 	}
 	return rows.CopyRows(ctx, l.Workers, d, 0, s.Column(0, layout.Random), nil)
+}
+
+// checkSeries refuses two series of one name in one source of a melt of rows, which the sort would
+// join. A series goes on in the next source.
+func (l *load) checkSeries(ctx context.Context, k *rows.Keys) error {
+	if l.recorded.Melt != option.MeltRows {
+		return nil
+	}
+	first, sourceEnd := int64(0), int64(0)
+	for _, r := range l.readers {
+		sourceEnd += r.Rows()
+		end := sourceEnd
+		if l.selected != nil && l.selected.From != nil { // the rows of a source are in its order
+			from, _ := slices.BinarySearch(l.selected.From, sourceEnd)
+			end = int64(from)
+		}
+		if err := rows.CheckApart(ctx, k, first, end, source.HintSeriesNames); err != nil {
+			return err
+		}
+		first = end
+	}
+	return nil
 }
 
 // sort sorts the rows by item and time. Its three passes are reported as half of the work.

@@ -153,8 +153,28 @@ func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets [
 	return append(offsets, m.Rows), hasDuplicates, nil
 }
 
+// CheckApart returns a [loaderr.SourceError] if the rows of an item, among those from first to
+// end-1, are not contiguous. The error has the hint.
+func CheckApart(ctx context.Context, k *Keys, first, end int64, hint string) error {
+	seen := newNumbering(len(k.Columns))
+	for row := first; row < end; row++ {
+		if row&(1<<20-1) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if row > first && k.same(row-1, row) {
+			continue
+		}
+		if _, isNew := seen.number(k, row); !isNew {
+			e := interruptedItemError(k, row)
+			e.Hint = hint
+			return e
+		}
+	}
+	return nil
+}
+
 // interruptedItemError returns the error of a row whose item already ended at an earlier row.
-func interruptedItemError(k *Keys, row int64) error {
+func interruptedItemError(k *Keys, row int64) *loaderr.SourceError {
 	e := k.locate(row)
 	e.Column = strings.Join(k.names, ", ")
 	e.Reason = fmt.Sprintf("item %s appears again after another item", k.ItemName(row))

@@ -316,11 +316,14 @@ func (m *MeltedRows) checkNames() error {
 	return nil
 }
 
+// HintSeriesNames is the hint for two series of one name.
+const HintSeriesNames = "give each series a name of its own, or say which columns name it with `item_id`"
+
 // SameNames returns the error for a row, from 0, whose series has the name of the row before.
 func SameNames(path, column, name string, row, line int64) error {
 	return &loaderr.SourceError{
 		Path: path, Row: row + 1, Line: line, Column: column, Text: name,
 		Reason: "names the series of the row before, too",
-		Hint:   "give each series a name of its own, or say which columns name it with `item_id`",
+		Hint:   HintSeriesNames,
 	}
 }
