@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Callable
@@ -97,6 +98,22 @@ def test_grids_of_other_shapes(cache: tensorcache.Cache) -> None:
     grid = grid_of(1, 2, 4, turned=False)
     one = cache.put("one", grid.isel(station=0, drop=True))
     assert (one.time, one.columns) == ("time", ("time", "heat", "rain", "height"))
+    globe = xr.Dataset(
+        {"heat": (("time", "lat", "lon"), np.arange(12.0).reshape(3, 2, 2))},
+        coords={
+            "time": pd.date_range("2020-01-01", periods=3),
+            "lat": np.array([-52.3, 0.5], np.float32),
+            "lon": [13.25, 1e-9],
+        },
+    )
+    data = cache.put("globe", globe)
+    assert list(data.items) == list(itertools.product(("-52.3", "0.5"), ("13.25", "1e-09")))
+    np.testing.assert_array_equal(data["heat"][:3], [0, 4, 8])
+    later = globe.assign_coords(time=globe.indexes["time"] + pd.Timedelta(days=3))
+    assert len(cache.append("globe", later)) == 24
+    south = globe.isel(lon=0)
+    named = cache.put("named", south, item_id="lat", time="time")
+    assert (list(named.items), named["lon"][0]) == (["-52.3", "0.5"], 13.25)
     array = cache.put("array", grid["heat"])
     assert (array.time, list(array.items)) == ("time", ["s00", "s01"])
     np.testing.assert_array_equal(array["heat"], grid["heat"].values.reshape(-1))

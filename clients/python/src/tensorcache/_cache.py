@@ -196,7 +196,7 @@ class Cache:
             no_files("hash_sources", hash_sources)
             only_for_urls(storage_options)
             arrays: Any = rows
-            done = put(self._server.feed_path, name, arrays, None, lambda: self.dataset(name).time)
+            done = put(self._server.feed_path, name, arrays, None, lambda: self.dataset(name))
             return Dataset(self._server, name, int(done["generation"]))
         body = load_options({"hash_sources": hash_sources})
         return self._read("append", name, rows, body, storage_options, progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from .._data.columns import Columns
 from .._errors import SourceError
 
 
@@ -43,12 +44,13 @@ def is_position(level: Any) -> bool:
 
 
 def with_index(
-    columns: Any, options: dict[str, Any] | None, stored_time: Callable[[], str | None]
+    columns: Any, options: dict[str, Any] | None, dataset: Callable[[], Columns] | None
 ) -> tuple[Iterator[tuple[Any, Any]], dict[str, Any] | None]:
     """The columns of a frame after those of its index, and the options with its time column.
 
     Levels with a name are columns. Of those without one, whole numbers are left out, and times have
-    the name of the option ``time``; in an append, which has no options, that of ``stored_time``.
+    the name of the option ``time``; in an append, which has no options, that of the time column of
+    ``dataset``.
 
     Raises:
         SourceError: a level has no name, or that of a column.
@@ -63,7 +65,7 @@ def with_index(
             continue
         name = level.name
         if name is None and is_time(level):
-            name = stored_time() if options is None else time
+            name = dataset().time if options is None and dataset else time
         if name is None:
             raise without_name(level, append=options is None)
         if str(name) in named:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._data.columns import Columns
 from .._errors import SourceError
 
 
@@ -20,12 +21,12 @@ def is_grid(given: Any) -> bool:
 
 
 def with_dimensions(
-    grid: Any, options: dict[str, Any] | None, stored_time: Callable[[], str | None]
+    grid: Any, options: dict[str, Any] | None, dataset: Callable[[], Columns] | None
 ) -> tuple[list[tuple[Any, Any]], dict[str, Any] | None]:
     """The dimensions, coordinates and variables as columns, and the options with item and time.
 
     The dimension of times is the time, and the last one of the order of rows; the others name the
-    item. An append has no options, and the time of ``stored_time``.
+    item, those of floats as text. An append has no options, and the time and items of ``dataset``.
 
     Raises:
         SourceError: an array has no name.
@@ -44,23 +45,28 @@ def with_dimensions(
         for name, size in sizes.items()
     }
     times = [name for name in sizes if values[name].dtype.kind == "M"]
-    time = stored_time() if options is None else options.get("time")
-    if time is None and len(times) == 1 and "time_parts" not in (options or {}):
+    given = options
+    if given is None:
+        stored = dataset().manifest if dataset else {}
+        given = {"time": stored.get("time"), "item_id": stored.get("item_id")}
+    time = given.get("time")
+    if time is None and len(times) == 1 and "time_parts" not in given:
         time = times[0]
     order = [name for name in sizes if name != time] + [name for name in sizes if name == time]
     shape = tuple(sizes[name] for name in order)
+    default = order[:-1] if time in order and not given.get("melt") else []
+    items = given["item_id"] if given.get("item_id") is not None else default
+    for name in order:
+        if values[name].dtype.kind == "f" and str(name) in map(str, items):
+            values[name] = np.array([str(value) for value in values[name]], object)
     columns = [(name, on_grid(values[name], (name,), order, shape)) for name in order]
     for name, variable in {**grid.coords, **grid.data_vars}.items():
         if name not in sizes:
             columns.append((name, on_grid(variable.values, variable.dims, order, shape)))
     if options is None or time not in order:
         return columns, options
-    items = {} if options.get("melt") else {"item_id": [str(name) for name in order[:-1]]}
-    return columns, {
-        **{key: value for key, value in items.items() if value},
-        **options,
-        "time": str(time),
-    }
+    named = {"item_id": [str(name) for name in default]} if default else {}
+    return columns, {**named, **options, "time": str(time)}
 
 
 def on_grid(

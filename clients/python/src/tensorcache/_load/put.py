@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._daemon import frames
+from .._data.columns import Columns
 from .._data.manifest import DTYPES, TIMES
 from .._data.text_codes import Codes, plain
 from .._errors import SourceError, show
@@ -67,11 +68,11 @@ def put(
     name: str,
     columns: Any,
     options: dict[str, Any] | None,
-    stored_time: Callable[[], str | None] = lambda: None,
+    dataset: Callable[[], Columns] | None = None,
 ) -> dict[str, Any]:
     """Send arrays, or a table, as a dataset's next generation, and return the daemon's answer.
 
-    Without options they are appended to its rows, whose time column is ``stored_time``.
+    Without options they are appended to the rows of ``dataset``.
 
     Raises:
         SourceError: an array cannot be stored, or the arrays differ in length.
@@ -83,9 +84,9 @@ def put(
     append = options is None
     named: Any = ()
     if frame_index.has_index(columns):
-        named, options = frame_index.with_index(columns, options, stored_time)
+        named, options = frame_index.with_index(columns, options, dataset)
     elif grids.is_grid(columns):
-        named, options = grids.with_dimensions(columns, options, stored_time)
+        named, options = grids.with_dimensions(columns, options, dataset)
     elif reader is None:
         named = columns_in(columns)
     ready = [] if reader is not None else columns_of(named, nulls_as_text=append)
