@@ -121,6 +121,16 @@ def test_grids_of_other_shapes(cache: tensorcache.Cache) -> None:
     assert list(steps.items) == [0, 1]
     cache.put("growing", grid.isel(time=slice(0, 2)))
     assert len(cache.append("growing", grid.isel(time=slice(2, 4)))["heat"]) == 8
+    stacked = grid.stack(pair=("station", "time"))
+    with pytest.raises(
+        tensorcache.SourceError, match='dimension "pair" has several levels'
+    ) as refused:
+        cache.put("array", stacked)
+    assert refused.value.hint == "dataset.reset_index('pair') makes coordinates of them"
+    assert len(cache.put("array", stacked.reset_index("pair"))) == 8
+    named = cache.put("array", xr.DataArray([5.0, 6.0], dims="q", name="q"))
+    np.testing.assert_array_equal(named["q"], [5, 6])
+    np.testing.assert_array_equal(cache.put("array", globe["lat"])["lat"], globe["lat"])
     with pytest.raises(tensorcache.SourceError, match="an array without a name"):
         cache.put("array", xr.DataArray(np.zeros(3)))  # type: ignore[arg-type]
 

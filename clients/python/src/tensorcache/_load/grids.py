@@ -29,7 +29,7 @@ def with_dimensions(
     item, those of floats as text. An append has no options, and the time and items of ``dataset``.
 
     Raises:
-        SourceError: an array has no name.
+        SourceError: an array has no name, or a dimension several levels.
     """
     if not hasattr(grid, "data_vars"):
         if grid.name is None:
@@ -38,10 +38,17 @@ def with_dimensions(
                 field="columns",
                 hint='array.rename("value") names it',
             )
-        grid = grid.to_dataset()
+        grid = grid.coords.to_dataset() if grid.name in grid.coords else grid.to_dataset()
     sizes: dict[Any, int] = dict(grid.sizes)
+    for name in sizes:
+        if hasattr(grid.indexes.get(name), "levels"):
+            raise SourceError(
+                f'dimension "{name}" has several levels, want one',
+                field=str(name),
+                hint=f"dataset.reset_index({name!r}) makes coordinates of them",
+            )
     values: dict[Any, Any] = {
-        name: grid.coords[name].values if name in grid.coords else np.arange(size)
+        name: grid[name].values if name in grid.variables else np.arange(size)
         for name, size in sizes.items()
     }
     times = [name for name in sizes if values[name].dtype.kind == "M"]
