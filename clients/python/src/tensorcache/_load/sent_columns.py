@@ -1,0 +1,228 @@
+"""Columns ready to be sent to the daemon: what the request says of them, and their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._data.manifest import DTYPES, TIMES
+from .._data.text_codes import Codes, plain
+from .._errors import SourceError
+from . import tables
+from .object_columns import is_missing, no_text, only_missing
+from .typed_arrays import array_of, is_untyped, zone_of
+
+CHUNK_BYTES = 4 << 20
+"""How many bytes are converted at a time, so that sending needs no second copy of the data."""
+
+NAMES = {dtype.str[1:]: name for name, dtype in DTYPES.items() if name not in ("text", *TIMES)}
+"""numpy's names of the number dtypes, by their code without byte order."""
+
+UNITS = ("s", "ms", "us", "ns")
+"""The units in which times are stored."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column ready to be sent: its description, and its bytes in pieces."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    size: int
+    unit: str
+    pieces: Iterator[bytes | memoryview]
+    missing: bool = False
+    zone: str = ""
+    named_only: bool = False
+    """Whether windows include the column only where a spec names it."""
+
+    def description(self) -> dict[str, Any]:
+        """The column's entry in the request."""
+        description: dict[str, Any] = {
+            "name": self.name,
+            "dtype": self.dtype,
+            "shape": list(self.shape),
+            "bytes": self.size,
+        }
+        more = {
+            "unit": self.unit,
+            "zone": self.zone,
+            "missing": self.missing,
+            "named_only": self.named_only,
+        }
+        return {**description, **{key: value for key, value in more.items() if value}}
+
+
+def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
+    """A column from anything that numpy converts to an array."""
+    if isinstance(value, Codes) and value.words is not None and value.ndim == 1:
+        return codes_column(name, value)
+    if tables.is_hugging_face(value):
+        raise SourceError(
+            f'column "{name}" is a {type(value).__name__}, want an array',
+            field=name,
+            hint=f'put each dataset: cache.put(name, dataset["{name}"])',
+        )
+    array = array_of(name, plain(value))
+    if array.ndim not in (1, 2):
+        raise SourceError(
+            f'column "{name}" has shape {list(array.shape)}, want [rows] or [rows, n]',
+            field=name,
+            hint=""
+            if array.ndim
+            else "give a list or an array with one value, or one row of values, for each row",
+        )
+    if not nulls_as_text and is_untyped(value) and only_missing(array):
+        array = np.full(len(array), np.nan)
+    kind = array.dtype.kind
+    if kind == "U" and array.ndim == 1 and isinstance(value, (list, tuple)):
+        array = np.array(value, object)  # numpy makes texts of the numbers among texts
+    if kind in "USOT":
+        return text_column(name, array)
+    if kind in "mM":
+        return replace(time_column(name, array), zone=zone_of(value))
+    code = array.dtype.str[1:]
+    if code not in NAMES:
+        raise SourceError(
+            f'column "{name}" is {array.dtype}, want numbers of at most 64 bits, bool, datetime64, '
+            "timedelta64 or text",
+            field=name,
+            hint="give .real and .imag as two columns" if kind == "c" else "",
+        )
+    stored = np.dtype(f"<{code}")
+    values = Column(
+        name, NAMES[code], array.shape, array.size * stored.itemsize, "", pieces_of(array, stored)
+    )
+    if not isinstance(array, np.ma.MaskedArray):
+        return values
+    gone = np.ma.getmaskarray(array)
+    pieces = chain(values.pieces, pieces_of(gone, np.dtype("?")))
+    return replace(values, size=values.size + gone.size, pieces=pieces, missing=True)
+
+
+def time_column(name: str, array: npt.NDArray[Any]) -> Column:
+    """A column of timestamps or durations; days, hours and minutes are stored as seconds."""
+    kind = array.dtype.kind
+    unit = np.datetime_data(array.dtype)[0]
+    missing = np.flatnonzero(np.isnat(array.reshape(len(array), -1)).any(axis=1))
+    if len(missing):
+        raise SourceError(
+            f'row {missing[0] + 1:,}, column "{name}": NaT is no time',
+            field=name,
+            hint="leave such rows out",
+        )
+    if unit in ("ps", "fs", "as", "generic") or (kind == "m" and unit in "YM"):
+        raise SourceError(
+            f'column "{name}" is {array.dtype}, want a unit from seconds to nanoseconds',
+            field=name,
+            hint=f'astype("{array.dtype.type.__name__}[ns]") makes one'
+            if unit != "generic"
+            else "",
+        )
+    if unit not in UNITS or np.datetime_data(array.dtype)[1] != 1:
+        unit = unit if unit in UNITS else "s"
+        fine = array.astype(f"{kind}8[{unit}]")
+        wrong = np.argwhere(fine.astype(array.dtype) != array)
+        if len(wrong):
+            value = array.view(np.int64)[tuple(wrong[0])]
+            raise SourceError(
+                f'row {wrong[0][0] + 1:,}, column "{name}": {value} in {array.dtype} does not fit '
+                f"64 bits of {unit}",
+                field=name,
+                hint="leave such rows out",
+            )
+        array = fine
+    pieces = pieces_of(array.view(np.int64), np.dtype("<i8"))
+    name_of = "timestamp" if kind == "M" else "duration"
+    return Column(name, name_of, array.shape, array.size * 8, unit, pieces)
+
+
+def text_column(name: str, array: npt.NDArray[Any]) -> Column:
+    """A column of texts, as offsets and bytes.
+
+    An offset ``-o - 1`` marks the text before it as missing.
+    """
+    if array.ndim != 1:
+        raise SourceError(
+            f'column "{name}" is text of shape {list(array.shape)}, want [rows]', field=name
+        )
+    texts: list[bytes] = []
+    missing: list[int] = []
+    for row, value in enumerate(array.tolist()):
+        if isinstance(value, bytes):
+            texts.append(value)
+        elif isinstance(value, str):
+            texts.append(encoded(name, row, value))
+        elif is_missing(value):
+            texts.append(b"")
+            missing.append(row)
+        else:
+            raise no_text(name, array.tolist(), row)
+    offsets = np.zeros(len(texts) + 1, "<i8")
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    size = offsets.nbytes + int(offsets[-1])
+    ends = np.asarray(missing, np.intp) + 1
+    offsets[ends] = -offsets[ends] - 1
+    return Column(name, "utf8", (len(texts),), size, "", iter([offsets.tobytes(), b"".join(texts)]))
+
+
+def encoded(name: str, row: int, text: str) -> bytes:
+    """A text as UTF-8."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError(
+            f'row {row + 1:,}, column "{name}": {text!a} is not Unicode: it holds half of a '
+            "surrogate pair",
+            field=name,
+            hint='text.encode("utf-8", "replace").decode() puts a question mark there',
+        ) from error
+
+
+def codes_column(name: str, codes: Codes) -> Column:
+    """A column of the words of codes, as in :func:`text_column`, in pieces of some MiB."""
+    assert codes.words is not None
+    words = [word.encode() for word in codes.words]
+    numbers: npt.NDArray[np.int32] = plain(codes)
+    wrong = np.flatnonzero((numbers < -1) | (numbers >= len(words)))
+    if len(wrong):
+        raise SourceError(
+            f'row {wrong[0] + 1:,}, column "{name}": {numbers[wrong[0]]} is no code of '
+            f"{len(words):,} words",
+            field=name,
+            hint="take codes out of the column as they are, or give the words as texts",
+        )
+    # Code -1 takes the last word, which is empty.
+    sizes = np.array([len(word) for word in words] + [0], np.int64)
+    step = CHUNK_BYTES // 8
+
+    def pieces() -> Iterator[bytes | memoryview]:
+        yield bytes(8)
+        end = 0
+        for at in range(0, len(numbers), step):
+            part = numbers[at : at + step]
+            ends = end + np.cumsum(sizes[part], dtype="<i8")
+            end = int(ends[-1])
+            yield np.where(part < 0, -ends - 1, ends).data.cast("B")
+        texts = [*words, b""]
+        for at in range(0, len(numbers), step):
+            yield b"".join([texts[code] for code in numbers[at : at + step].tolist()])
+
+    size = 8 * (len(numbers) + 1) + sum(
+        int(sizes[numbers[i : i + step]].sum()) for i in range(0, len(numbers), step)
+    )
+    return Column(name, "utf8", numbers.shape, size, "", pieces())
+
+
+def pieces_of(array: npt.NDArray[Any], stored: np.dtype[Any]) -> Iterator[bytes | memoryview]:
+    """The values in C order as ``stored``, some MiB at a time."""
+    row = stored.itemsize * (array.shape[1] if array.ndim == 2 else 1)
+    step = max(1, CHUNK_BYTES // max(1, row))
+    for at in range(0, len(array), step):
+        yield np.ascontiguousarray(array[at : at + step], stored).data.cast("B")
