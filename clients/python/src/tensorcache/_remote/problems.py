@@ -103,9 +103,9 @@ def is_final(error: BaseException) -> bool:
         return status < 500 and status not in BUSY
     if any(isinstance(link, ssl.SSLCertVerificationError) for link in chain(error)):
         return True
-    return isinstance(error, (FileNotFoundError, PermissionError)) or not isinstance(
-        error, (OSError, EOFError, Exception if is_network(error) else OSError)
-    )
+    if isinstance(error, (FileNotFoundError, PermissionError)):
+        return True
+    return not (isinstance(error, (OSError, EOFError)) or is_network(error))
 
 
 def is_network(error: BaseException) -> bool:
