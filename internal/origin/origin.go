@@ -21,10 +21,6 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Gap is the number of bytes between two ranges below which one request that reads both is faster
-// than two requests.
-const Gap = 64 << 10
-
 // File is a staged file of a request.
 type File struct {
 	// Path is the absolute path of the staged file.

@@ -297,7 +297,7 @@ func TestServersThatBehaveBadly(t *testing.T) {
 			s, err := stage(t, o, url)
 			if err == nil {
 				err = s.Fetch(t.Context(), []origin.Missing{
-					{Path: s.Sources()[0], Ranges: origin.Ranges{{mib, mib + 100}}}})
+					{Path: s.Sources()[0], Ranges: origin.Ranges{{0, 4096}, {mib, mib + 100}}}})
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v, want %s", err, c.want)

@@ -17,10 +17,6 @@ import (
 const (
 	// wholeSize is the size up to which a file is copied in one request.
 	wholeSize = 1 << 20
-	// headSize and tailSize are copied with the first ranges of a larger file, because most
-	// formats have their metadata there.
-	headSize = 4 << 10
-	tailSize = 64 << 10
 	// partSize is the size of one of several requests for a long range.
 	partSize = 16 << 20
 	// progressSize is what an answer must have before it was cut off, so that the next request is
@@ -31,9 +27,8 @@ const (
 // errStaged is returned by Fetch if all bytes that are missing are staged.
 var errStaged = errors.New("the daemon asks for bytes of remote files that are staged")
 
-// Fetch copies what is missing. Of files of which it copies bytes for the first time, it also
-// copies begin and end. It returns an error if nothing is missing, since the daemon would ask
-// forever.
+// Fetch copies what is missing, and all of small files. It returns an error if nothing is missing,
+// since the daemon would ask forever.
 func (s *Staging) Fetch(ctx context.Context, missing []origin.Missing) error {
 	wanted := map[*file][]origin.Range{}
 	var need int64
@@ -63,16 +58,10 @@ func (s *Staging) Fetch(ctx context.Context, missing []origin.Missing) error {
 
 // missing returns the ranges that one call of Fetch copies. Nil is the whole file.
 func (f *file) missing(ranges origin.Ranges) origin.Ranges {
-	all := origin.Ranges{{0, f.size}}
-	switch {
-	case ranges == nil, f.oneRequest, f.size <= wholeSize:
-		ranges = all
-	case len(f.staged) == 0:
-		ranges = append(ranges[:len(ranges):len(ranges)], origin.Range{0, headSize},
-			origin.Range{f.size - tailSize, f.size})
+	if ranges == nil || f.oneRequest || f.size <= wholeSize {
+		ranges = origin.Ranges{{0, f.size}}
 	}
-	outside := origin.Join(ranges, origin.Gap).Without(all)
-	return origin.Join(ranges, origin.Gap).Without(outside).Without(f.staged)
+	return ranges.Without(f.staged)
 }
 
 // fetch copies ranges of one file, or the file if its size is unknown.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -101,12 +102,11 @@ func TestOnlyWantedRangesAreFetched(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := checkCopy(t, s, srv.data)
-	want := origin.Ranges{{0, headSize}, wanted, {40*mib - tailSize, 40 * mib}}
-	if f.Ranges.Bytes() != want.Bytes() || len(want.Without(f.Ranges)) > 0 {
+	if want := (origin.Ranges{wanted}); !slices.Equal(f.Ranges, want) {
 		t.Errorf("staged %v, want %v", f.Ranges, want)
 	}
-	if srv.sent.Load() != want.Bytes() {
-		t.Errorf("the server sent %d bytes, want %d", srv.sent.Load(), want.Bytes())
+	if srv.sent.Load() != 1000 {
+		t.Errorf("the server sent %d bytes, want 1000", srv.sent.Load())
 	}
 	if *f.ETag != `"v1"` || *f.Mtime != "2026-01-02T03:04:05Z" || f.URL != srv.URL+"/a.parquet" {
 		t.Errorf("got %q, %q, %q", *f.ETag, *f.Mtime, f.URL)
