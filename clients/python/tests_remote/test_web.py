@@ -253,6 +253,15 @@ def test_a_file_without_a_version_is_fetched_by_one_request(one: Path, web: WebS
     assert len([seen for seen in web.seen if seen.get("Range") != "bytes=0-0"]) == 1
 
 
+def test_no_range_is_asked_for_after_the_whole_file_is_staged(one: Path, web: WebServer) -> None:
+    reads = [(at, at + 1) for at in range(0, len(CONTENT), 10_000)]
+    url = web.add("/x.bin", CONTENT, ranges_until=3)
+    with staging(one, [url], reads) as body:
+        assert staged_bytes(body) == [CONTENT]
+    on_the_way = requests.AT_ONCE
+    assert len(web.seen) <= 3 + on_the_way + 2  # the whole file, and whether it has changed
+
+
 def test_the_user_of_a_url_follows_on_its_server(one: Path, web: WebServer) -> None:
     web.add("/x.bin", CONTENT, headers={"Authorization": "Basic dXNlcjpzM2NyM3Q="})
     web.add("/there", b"", location=web.url("/x.bin"))

@@ -52,7 +52,7 @@ class Fetch:
             file, start, end = request.about
             if isinstance(data, NoRangesError):
                 # One of several servers behind the URL: what the others sent stays right.
-                if file.ranges != [(0, file.size)]:
+                if not is_staged(file):
                     self.whole(file)
                 continue
             staging.write(file.staged, data, start, file.url)
@@ -107,10 +107,13 @@ class Fetch:
         return None
 
     def _pieces(self, wanted: Wanted) -> Iterator[requests.Request]:
-        """The requests for ranges, each of the size that is right when it is sent."""
+        """The requests for ranges, each of the size that is right when it is sent.
+
+        A file may be staged whole meanwhile, if its server ignores a range.
+        """
         for file, ranges in wanted:
             for start, end in ranges:
-                while start < end:
+                while start < end and not is_staged(file):
                     stop = min(end, start + self._size)
                     yield piece(file, start, stop)
                     start = stop
@@ -175,6 +178,11 @@ def verified(data: bytes, length: int) -> bytes:
 def has_ranges(file: RemoteFile) -> bool:
     """Whether the server of a file sends ranges of it."""
     return file.answer is None or file.answer.ranges
+
+
+def is_staged(file: RemoteFile) -> bool:
+    """Whether all bytes of a file are staged."""
+    return file.ranges == [(0, file.size)]
 
 
 def waited(future: Any) -> Any:
