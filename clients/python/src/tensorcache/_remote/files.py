@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import email.utils
 import glob
 import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -19,14 +17,12 @@ from .problems import RefusedError, refusal
 from .ranges import Range
 from .staging import is_name
 from .urls import WEB, object_url, protocol_of, shown
+from .versions import is_settled, time_of
 
 LIST_SECONDS = 600.0
 """How long listing a folder may take: many requests."""
 
 ETAGS = ("ETag", "etag", "md5Hash", "md5", "generation", "blob_id", "oid", "sha256", "sha")
-SETTLED = timedelta(seconds=2)
-"""Times of change may have whole seconds: a file that is younger may change with the same time."""
-
 MTIMES = ("LastModified", "last_modified", "Last-Modified", "updated", "mtime", "modified")
 
 
@@ -76,15 +72,8 @@ class RemoteFile:
         """
         if self.mtime is None or (self.answer is not None and "?" in self.path):
             return False
-        now = datetime.now(timezone.utc).isoformat() if self.answer is None else self.answer.date
-        then, changed = time_of(now), time_of(self.mtime)
-        return (
-            then is not None
-            and changed is not None
-            and (
-                datetime.fromisoformat(then[:-1]) - datetime.fromisoformat(changed[:-1]) >= SETTLED
-            )
-        )
+        now = datetime.now(timezone.utc) if self.answer is None else self.answer.date
+        return is_settled(self.mtime, now)
 
     def is_same(self, other: RemoteFile) -> bool:
         """Whether two answers about the file can be about one version.
@@ -254,22 +243,3 @@ def check_unchanged(files: Iterable[RemoteFile]) -> None:
 def info_of(file: RemoteFile) -> Any:
     """What asks a file system for a file."""
     return lambda: requests.call(file.filesystem, "info", file.path)
-
-
-def time_of(value: Any) -> str | None:
-    """A time of a file system in RFC 3339, or None if it is in no known form."""
-    with contextlib.suppress(ValueError, TypeError, OverflowError, OSError):
-        if isinstance(value, str):
-            try:
-                value = datetime.fromisoformat(value.replace("Z", "+00:00"))
-            except ValueError:
-                value = email.utils.parsedate_to_datetime(value)
-        elif isinstance(value, (int, float)):
-            value = datetime.fromtimestamp(value, timezone.utc)
-        if isinstance(value, datetime):
-            if value.tzinfo is None:
-                value = value.replace(tzinfo=timezone.utc)
-            value = value.astimezone(timezone.utc)
-            if 1678 <= value.year < 2262:  # what nanoseconds in 64 bits can say
-                return str(value.replace(tzinfo=None).isoformat()) + "Z"
-    return None
