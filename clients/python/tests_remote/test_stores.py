@@ -131,6 +131,22 @@ def test_a_change_while_fetching_is_refused(tmp_path: Path, bucket: S3) -> None:
         stage(tmp_path, ["s3://prices/x.bin"], options=bucket.options, display=change)
 
 
+@pytest.mark.parametrize(
+    "extra", [{"etag": "e1"}, {"mtime": 1767323045.0}, {"etag": "e1", "mtime": 1767323045.0}]
+)
+def test_a_store_that_no_longer_names_the_version_is_refused(
+    tmp_path: Path, memory: type[Memory], extra: dict[str, Any]
+) -> None:
+    memory().pipe_file("/box/x.bin", CONTENT)
+    memory.extra = extra
+
+    def forget(_: dict[str, Any]) -> None:
+        memory.extra = {}
+
+    with pytest.raises(tensorcache.SourceError, match="changed while it was fetched"):
+        stage(tmp_path, ["az://box/x.bin"], display=forget)
+
+
 @pytest.mark.parametrize("protocol", ["az", "gs", "hf", "memory"])
 def test_other_stores_are_staged(tmp_path: Path, memory: type[Memory], protocol: str) -> None:
     filesystem = MemoryFileSystem() if protocol == "memory" else memory()

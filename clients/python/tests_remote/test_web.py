@@ -125,6 +125,18 @@ def test_a_bad_server_is_refused(
     assert "s3cr3t" not in text
 
 
+@pytest.mark.parametrize("etag", [True, False])
+@pytest.mark.parametrize("ranges", [True, False])
+def test_a_server_that_no_longer_names_the_version_is_refused(
+    one: Path, web: WebServer, ranges: bool, etag: bool
+) -> None:
+    for after in (1, 2, 3, 4) if ranges else (1, 2):
+        mode = {"ranges": ranges, "etag": etag, "change_after": after, "forget_after": after}
+        # Each has its own path, because requests of the one before may still arrive.
+        url = web.add(f"/{after}.bin", CONTENT, **mode)
+        assert "the file changed while it was fetched" in refused(one, url), after
+
+
 def test_a_range_that_lies_elsewhere_is_refused(one: Path, web: WebServer) -> None:
     url = web.add("/x.bin", CONTENT)
 

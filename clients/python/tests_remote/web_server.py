@@ -29,6 +29,8 @@ class Mode:
         shift: added to both ends in ``Content-Range``.
         encoding: sent as ``Content-Encoding``.
         change_after: after how many requests the file has another tag and content.
+        weak_after: after how many requests the tag is weak.
+        forget_after: after how many requests neither tag nor time of change is named.
         location: where requests are sent on to.
         headers: that a request must have.
         ranges_until: after how many requests ranges are ignored.
@@ -47,6 +49,8 @@ class Mode:
     shift: int = 0
     encoding: str = ""
     change_after: int = 1 << 30
+    weak_after: int = 1 << 30
+    forget_after: int = 1 << 30
     location: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     ranges_until: int = 1 << 30
@@ -125,9 +129,11 @@ class Handler(BaseHTTPRequestHandler):
         if partial:
             where = f"bytes {start + mode.shift}-{end - 1 + mode.shift}/{len(content)}"
             self.send_header("Content-Range", where)
-        if mode.etag:
-            self.send_header("ETag", '"b"' if changed else '"a"')
-        if mode.modified:
+        named = count <= mode.forget_after
+        if mode.etag and named:
+            tag = '"b"' if changed else '"a"'
+            self.send_header("ETag", f"W/{tag}" if count > mode.weak_after else tag)
+        if mode.modified and named:
             self.send_header("Last-Modified", f"Mon, 0{1 + changed} Jun 2026 10:00:00 GMT")
         if mode.encoding:
             self.send_header("Content-Encoding", mode.encoding)

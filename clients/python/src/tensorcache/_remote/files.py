@@ -17,7 +17,7 @@ from .problems import RefusedError, refusal
 from .ranges import Range
 from .staging import is_name
 from .urls import WEB, object_url, protocol_of, shown
-from .versions import is_settled, time_of
+from .versions import is_settled, is_version, time_of
 
 LIST_SECONDS = 600.0
 """How long listing a folder may take: many requests."""
@@ -75,16 +75,14 @@ class RemoteFile:
         now = datetime.now(timezone.utc) if self.answer is None else self.answer.date
         return is_settled(self.mtime, now)
 
-    def is_same(self, other: RemoteFile) -> bool:
-        """Whether two answers about the file can be about one version.
+    def is_same(self, later: RemoteFile) -> bool:
+        """Whether a later answer about the file can be about this version.
 
-        The list of a folder may say less than the answer about one file.
+        It may say more: the list of a folder says less than the answer about one file.
         """
-        if self.size != other.size:
-            return False
-        if self.etag and other.etag:
-            return self.etag == other.etag
-        return not self.mtime or not other.mtime or self.mtime == other.mtime
+        return self.size == later.size and is_version(
+            self.etag, self.mtime, later.etag, later.mtime
+        )
 
 
 @dataclass
@@ -236,7 +234,7 @@ def check_unchanged(files: Iterable[RemoteFile]) -> None:
             now = remote_file(
                 file.filesystem, protocol_of(file.url), file.path, answer, file.relative
             )
-        if not now.is_same(file):
+        if not file.is_same(now):
             raise refusal(RefusedError(web.CHANGED, web.CHANGED_HINT), file.url)
 
 

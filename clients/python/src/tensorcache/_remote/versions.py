@@ -1,4 +1,4 @@
-"""Times of change, by which versions of a remote file are told apart."""
+"""Entity tags and times of change, by which versions of a remote file are told apart."""
 
 from __future__ import annotations
 
@@ -22,6 +22,18 @@ def is_settled(changed: Any, now: Any) -> bool:
     if then is None or at is None:
         return False
     return datetime.fromisoformat(then[:-1]) - datetime.fromisoformat(at[:-1]) >= SETTLED
+
+
+def is_version(
+    etag: str | None, modified: str | None, later_etag: str | None, later_modified: str | None
+) -> bool:
+    """Whether a later answer about a file can be about the version of the first one.
+
+    What told the version of the first must be in the later one: the tag, else the time of change.
+    """
+    if etag:
+        return etag == later_etag
+    return not modified or modified == later_modified
 
 
 def time_of(value: Any) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .problems import CutOffError, NoRangesError, RefusedError, StatusError
+from .versions import is_version
 
 CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)", re.IGNORECASE)
 
@@ -187,12 +188,7 @@ def check_status(response: Any, wanted: tuple[int, ...]) -> None:
 
 def check_same(headers: Mapping[str, str], expected: Answer) -> None:
     """Refuse an answer of another version of the file."""
-    etag, modified = validators(headers)
-    if etag and expected.etag:
-        same = etag == expected.etag
-    else:
-        same = not modified or not expected.modified or modified == expected.modified
-    if not same:
+    if not is_version(expected.etag, expected.modified, *validators(headers)):
         raise RefusedError(CHANGED, CHANGED_HINT)
 
 
