@@ -1,6 +1,9 @@
 package layout
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Origin is a remote file as its server described it when a client copied it for a load. URL has
 // no user, password, query and fragment.
@@ -12,13 +15,14 @@ type Origin struct {
 }
 
 // Same reports whether the remote file seems unchanged: URL and size are equal, and so are the
-// ETags, or the times of last change if neither has an ETag. Without both, it returns false.
+// ETags, or the times of last change if neither has an ETag. Without both, it returns false. A weak
+// ETag equals the strong one, because one server may send both.
 func (o Origin) Same(other Origin) bool {
 	switch {
 	case o.URL != other.URL || o.Size != other.Size:
 		return false
 	case o.ETag != nil && other.ETag != nil:
-		return *o.ETag == *other.ETag
+		return strings.TrimPrefix(*o.ETag, "W/") == strings.TrimPrefix(*other.ETag, "W/")
 	case o.ETag != nil || other.ETag != nil:
 		return false
 	}

@@ -183,6 +183,8 @@ def test_a_changed_file_is_a_new_generation(
 ) -> None:
     url = served("small.parquet", change_after=1 << 20)
     assert cache.load("changes", url, item_id="id", time="t", sort=True).generation == 1
+    web.modes["/small.parquet"].weak_after = 0
+    assert cache.load("changes", url, item_id="id", time="t", sort=True).generation == 1
     web.files["/small.parquet"] = web.files["/newer.parquet"] = web.files["/small.parquet"]
     web.modes["/small.parquet"].etag = False
     assert cache.load("changes", url, item_id="id", time="t", sort=True).generation == 2

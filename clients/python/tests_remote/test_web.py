@@ -81,6 +81,8 @@ def test_only_the_ranges_are_fetched(one: Path, web: WebServer) -> None:
         {"ranges": False, "length": False, "cut": 70_000, "times": 3},
         {"ranges_until": 3},
         {"encoding": "identity"},
+        {"weak_after": 2},
+        {"weak_after": 1, "ranges": False},
     ],
     ids=str,
 )

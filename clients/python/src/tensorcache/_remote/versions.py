@@ -32,8 +32,14 @@ def is_version(
     What told the version of the first must be in the later one: the tag, else the time of change.
     """
     if etag:
-        return etag == later_etag
+        # One server may call the same tag weak and strong.
+        return bool(later_etag) and strong(etag) == strong(later_etag or "")
     return not modified or modified == later_modified
+
+
+def strong(etag: str) -> str:
+    """An entity tag without the mark of a weak one."""
+    return etag.removeprefix("W/")
 
 
 def time_of(value: Any) -> str | None:
