@@ -103,7 +103,7 @@ func (f *file) describeBy(res *answer, size int64) {
 	changed, err1 := http.ParseTime(f.modified)
 	now, err2 := http.ParseTime(res.Header.Get("Date"))
 	f.settled = err1 == nil && err2 == nil && now.Sub(changed) >= settledAfter
-	f.oneRequest = size < 0 || f.etag == nil && f.mtime() == nil ||
+	f.oneRequest = size < 0 || f.etag == nil && !f.settled ||
 		strings.EqualFold(res.Header.Get("Accept-Ranges"), "none")
 }
 

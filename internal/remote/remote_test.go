@@ -154,6 +154,30 @@ func TestTimesThatDoNotTellVersionsApart(t *testing.T) {
 	}
 }
 
+// TestYoungFileIsCopiedByOneRequest changes a file within the second of its time, so that nothing
+// tells the two versions apart.
+func TestYoungFileIsCopiedByOneRequest(t *testing.T) {
+	srv := newServer(t, 3*mib)
+	srv.etag = ""
+	first := srv.data
+	at := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat) // after each answer
+	srv.change = func(w http.ResponseWriter, _ *http.Request, n int) bool {
+		w.Header().Set("Last-Modified", at)
+		if n == 2 {
+			srv.data = make([]byte, len(first))
+		}
+		return false
+	}
+	s, err := fetch(t, quick, srv.URL+"/a.parquet", origin.Ranges{{0, 100}, {mib, mib + 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkCopy(t, s, first)
+	if n := srv.gets.Load(); n != 1 {
+		t.Errorf("the server answered %d times, want 1", n)
+	}
+}
+
 func TestNothingIsFetchedBeforeFetch(t *testing.T) {
 	srv := newServer(t, 2*mib)
 	s, err := stage(t, quick, srv.URL+"/a/x.csv", srv.URL+"/b/x.csv")

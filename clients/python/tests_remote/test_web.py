@@ -260,11 +260,20 @@ def test_times_that_do_not_tell_versions_apart(
     assert (file.origin()["mtime"] is not None) == told
 
 
-def test_a_file_without_a_version_is_fetched_by_one_request(one: Path, web: WebServer) -> None:
-    url = web.add("/x.bin", CONTENT, etag=False, modified=False)
+@pytest.mark.parametrize("mode", [{"modified": False}, {"young": True}], ids=str)
+def test_a_file_without_a_version_is_fetched_by_one_request(
+    one: Path, web: WebServer, mode: dict[str, Any]
+) -> None:
+    url = web.add("/x.bin", CONTENT, etag=False, change_after=2, **mode)
     with staging(one, [url], READS) as body:
         assert staged_bytes(body) == [CONTENT]
     assert len([seen for seen in web.seen if seen.get("Range") != "bytes=0-0"]) == 1
+
+
+def test_ranges_of_one_time_are_fetched(one: Path, web: WebServer) -> None:
+    with staging(one, [web.add("/x.bin", CONTENT, etag=False)], READS) as body:
+        assert staged_bytes(body) == [with_holes(CONTENT, body["origins"][0]["ranges"])]
+        assert body["origins"][0]["ranges"] == [list(r) for r in READS]
 
 
 def test_no_range_is_asked_for_after_the_whole_file_is_staged(one: Path, web: WebServer) -> None:

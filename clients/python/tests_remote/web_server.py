@@ -18,6 +18,7 @@ class Mode:
         ranges: whether it sends ranges.
         etag: whether it names a tag.
         modified: whether it names the time of change.
+        young: whether that time is later than each answer, and the same for all versions.
         length: whether it names the length; otherwise it sends chunks.
         chunked: with no length, whether the answer is chunked; otherwise its end is that of the
             connection.
@@ -39,6 +40,7 @@ class Mode:
     ranges: bool = True
     etag: bool = True
     modified: bool = True
+    young: bool = False
     length: bool = True
     chunked: bool = True
     status: int = 0
@@ -134,7 +136,8 @@ class Handler(BaseHTTPRequestHandler):
             tag = '"b"' if changed else '"a"'
             self.send_header("ETag", f"W/{tag}" if count > mode.weak_after else tag)
         if mode.modified and named:
-            self.send_header("Last-Modified", f"Mon, 0{1 + changed} Jun 2026 10:00:00 GMT")
+            at = "Fri, 01 Jan 2100" if mode.young else f"Mon, 0{1 + changed} Jun 2026"
+            self.send_header("Last-Modified", f"{at} 10:00:00 GMT")
         if mode.encoding:
             self.send_header("Content-Encoding", mode.encoding)
         if mode.length:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .problems import CutOffError, NoRangesError, RefusedError, StatusError
-from .versions import is_version
+from .versions import is_settled, is_version
 
 CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)", re.IGNORECASE)
 
@@ -54,9 +54,10 @@ async def ask(filesystem: Any, url: str) -> Answer:
         try:
             size, ranges = size_of(response)
             etag, modified = validators(response.headers)
-            # Without both, nothing shows that two answers are of one version: one has to do.
             date = response.headers.get("Date")
-            return Answer(size, ranges and bool(etag or modified), etag, modified, date)
+            # Otherwise nothing shows that two answers are of one version: one has to do.
+            told = bool(etag) or is_settled(modified, date)
+            return Answer(size, ranges and told, etag, modified, date)
         finally:
             response.close()
 
