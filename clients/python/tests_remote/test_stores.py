@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import random
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 from fsspec.registry import _registry as registry
+from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 
 import tensorcache
 from s3_server import S3, SECRET
@@ -159,6 +161,49 @@ def test_other_stores_are_staged(tmp_path: Path, memory: type[Memory], protocol:
     with staging(tmp_path, [f"{protocol}://box/d", f"{protocol}://box/*/*.bin"]) as body:
         assert staged_bytes(body) == [CONTENT, CONTENT]
         assert names(tmp_path, body) == ["0/d/x.bin", "1/x.bin"]
+
+
+class Buffered(AbstractFileSystem):
+    """One file; it has no ``cat_file``, as that of Hugging Face."""
+
+    protocol = "hf"
+    cachable = False
+    fetched: list[int] = []  # noqa: RUF012
+
+    def info(self, path: str, **options: Any) -> dict[str, Any]:
+        return {"name": path, "size": len(CONTENT), "type": "file", "etag": "e1"}
+
+    def _open(self, path: str, mode: str = "rb", **options: Any) -> Any:
+        return BufferedFile(self, path, mode, **options)
+
+
+class BufferedFile(AbstractBufferedFile):
+    """Counts what it fetches."""
+
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        Buffered.fetched.append(end - start)
+        return CONTENT[start:end]
+
+
+class Plain(Buffered):
+    """Opens files of another kind, without options, as that of SMB."""
+
+    def _open(self, path: str, mode: str = "rb", block_size: Any = None, **options: Any) -> Any:
+        assert set(options) <= {"autocommit", "cache_options"}
+        return io.BytesIO(CONTENT)
+
+
+@pytest.mark.parametrize("kind", [Buffered, Plain])
+def test_no_more_than_the_ranges_is_fetched_of_opened_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Buffered]
+) -> None:
+    monkeypatch.setitem(registry, "hf", kind)
+    Buffered.fetched.clear()
+    reads = [(0, 1000), (1_000_000, 1_100_000), (2_500_000, 2_500_001)]
+    with staging(tmp_path, ["hf://box/x.bin"], reads) as body:
+        assert body["origins"][0]["ranges"] == [list(r) for r in reads]
+        assert staged_bytes(body) == [with_holes(CONTENT, body["origins"][0]["ranges"])]
+    assert sorted(Buffered.fetched) == ([1, 1000, 100_000] if kind is Buffered else [])
 
 
 def test_versions_are_told_apart_by_what_a_store_has(tmp_path: Path, memory: type[Memory]) -> None:
