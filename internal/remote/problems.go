@@ -164,18 +164,43 @@ func (s *Staging) checkSpace(need int64) error {
 			"TENSORCACHE_DIR")
 }
 
+// directoryError returns the error of making a directory below another one.
+func directoryError(dir string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return wire.NewProblem(wire.Forbidden, "no directory can be made in %s: permission denied",
+			dir).WithHint("only the user of the daemon can load remote files: download them, and " +
+			"load the copies")
+	case isFull(err):
+		return wire.NewProblem(wire.NoSpace, "no directory can be made in %s: %s", dir,
+			lastError(err)).WithHint(hintSpace)
+	}
+	return fmt.Errorf("make a directory in %s: %w", dir, withoutPath(err))
+}
+
 // diskError returns the error of writing a copy.
 func (s *Staging) diskError(err error, need int64) error {
-	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) && !errors.Is(err, unix.EFBIG) {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			err = path.Err
-		}
-		return fmt.Errorf("write a copy of the remote files in %s: %w", s.dir, err)
+	if !isFull(err) {
+		return fmt.Errorf("write a copy of the remote files in %s: %w", s.dir, withoutPath(err))
 	}
 	have, _ := s.options.Free(s.dir)
 	return wire.NewProblem(wire.NoSpace, "writing %s of the remote files in %s: %s; %s are free",
 		humanize.IBytes(uint64(max(need, 0))), s.dir, lastError(err),
-		humanize.IBytes(uint64(max(have, 0)))).
-		WithHint("free some space, or move the cache directory with `dir` or TENSORCACHE_DIR")
+		humanize.IBytes(uint64(max(have, 0)))).WithHint(hintSpace)
+}
+
+const hintSpace = "free some space, or move the cache directory with `dir` or TENSORCACHE_DIR"
+
+// isFull reports whether an error says that the disk has no space.
+func isFull(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
+}
+
+// withoutPath returns an error of the file system without the operation and the path.
+func withoutPath(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }

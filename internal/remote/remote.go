@@ -116,14 +116,15 @@ func (s *Staging) begin(ctx context.Context, cache string) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	if err := s.makeDirectory(filepath.Join(cache, "tmp")); err != nil {
-		return err
+	parent := filepath.Join(cache, "tmp")
+	if err := s.makeDirectory(parent); err != nil {
+		return directoryError(parent, err)
 	}
 	for i, f := range s.files {
 		// Each in a folder of its own, because URLs of several folders may have the same name.
 		dir := filepath.Join(s.dir, strconv.Itoa(i))
 		if err := os.Mkdir(dir, 0o700); err != nil {
-			return err
+			return directoryError(s.dir, err)
 		}
 		f.path = filepath.Join(dir, f.name())
 		s.byPath[f.path] = f
@@ -148,10 +149,11 @@ func (s *Staging) makeDirectory(parent string) error {
 	var random [4]byte
 	_, _ = rand.Read(random[:]) // never fails
 	name := fmt.Sprintf("staging-%d-%s", os.Getpid(), hex.EncodeToString(random[:]))
-	s.dir = filepath.Join(parent, "new-"+name)
-	if err := os.Mkdir(s.dir, 0o700); err != nil {
+	dir := filepath.Join(parent, "new-"+name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
+	s.dir = dir
 	lock, err := os.OpenFile(filepath.Join(s.dir, "lock"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import itertools
+import os
 import random
 import sys
 import threading
@@ -272,6 +274,30 @@ def test_a_store_that_stops_is_refused_in_time(
     with pytest.raises(tensorcache.SourceError, match=r"sent nothing for 0\.1 s"):
         stage(tmp_path, ["az://box/x.bin"])
     stopped.set()
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "type_", "hint"),
+    [
+        (errno.EACCES, tensorcache.TensorcacheError, "forbidden", "only the user of the daemon"),
+        (errno.ENOSPC, tensorcache.ResourceError, "no_space", "free space there"),
+        (errno.EROFS, tensorcache.ResourceError, "no_space", ""),
+    ],
+    ids=errno.errorcode.get,
+)
+def test_a_directory_that_cannot_be_made_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: Any, type_: str, hint: str
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError(number, os.strerror(number), "path")
+
+    monkeypatch.setattr(Path, "mkdir", fail)
+    with pytest.raises(kind) as caught:
+        stage(tmp_path, ["az://box/x.bin"])
+    error = caught.value
+    assert error.detail == f'no directory can be made in "{tmp_path}/tmp": {os.strerror(number)}'
+    assert error.type == type_
+    assert hint in error.hint
 
 
 @pytest.mark.parametrize("name", ["a/../../../etc/x", "a/./x", "a//x", "\0", "é" * 200])

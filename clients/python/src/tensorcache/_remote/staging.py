@@ -10,7 +10,7 @@ import secrets
 import shutil
 from pathlib import Path
 
-from .._errors import ResourceError, SourceError
+from .._errors import ResourceError, SourceError, TensorcacheError
 from .._feed import fork
 
 NAME_BYTES = 255
@@ -127,30 +127,53 @@ def is_name(part: str) -> bool:
 
 
 def locked_directory(tmp: Path) -> tuple[Path, int]:
-    """A new directory with a locked file ``lock`` in it, and the descriptor of that file."""
-    for _ in range(100):
-        tmp.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = tmp / f"staging-{os.getpid()}-{secrets.token_hex(4)}"
-        path.mkdir(mode=0o700)
-        # A daemon that comes by before the file is locked removes the directory.
-        with contextlib.suppress(FileNotFoundError, BlockingIOError):
-            lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.path.samestat(os.fstat(lock), (path / "lock").stat()):
-                    return path, lock
-            except BaseException:
+    """A new directory with a locked file ``lock`` in it, and the descriptor of that file.
+
+    Raises:
+        TensorcacheError: this user may not make it, or the disk is full.
+    """
+    try:
+        for _ in range(100):
+            tmp.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path = tmp / f"staging-{os.getpid()}-{secrets.token_hex(4)}"
+            path.mkdir(mode=0o700)
+            # A daemon that comes by before the file is locked removes the directory.
+            with contextlib.suppress(FileNotFoundError, BlockingIOError):
+                flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+                lock = os.open(path / "lock", flags, 0o600)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    if os.path.samestat(os.fstat(lock), (path / "lock").stat()):
+                        return path, lock
+                except BaseException:
+                    os.close(lock)
+                    raise
                 os.close(lock)
-                raise
-            os.close(lock)
+    except PermissionError as error:
+        raise TensorcacheError(
+            f'no directory can be made in "{tmp}": {strerror(error)}',
+            type="forbidden",
+            hint="only the user of the daemon can load remote files: download them, and load the "
+            "copies",
+        ) from error
+    except OSError as error:
+        raise disk_error(error, f'no directory can be made in "{tmp}"') from error
     raise ResourceError(f'no directory can be made in "{tmp}"')
+
+
+def disk_error(error: OSError, problem: str) -> ResourceError:
+    """The error for what the disk does not take."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return ResourceError(
+        f"{problem}: {strerror(error)}", type="no_space", hint="free space there" if full else ""
+    )
 
 
 def no_room(error: OSError, url: str) -> ResourceError:
     """The error for a staged file that the disk does not take."""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    return ResourceError(
-        f'"{url}" cannot be written to the cache directory: {error.strerror or "error"}',
-        type="no_space",
-        hint="free space there" if full else "",
-    )
+    return disk_error(error, f'"{url}" cannot be written to the cache directory')
+
+
+def strerror(error: OSError) -> str:
+    """What the system says of an error, without a path."""
+    return error.strerror or "error"
