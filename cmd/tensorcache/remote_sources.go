@@ -42,17 +42,26 @@ func sourceURLs(verb string, args []string) (urls []string, err error) {
 	return urls, nil
 }
 
+// packages are what the Python client needs for the URLs of a scheme, besides its extra "remote".
+var packages = map[string]string{"gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs",
+	"abfss": "adlfs", "hf": "huggingface_hub"}
+
 // unknownScheme returns the error for a URL that only the Python client can read.
 func unknownScheme(verb, url string) error {
-	scheme, _, _ := strings.Cut(url, ":")
+	scheme, _, _ := strings.Cut(strings.ToLower(url), ":")
 	e := &tensorcache.Error{Type: tensorcache.SourceError,
 		Detail: fmt.Sprintf("got the URL %q, want a path, or a URL of http or https",
-			remote.Shown(url)),
-		Hint: fmt.Sprintf(`use Python: cache.%s("name", "%s://…"), after `+
-			`pip install 'tensorcache[remote]'`, verb, strings.ToLower(scheme))}
-	if strings.EqualFold(scheme, "file") {
+			remote.Shown(url))}
+	if scheme == "file" {
 		e.Hint = "leave file:// out"
+		return e
 	}
+	install := "'tensorcache[remote]'"
+	if name, ok := packages[scheme]; ok {
+		install = "tensorcache " + name
+	}
+	e.Hint = fmt.Sprintf(`use Python: cache.%s("name", "%s://…"), after pip install %s`, verb,
+		scheme, install)
 	return e
 }
 
