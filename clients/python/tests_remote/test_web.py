@@ -220,6 +220,14 @@ def test_redirects_to_other_servers_lose_the_credentials(
         assert has == (seen["path"] != "/x.bin"), seen
 
 
+def test_ten_redirects_are_followed(one: Path, web: WebServer) -> None:
+    web.add("/10", CONTENT)
+    for number in range(10):
+        web.add(f"/{number}", b"", location=f"/{number + 1}")
+    with staging(one, [web.url("/0")]) as body:
+        assert staged_bytes(body) == [CONTENT]
+
+
 def test_bad_redirects_are_refused(one: Path, web: WebServer) -> None:
     web.add("/circle", b"", location="/circle")
     assert "redirects more than 10 times" in refused(one, web.url("/circle"))

@@ -145,7 +145,7 @@ async def get(filesystem: Any, url: str, wanted: tuple[int, int] | None) -> Any:
     options["allow_redirects"] = False
     session = await filesystem.set_session()
     target = filesystem.encode_url(url)
-    for _ in range(MOST_REDIRECTS):
+    for _ in range(1 + MOST_REDIRECTS):
         headers = {**(own.get("headers") or {}), **fixed}
         response = await session.get(target, **{**options, **own, "headers": headers})
         location = response.headers.get("Location")
