@@ -110,6 +110,10 @@ def test_patterns_and_folders_of_objects(tmp_path: Path, bucket: S3) -> None:
         ("s3://prices/no.bin", {}, '"s3://prices/no.bin": not found'),
         ("s3://no-bucket/no.bin", {}, "not found"),
         ("s3://prices/no*.bin", {}, 'no file matches "s3://prices/no*.bin"'),
+        (f"s3://prices/no*.bin?{SECRET}", {}, 'no file matches "s3://prices/no*.bin…"'),
+        (f"s3://prices/x.bin?{SECRET}", {}, 'no file matches "s3://prices/x.bin…"'),
+        (f"s3://prices/no[1].bin#{SECRET}", {}, 'no file matches "s3://prices/no[1].bin…"'),
+        (f"s3://prices/x.bin?sig={SECRET}", {}, "s3 URLs have no query"),
         ("s3://prices/x.bin", {"nonsense": SECRET}, "hint: check the names in storage_options"),
     ],
 )

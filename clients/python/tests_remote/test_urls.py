@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorcache._remote.urls import object_url, shown
+import tensorcache
+from tensorcache._remote.urls import check_url, object_url, shown
 
 SECRET = "s3cr3t"
 
@@ -67,3 +68,20 @@ def test_names_of_objects_differ_in_their_urls(a: str, b: str) -> None:
     urls = {object_url("s3", f"bucket/{name}") for name in names}
     assert len(urls) == len({n.encode("utf-8", "replace") for n in names})
     assert not any(set("?#") & set(url) for url in urls)
+
+
+@pytest.mark.parametrize("protocol", ["s3", "gs", "az", "hf", "ftp", "memory"])
+@pytest.mark.parametrize("query", ["?a={}", "?X-Amz-Date=1&b={}", "?{}=", "?versionId=1&a={}"])
+def test_a_query_of_a_protocol_without_one_is_refused(protocol: str, query: str) -> None:
+    with pytest.raises(tensorcache.SourceError, match=f"{protocol} URLs have no query") as caught:
+        check_url(f"{protocol}://box/x.csv{query.format(SECRET)}")
+    assert SECRET not in str(caught.value)
+    assert "storage_options" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["s3://box/x?.csv", "s3://box/k?/year=1/x.csv", "s3://box/x?versionId=v1", "http://h/?a=1"],
+)
+def test_other_question_marks_are_taken(url: str) -> None:
+    check_url(url)

@@ -16,7 +16,7 @@ from .filesystems import FileSystems
 from .problems import RefusedError, refusal
 from .ranges import Range
 from .staging import is_name
-from .urls import WEB, object_url, protocol_of, shown
+from .urls import WEB, check_url, object_url, protocol_of, shown, shown_pattern
 from .versions import is_settled, is_version, time_of
 
 LIST_SECONDS = 600.0
@@ -107,13 +107,14 @@ def sources_of(urls: Iterable[str], filesystems: FileSystems) -> list[Source]:
     made: list[Source | None] = []
     web_files: list[requests.Request] = []
     for url in urls:
+        check_url(url)
         protocol = protocol_of(url)
         filesystem = filesystems.of(protocol, url)
         if protocol in WEB:
             web_files.append(web_request(filesystem, url, len(made)))
             made.append(None)
         else:
-            for path, info in matches(filesystem, protocol, url):
+            for path, info in matches(filesystem, url):
                 made.append(source(filesystem, protocol, path, info, len(made)))
     for request, answer, _ in requests.answers(iter(web_files)):
         number, filesystem, url = request.about
@@ -145,7 +146,7 @@ def web_source(filesystem: Any, url: str, answer: web.Answer, number: int) -> So
     return Source(relative, [file])
 
 
-def matches(filesystem: Any, protocol: str, url: str) -> list[tuple[str, dict[str, Any]]]:
+def matches(filesystem: Any, url: str) -> list[tuple[str, dict[str, Any]]]:
     """The path of a URL with what is known of it, or those that match a pattern, by name."""
     path = filesystem._strip_protocol(url)
     info = None
@@ -164,7 +165,7 @@ def matches(filesystem: Any, protocol: str, url: str) -> list[tuple[str, dict[st
     names = sorted(name for name in found if hidden or "/." not in name[max(fixed - 1, 0) :])
     if not names:
         raise SourceError(
-            f'sources: no file matches "{object_url(protocol, path)}"',
+            f'sources: no file matches "{shown_pattern(url)}"',
             field="sources",
             hint="look at the folder and the pattern; hidden files match none",
         )

@@ -4,18 +4,37 @@ from __future__ import annotations
 
 import re
 
+from .._errors import SourceError
+
 SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):/")
 LOCAL = ("file", "local")
 WEB = ("http", "https")
 AZURE = ("az", "abfs", "abfss", "adl")
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:@\[\]]*)(:[0-9]*)?")
 BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
+# s3fs and adlfs take one query, the version of an object. A "?" without "=" is of a pattern.
+QUERY = re.compile(r"\?(?!versionid=[^&/]*$)[^/#]*=", re.IGNORECASE)
 
 
 def protocol_of(url: str) -> str:
     """The protocol of a URL in lower case, or "" if the text is none."""
     match = SCHEME.match(url)
     return match[1].lower() if match else ""
+
+
+def check_url(url: str) -> None:
+    """Refuse a URL that no file of its protocol has.
+
+    Raises:
+        SourceError: the message shows nothing of the URL that may be secret.
+    """
+    protocol = protocol_of(url)
+    if protocol not in WEB and QUERY.search(url):
+        raise SourceError(
+            f'sources: got the URL "{shown(url)}" with a query; {protocol} URLs have no query',
+            field="sources",
+            hint="give credentials with storage_options",
+        )
 
 
 def shown(url: str) -> str:
@@ -40,6 +59,12 @@ def shown(url: str) -> str:
     ends = "?#;" if protocol in WEB else "?#"
     path = re.split(f"[{ends}]", path, maxsplit=1)[0]
     return f"{protocol}://{escaped(host)}{escaped(BAD_PERCENT.sub('%25', path))}"
+
+
+def shown_pattern(url: str) -> str:
+    """A URL with a pattern as messages show it; what follows a ``?`` or ``#`` is left out."""
+    text = shown(url)
+    return text if text.endswith("…") or not set("?#") & set(url) else f"{text}…"
 
 
 def named(source: str) -> str:
