@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"regexp"
@@ -106,6 +108,9 @@ func (o *options) loadURLs(cmd *cobra.Command, name, route string, urls []string
 		return err
 	}
 	defer c.Close()
+	// net/http logs the bytes that a server sends after the end of an answer, and has no option
+	// against it. The code of this program does not use package log.
+	log.SetOutput(io.Discard)
 	bar := newProgressBar(cmd.ErrOrStderr())
 	defer bar.clear()
 	staging, err := remote.Stage(cmd.Context(), dir, urls,

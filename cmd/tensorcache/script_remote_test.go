@@ -31,13 +31,14 @@ const secret = "s3cret"
 
 // serveFiles is the command serve-files, which serves the directory of the script and sets $URL.
 // Files below /private/ need the user "user" and the secret as password. Requests below /stall/ are
-// not answered after their first bytes.
+// not answered after their first bytes. Answers below /surplus/ have the secret after their end.
 func serveFiles(ts *testscript.TestScript, _ bool, _ []string) {
 	dir := ts.Getenv("WORK")
 	s := &fileServer{stalled: make(chan struct{}, 100)}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, stall := strings.CutPrefix(r.URL.Path, "/stall")
 		path, private := strings.CutPrefix(path, "/private")
+		path, surplus := strings.CutPrefix(path, "/surplus")
 		if user, password, _ := r.BasicAuth(); private && (user != "user" || password != secret) {
 			http.Error(w, "private", http.StatusUnauthorized)
 			return
@@ -49,6 +50,10 @@ func serveFiles(ts *testscript.TestScript, _ bool, _ []string) {
 		}
 		if err != nil {
 			http.Error(w, "unreadable", http.StatusInternalServerError)
+			return
+		}
+		if surplus {
+			sendSurplus(w, r, b)
 			return
 		}
 		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(b)))
@@ -66,6 +71,20 @@ func serveFiles(ts *testscript.TestScript, _ bool, _ []string) {
 	fileServers.Store(dir, s)
 	ts.Setenv("URL", s.URL)
 	ts.Setenv("PRIVATE_URL", strings.Replace(s.URL, "//", "//user:"+secret+"@", 1)+"/private")
+}
+
+// sendSurplus answers with a file, and sends more bytes than the answer says.
+func sendSurplus(w http.ResponseWriter, r *http.Request, b []byte) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+	answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: %d\r\n\r\n", len(b))
+	if r.Method == http.MethodGet {
+		answer += string(b)
+	}
+	_, _ = conn.Write([]byte(answer + secret))
 }
 
 // countedWriter counts the bytes of bodies.
