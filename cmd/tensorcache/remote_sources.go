@@ -45,10 +45,12 @@ func sourceURLs(verb string, args []string) (urls []string, err error) {
 }
 
 // packages are what the Python client needs for the URLs of a scheme, besides its extra "remote".
-var packages = map[string]string{"gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs",
-	"abfss": "adlfs", "hf": "huggingface_hub"}
+// For others that fsspec knows, it names the package itself.
+var packages = map[string]string{"s3": "", "s3a": "", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs",
+	"abfs": "adlfs", "abfss": "adlfs", "hf": "huggingface_hub", "ftp": "", "sftp": "", "ssh": "",
+	"smb": "", "hdfs": "", "webhdfs": ""}
 
-// unknownScheme returns the error for a URL that only the Python client can read.
+// unknownScheme returns the error for a URL that this program cannot read.
 func unknownScheme(verb, url string) error {
 	scheme, _, _ := strings.Cut(strings.ToLower(url), ":")
 	e := &tensorcache.Error{Type: tensorcache.SourceError,
@@ -58,8 +60,13 @@ func unknownScheme(verb, url string) error {
 		e.Hint = "leave file:// out"
 		return e
 	}
+	name, known := packages[scheme]
+	if !known {
+		e.Hint = "use http or https; Python also takes s3, gs, az, hf and others that fsspec knows"
+		return e
+	}
 	install := "'tensorcache[remote]'"
-	if name, ok := packages[scheme]; ok {
+	if name != "" {
 		install = "tensorcache " + name
 	}
 	e.Hint = fmt.Sprintf(`use Python: cache.%s("name", "%s://…"), after pip install %s`, verb,

@@ -42,9 +42,15 @@ func TestHintsForURLsOfPythonNameThePackage(t *testing.T) {
 			t.Errorf("got the hint %q, want %q", e.Hint, hint)
 		}
 	}
-	_, err = sourceURLs("load", []string{"file:///x.csv"})
-	var e *tensorcache.Error
-	if !errors.As(err, &e) || e.Hint != "leave file:// out" {
-		t.Errorf("got %v", err)
+	for url, hint := range map[string]string{
+		"file:///x.csv": "leave file:// out",
+		// The Python client refuses it too.
+		"foo://x/y": "use http or https; Python also takes s3, gs, az, hf and others that fsspec knows",
+	} {
+		_, err = sourceURLs("load", []string{url})
+		var e *tensorcache.Error
+		if !errors.As(err, &e) || e.Hint != hint {
+			t.Errorf("%s: got %v, want the hint %q", url, err, hint)
+		}
 	}
 }

@@ -284,7 +284,7 @@ func TestServersThatBehaveBadly(t *testing.T) {
 				w.WriteHeader(302)
 				return true
 			}
-		}, "redirects from https to another scheme", 0},
+		}, "redirects to another scheme than http and https", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			srv := newServer(t, 3*mib)

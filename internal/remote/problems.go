@@ -65,7 +65,8 @@ func (f *file) statusError(status int) error {
 var (
 	errSilent    = errors.New("no byte for too long")
 	errRedirects = errors.New("redirects more than 10 times")
-	errDowngrade = errors.New("redirects from https to another scheme")
+	errDowngrade = errors.New("redirects from https to http")
+	errScheme    = errors.New("redirects to another scheme than http and https")
 )
 
 // requestError returns the error of a request without an answer, or of an answer that ended early.
@@ -92,7 +93,7 @@ func (f *file) requestError(ctx context.Context, err error, s *Staging) error {
 			WithHint("check the network, and try again")
 	case cause != nil:
 		return cause
-	case errors.Is(err, errRedirects), errors.Is(err, errDowngrade):
+	case errors.Is(err, errRedirects), errors.Is(err, errDowngrade), errors.Is(err, errScheme):
 		return f.problem("the server %s", err).WithHint("download the file, and load that")
 	case errors.As(err, &dns):
 		return f.problem("no address was found for the host").WithHint(check)

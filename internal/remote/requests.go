@@ -26,7 +26,9 @@ func redirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) > 10:
 		return errRedirects
-	case req.URL.Scheme != "https" && (req.URL.Scheme != "http" || first.URL.Scheme == "https"):
+	case req.URL.Scheme != "https" && req.URL.Scheme != "http":
+		return errScheme
+	case req.URL.Scheme == "http" && first.URL.Scheme == "https":
 		return errDowngrade
 	}
 	req.Header.Del("Referer")

@@ -40,7 +40,11 @@ func parse(text string) (url, error) {
 	if err != nil || !Is(text) || u.Hostname() == "" {
 		p := wire.NewProblem(wire.SourceError,
 			"got the URL %q, want one as https://host/prices.parquet", Shown(text))
-		if err != nil {
+		switch {
+		case err != nil && strings.Contains(lastError(err), "invalid port"):
+			return url{}, p.WithHint("write a number as the port; write / in a user or a password " +
+				"as %%2F, and @ as %%40")
+		case err != nil:
 			return url{}, p.WithHint("write spaces as %%20, and @ of a user or a password as %%40")
 		}
 		return url{}, p.WithHint("name the host after https://")

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/origin"
+	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
 func TestSecretsOfURLsReachTheirHostOnly(t *testing.T) {
@@ -152,6 +154,23 @@ func TestInvalidURLsAreRefusedWithoutTheirSecrets(t *testing.T) {
 		"/http:/x": false, "x": false, "httpx://h": false} {
 		if Is(url) != want {
 			t.Errorf("%s: got %v", url, !want)
+		}
+	}
+}
+
+func TestHintsOfInvalidURLsNameWhatIsWrong(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://h:abc/x":           "write a number as the port",
+		"http://user:sec/ret@h/x":  "write / in a user or a password as %2F",
+		"http://h/%zz":             "write spaces as %20",
+		"http://user:sec ret@h/x":  "write spaces as %20",
+		"http:///x":                "name the host",
+		"https://user:secret@/x?y": "name the host",
+	} {
+		_, err := parse(url)
+		var p *wire.Problem
+		if !errors.As(err, &p) || !strings.Contains(p.Hint, want) {
+			t.Errorf("%s: got %+v, want the hint %q", url, p, want)
 		}
 	}
 }
