@@ -20,6 +20,11 @@ def test_a_url_is_named_as_one(cache: tensorcache.Cache, url: str) -> None:
         assert caught.value.hint
 
 
+def test_the_slashes_of_a_url_are_shown(cache: tensorcache.Cache) -> None:
+    with pytest.raises(tensorcache.SourceError, match='"file:///tmp/x.csv"'):
+        cache.load("frame", "file:///tmp/x.csv")
+
+
 def test_chained_protocols_are_refused(cache: tensorcache.Cache) -> None:
     with pytest.raises(tensorcache.SourceError, match="got the URL") as caught:
         cache.load("frame", "simplecache::s3://user:s3cr3t@bucket/x.csv")

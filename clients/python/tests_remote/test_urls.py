@@ -31,6 +31,10 @@ CASES = {
     f"https:////user:{SECRET}@host/x": "https://host/x",
     f"https://user:{SECRET} @host/x": "https://host/x",
     "https://[::1]:80/x": "https://[::1]:80/x",
+    "file:///tmp/x.csv": "file:///tmp/x.csv",
+    "file:/tmp/x.csv": "file:///tmp/x.csv",
+    "file://host/x.csv": "file://host/x.csv",
+    f"http:///x.csv?{SECRET}": "http:///x.csv",
     "https://unpkg.com/pkg@1.0/x.csv": "https://unpkg.com/pkg@1.0/x.csv",
     "hf://datasets/org/name@main/x.parquet": "hf://datasets/org/name@main/x.parquet",
     "abfs://box@account.dfs.core.windows.net/a": "abfs://account.dfs.core.windows.net/box/a",
@@ -58,6 +62,7 @@ def test_a_password_or_query_is_never_shown(protocol: str, before: str, after: s
     assert SECRET not in shown(f"{protocol}://user:{SECRET}@host/x")
     assert SECRET not in shown(f"{protocol}://{before}?{SECRET}{after}")
     assert SECRET not in shown(f"{protocol}://{before}#{SECRET}{after}")
+    assert SECRET not in shown(f"{protocol}:///user:{SECRET}{after}@host")
     assert SECRET not in shown(f"{protocol}://user:{SECRET}{after}@host")
     assert SECRET not in shown(f"{protocol}://user:{before}{SECRET}@host/{after}")
 
@@ -84,4 +89,43 @@ def test_a_query_of_a_protocol_without_one_is_refused(protocol: str, query: str)
     ["s3://box/x?.csv", "s3://box/k?/year=1/x.csv", "s3://box/x?versionId=v1", "http://h/?a=1"],
 )
 def test_other_question_marks_are_taken(url: str) -> None:
+    check_url(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("http:///x.csv", "want one with a host"),
+        ("https://", "want one with a host"),
+        (f"http://user:{SECRET}@/x.csv", "want one with a host"),
+        (f"http://host:{SECRET}/x.csv", "a number as its port"),
+        (f"http://user:a/{SECRET}@host/x.csv", "a number as its port"),
+        ("http://host:65536/x.csv", "a port up to 65535"),
+        ("s3://", "want one with a bucket"),
+        ("gs:///x.csv", "want one with a bucket"),
+        ("az://", "want one with a container"),
+        ("s3://pri*/x.csv", "want the name of one bucket"),
+        ("s3://p[ab]/x.csv", "want the name of one bucket"),
+        (f"s3://user:{SECRET}@prices/x.csv", "neither user nor password"),
+        (f"s3://user:a/{SECRET}@prices/x.csv", "neither user nor password"),
+        (f"zip://x.csv::https://user:{SECRET}@host/x.zip", "want one protocol"),
+        ("zip://x.csv::/tmp/x.zip", "want one protocol"),
+    ],
+)
+def test_a_url_is_refused_for_what_is_wrong(url: str, problem: str) -> None:
+    with pytest.raises(tensorcache.SourceError, match=problem) as caught:
+        check_url(url)
+    assert caught.value.hint
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:pass@[::1]:80/x", "http://host:/x", "https://h_t/x", "s3://my_bucket/a::b",
+        "s3://arn:aws:s3:us-west-2:123456789012:accesspoint/points/x", "az://box@account.host/x",
+        "hf://datasets/org/name@main/x", "memory:///x", "sftp://user:pass@host:22/x",
+    ],
+)  # fmt: skip
+def test_urls_of_many_protocols_are_taken(url: str) -> None:
     check_url(url)

@@ -10,7 +10,10 @@ SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):/")
 LOCAL = ("file", "local")
 WEB = ("http", "https")
 AZURE = ("az", "abfs", "abfss", "adl")
+BUCKETS = ("s3", "s3a", "gs", "gcs")
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:@\[\]]*)(:[0-9]*)?")
+BUCKET = re.compile(r"arn:[\w:.-]+|[\w.-]+")
+CHAIN = re.compile(r"::([A-Za-z][A-Za-z0-9+.-]*:)?/")
 BAD_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
 # s3fs and adlfs take one query, the version of an object. A "?" without "=" is of a pattern.
 QUERY = re.compile(r"\?(?!versionid=[^&/]*$)[^/#]*=", re.IGNORECASE)
@@ -28,12 +31,36 @@ def check_url(url: str) -> None:
     Raises:
         SourceError: the message shows nothing of the URL that may be secret.
     """
-    protocol = protocol_of(url)
-    if protocol not in WEB and QUERY.search(url):
+    protocol, authority = protocol_of(url), re.split(r"[/\\?#]", url.partition("://")[2])[0]
+    problem, hint = "", ""
+    if protocol in WEB:
+        host = HOST.fullmatch(authority.rpartition("@")[2])
+        if host is None:
+            problem, hint = (
+                "want a host and a number as its port",
+                ("write @, : and / in a user or a password as %40, %3A and %2F"),
+            )
+        elif not host[1]:
+            problem, hint = "want one with a host", f"name the host after {protocol}://"
+        elif host[2] and int(host[2][1:] or "0") > 65535:
+            problem, hint = "want a port up to 65535", "check the URL"
+    elif CHAIN.search(url):
+        problem, hint = "want one protocol", "download the archive, and load the file in it"
+    elif QUERY.search(url):
+        problem = f"{protocol} URLs have no query"
+        hint = "give credentials with storage_options"
+    elif protocol in (*BUCKETS, *AZURE) and not authority:
+        what = "bucket" if protocol in BUCKETS else "container"
+        problem, hint = f"want one with a {what}", f"name the {what} after {protocol}://"
+    elif protocol in BUCKETS and not BUCKET.fullmatch(authority):
+        if set("@:") & set(authority):
+            problem = f"{protocol} URLs have neither user nor password"
+            hint = "give credentials with storage_options"
+        else:
+            problem, hint = "want the name of one bucket", "patterns are for the names of objects"
+    if problem:
         raise SourceError(
-            f'sources: got the URL "{shown(url)}" with a query; {protocol} URLs have no query',
-            field="sources",
-            hint="give credentials with storage_options",
+            f'sources: got the URL "{shown(url)}", {problem}', field="sources", hint=hint
         )
 
 
@@ -46,6 +73,9 @@ def shown(url: str) -> str:
     if not SCHEME.match(url):
         return "…"
     protocol = protocol.lower()
+    # Of a URL without a host, the slash before the path stays, unless a password may be in it.
+    absolute = rest.startswith("///") or (protocol in LOCAL and not rest.startswith("//"))
+    slashes = "///" if absolute and "@" not in rest else "//"
     rest = rest.lstrip("/\\")
     authority = re.split(r"[/\\?#]", rest, maxsplit=1)[0]
     path = rest[len(authority) :]
@@ -58,7 +88,7 @@ def shown(url: str) -> str:
         return f"{protocol}://…"
     ends = "?#;" if protocol in WEB else "?#"
     path = re.split(f"[{ends}]", path, maxsplit=1)[0]
-    return f"{protocol}://{escaped(host)}{escaped(BAD_PERCENT.sub('%25', path))}"
+    return f"{protocol}:{slashes}{escaped(host)}{escaped(BAD_PERCENT.sub('%25', path))}"
 
 
 def shown_pattern(url: str) -> str:
