@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,24 @@ def test_a_url_is_named_as_one(cache: tensorcache.Cache, url: str) -> None:
 
 
 def test_the_slashes_of_a_url_are_shown(cache: tensorcache.Cache) -> None:
-    with pytest.raises(tensorcache.SourceError, match='"file:///tmp/x.csv"'):
+    with pytest.raises(tensorcache.SourceError, match=r'"file:///tmp/x\.csv"'):
         cache.load("frame", "file:///tmp/x.csv")
+
+
+def test_options_do_not_hide_that_a_path_is_a_url(cache: tensorcache.Cache) -> None:
+    with pytest.raises(tensorcache.SourceError, match="got the URL") as caught:
+        cache.load("frame", Path("s3://prices/a.csv"), storage_options={"anon": True})
+    assert caught.value.hint == "give a URL as text, with two slashes and one protocol"
+
+
+def test_an_open_file_is_refused(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a\n1\n")
+    with (tmp_path / "x.csv").open() as text, (tmp_path / "x.csv").open("rb") as binary:
+        for sources in (text, binary, [text], io.BytesIO(b"a\n1\n")):
+            for read in (cache.load, cache.append):
+                with pytest.raises(tensorcache.SpecError, match="got an open file") as caught:
+                    read("frame", sources)
+                assert "path" in caught.value.hint
 
 
 def test_chained_protocols_are_refused(cache: tensorcache.Cache) -> None:

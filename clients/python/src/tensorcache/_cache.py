@@ -123,8 +123,8 @@ class Cache:
                     staged(control, self.dir, name, verb, body, urls, storage_options, display)
                 )
             else:
-                only_for_urls(storage_options)
                 body = {**body, "sources": absolute(listed)}
+                only_for_urls(storage_options)
             done = run_job(control, f"/v1/datasets/{name}/{verb}", body, display)
         return Dataset(self._server, name, int(done["generation"]))
 

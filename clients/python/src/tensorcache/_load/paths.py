@@ -39,9 +39,25 @@ def is_remote(source: Any) -> bool:
 
 
 def listed_of(sources: Any) -> list[Any]:
-    """Sources, or one, as a list."""
+    """Sources, or one, as a list.
+
+    Raises:
+        SpecError: one is an open file, whose elements are lines.
+    """
     one = isinstance(sources, (str, bytes, os.PathLike)) or not isinstance(sources, Iterable)
-    return [sources] if one else list(sources)
+    listed = [sources] if one or is_open_file(sources) else list(sources)
+    if any(map(is_open_file, listed)):
+        raise SpecError(
+            "sources: got an open file, want the path of a file",
+            field="sources",
+            hint="give the path or the URL instead of what open() returns",
+        )
+    return listed
+
+
+def is_open_file(source: Any) -> bool:
+    """Whether a source is what ``open`` returns, or similar."""
+    return hasattr(source, "read") and not isinstance(source, (str, os.PathLike))
 
 
 def absolute(listed: list[Any]) -> list[str]:
