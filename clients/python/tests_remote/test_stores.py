@@ -114,7 +114,7 @@ def test_patterns_and_folders_of_objects(tmp_path: Path, bucket: S3) -> None:
         (f"s3://prices/x.bin?{SECRET}", {}, 'no file matches "s3://prices/x.bin…"'),
         (f"s3://prices/no[1].bin#{SECRET}", {}, 'no file matches "s3://prices/no[1].bin…"'),
         (f"s3://prices/x.bin?sig={SECRET}", {}, "s3 URLs have no query"),
-        ("s3://prices/x.bin", {"nonsense": SECRET}, "hint: check the names in storage_options"),
+        ("s3://prices/x.bin", {"nonsense": SECRET}, "check the URL, and the names and values in"),
     ],
 )
 def test_what_is_not_there_is_refused(

@@ -123,6 +123,7 @@ def test_a_bad_server_is_refused(
     url = web.add("/x.bin", CONTENT, **mode)
     text = refused(one, f"{url}?token=s3cr3t")
     assert message in text
+    assert "\nhint: " in text
     assert url in text
     assert "s3cr3t" not in text
 

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import math
 import time as clock
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import requests, staging, web
 from .files import RemoteFile
-from .problems import CutOffError, NoRangesError, RefusedError, is_final, refusal
+from .problems import (
+    DOWNLOAD,
+    TIMEOUTS,
+    TRIES,
+    CutOffError,
+    NoRangesError,
+    RefusedError,
+    StalledError,
+    is_final,
+    refusal,
+)
 from .ranges import Range, total, union
 
 LEAST, FIRST, MOST = 64 << 10, 256 << 10, 8 << 20
@@ -74,7 +85,7 @@ class Fetch:
                 return
             self._bytes = before
             tries += 1
-            if is_final(error) or tries > len(requests.RETRY_SECONDS):
+            if is_final(error) or tries >= TRIES:
                 raise refusal(error, file.url)
             clock.sleep(requests.RETRY_SECONDS[tries - 1])
 
@@ -132,12 +143,22 @@ class Fetch:
 
 
 def piece(file: RemoteFile, start: int, end: int) -> requests.Request:
-    """The request for a range."""
+    """The request for a range.
+
+    One to a web server may take as long as bytes come. Of other stores nothing shows that they do:
+    a large request that takes too long is sent again as several small ones.
+    """
+
+    def smaller() -> list[requests.Request]:
+        return [piece(file, at, min(end, at + LEAST)) for at in range(start, end, LEAST)]
+
+    is_web = file.answer is not None
     return requests.Request(
         lambda: read(file, start, end),
         file.url,
         weight=end - start,
-        smaller=lambda: [piece(file, at, min(end, at + LEAST)) for at in range(start, end, LEAST)],
+        seconds=math.inf if is_web else None,
+        smaller=None if is_web or end - start <= LEAST else smaller,
         about=(file, start, end),
     )
 
@@ -190,7 +211,7 @@ def in_file(filesystem: Any, path: str, start: int, end: int) -> bytes:
 def verified(data: bytes, length: int) -> bytes:
     """Bytes, if they are as many as were asked for."""
     if len(data) > length:
-        raise RefusedError("the server sends more than was asked for", web.DOWNLOAD)
+        raise RefusedError("the server sends more than was asked for", DOWNLOAD)
     if len(data) != length:
         raise CutOffError
     return data
@@ -207,9 +228,16 @@ def is_staged(file: RemoteFile) -> bool:
 
 
 def waited(future: Any) -> Any:
-    """The result of a future; it is cancelled if that does not come, or on Ctrl-C."""
+    """The result of a future; it is cancelled if that does not come, or on Ctrl-C.
+
+    Raises:
+        StalledError: it does not come in time.
+    """
     try:
         return future.result(requests.STALL_SECONDS)
+    except TIMEOUTS:
+        future.cancel()
+        raise StalledError(requests.STALL_SECONDS) from None
     except BaseException:
         future.cancel()
         raise

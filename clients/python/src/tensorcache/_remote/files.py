@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from .._errors import SourceError
 from . import requests, web
 from .filesystems import FileSystems
-from .problems import RefusedError, refusal
+from .problems import CHANGED, CHANGED_HINT, DOWNLOAD, RefusedError, refusal
 from .ranges import Range
 from .staging import is_name
 from .urls import WEB, check_url, object_url, protocol_of, shown, shown_pattern
@@ -202,7 +202,7 @@ def remote_file(
     url = object_url(protocol, path)
     size = info.get("size")
     if not isinstance(size, int) or size < 0:
-        raise refusal(RefusedError("the server names no size", web.DOWNLOAD), url)
+        raise refusal(RefusedError("the server names no size", DOWNLOAD), url)
     etag = next((str(info[key]) for key in ETAGS if info.get(key)), None)
     mtime = next((time_of(info[key]) for key in MTIMES if info.get(key)), None)
     return RemoteFile(filesystem, path, url, relative, size, etag, mtime)
@@ -236,7 +236,7 @@ def check_unchanged(files: Iterable[RemoteFile]) -> None:
                 file.filesystem, protocol_of(file.url), file.path, answer, file.relative
             )
         if not file.is_same(now):
-            raise refusal(RefusedError(web.CHANGED, web.CHANGED_HINT), file.url)
+            raise refusal(RefusedError(CHANGED, CHANGED_HINT), file.url)
 
 
 def info_of(file: RemoteFile) -> Any:

@@ -21,11 +21,20 @@ DENIED = {401, 403, 407}
 GONE = {404, 410}
 BUSY = {408, 425, 429}
 
+TRIES = 3
+"""How often a request is sent that fails in a way that may pass."""
+
 CREDENTIALS = "give the server's credentials in storage_options"
+DOWNLOAD = "download the file, and load that"
+BROWSER = f"open the URL in a browser, or {DOWNLOAD}"
+NETWORK = "check the network, and try again"
+LATER = f"the server refused {TRIES} requests; try again later"
+CHANGED = "the file changed while it was fetched"
+CHANGED_HINT = "load again when it is complete"
 
 
 class StalledError(Exception):
-    """A request took longer than it may."""
+    """A request took longer than it may, or its server sent nothing for as long."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -94,9 +103,9 @@ def status_of(error: BaseException) -> int:
 
 def is_final(error: BaseException) -> bool:
     """Whether no further try mends an error."""
-    if isinstance(error, (StalledError, CutOffError, *TIMEOUTS)):
+    if isinstance(error, (CutOffError, *TIMEOUTS)):
         return False
-    if isinstance(error, (RefusedError, NoRangesError, TensorcacheError)):
+    if isinstance(error, (RefusedError, NoRangesError, StalledError, TensorcacheError)):
         return True
     status = status_of(error)
     if status:
@@ -130,31 +139,36 @@ def described(error: BaseException) -> tuple[str, str]:
         return error.detail, error.hint
     if isinstance(error, (StalledError, *TIMEOUTS)):
         seconds = f" for {error.seconds:g} s" if isinstance(error, StalledError) else " in time"
-        return f"the server sent nothing{seconds}", "load again when the connection is better"
+        return f"the server sent nothing{seconds}", NETWORK
     if isinstance(error, CutOffError) or type(error).__name__ == "ClientPayloadError":
-        return "the server ended its answer too early, or sent another range", ""
+        return "the server ended its answer too early, or sent another range", (
+            f"{NETWORK}, or {DOWNLOAD}"
+        )
     status = status_of(error)
     names = {type(link).__name__ for link in chain(error)}
     if status in GONE or (not status and isinstance(error, FileNotFoundError)):
         return f"not found{f' (status {status})' if status else ''}", "check the URL"
     if status in DENIED or isinstance(error, PermissionError):
         return f"access is denied{f' (status {status})' if status else ''}", CREDENTIALS
-    if isinstance(error, TypeError):
-        return (
-            "the file system refuses its options (TypeError)",
-            "check the names in storage_options",
-        )
     if names & {"NoCredentialsError", "PartialCredentialsError", "DefaultCredentialsError"}:
         return (
             "no credentials were found",
             f'{CREDENTIALS}; for public data of S3, {{"anon": True}}',
         )
+    if status in (412, 416):
+        return CHANGED, CHANGED_HINT
     if status:
-        return f"the server answered with status {status}", ""
+        hint = LATER if status >= 500 or status in BUSY else BROWSER
+        return f"the server answered with status {status}", hint
     if any(isinstance(link, ssl.SSLCertVerificationError) for link in chain(error)):
         return "the server's certificate is not trusted", "check the URL, or set SSL_CERT_FILE"
     if any(isinstance(link, socket.gaierror) for link in chain(error)):
         return "the server's name was not found", "check the URL and the connection"
+    if isinstance(error, (TypeError, ValueError)) or "ParamValidationError" in names:
+        return (
+            f"the file system refuses the URL or its options ({type(error).__name__})",
+            "check the URL, and the names and values in storage_options",
+        )
     numbers = [link.errno for link in chain(error) if isinstance(link, OSError) and link.errno]
     why = (
         f"{os.strerror(numbers[0])} ({type(error).__name__})" if numbers else (type(error).__name__)

@@ -12,10 +12,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
-from .problems import StalledError, is_final, refusal
+from .problems import TRIES, StalledError, is_final, refusal
 
 STALL_SECONDS = 30.0
-"""How long a request may take that fetches a piece, or that asks for one file."""
+"""How long a web server may send nothing, and how long a request to another store may take."""
 
 RETRY_SECONDS = (0.5, 2.0)
 """How long to wait before each further try."""
@@ -96,13 +96,15 @@ def answers(
                     continue
                 future.cancel()
                 request.tries += 1
-                if is_final(error) or request.tries > len(RETRY_SECONDS):
+                parts = [request]
+                if isinstance(error, StalledError) and request.smaller is not None:
+                    parts = request.smaller()  # the link may be slow
+                elif is_final(error):
+                    request.tries = TRIES
+                if request.tries >= TRIES:
                     problem = refusal(error, request.url)
                     error = None  # its text may have what no message may have
                     raise problem
-                parts = [request]
-                if isinstance(error, StalledError) and request.smaller is not None:
-                    parts = request.smaller()
                 for part in parts:
                     part.tries = request.tries
                     again.append((now + RETRY_SECONDS[request.tries - 1], part))

@@ -5,25 +5,34 @@ fsspec itself verifies neither the status of a range nor where it lies, so this 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .problems import CutOffError, NoRangesError, RefusedError, StatusError
+from . import requests
+from .problems import (
+    BROWSER,
+    CHANGED,
+    CHANGED_HINT,
+    DOWNLOAD,
+    TIMEOUTS,
+    CutOffError,
+    NoRangesError,
+    RefusedError,
+    StalledError,
+    StatusError,
+)
 from .versions import is_settled, is_version
 
 CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)", re.IGNORECASE)
 
-CHANGED = "the file changed while it was fetched"
-CHANGED_HINT = "load again when it is complete"
 REDIRECTS = (301, 302, 303, 307, 308)
 MOST_REDIRECTS = 10
 
 PERSONAL = ("headers", "auth", "cookies")
 """Options that may have credentials."""
-
-DOWNLOAD = "download it first, and load that file"
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,8 @@ def size_of(response: Any) -> tuple[int | None, bool]:
     found = CONTENT_RANGE.fullmatch(headers.get("Content-Range", "").strip())
     if response.status == 416 and found and found[3] == "0":
         return 0, True
+    if response.status == 416:
+        raise RefusedError("the server refuses a request for the first byte", DOWNLOAD)
     check_status(response, (200, 206))
     if response.status == 206:
         if not found or found[1] != "0" or found[3] == "*":
@@ -103,7 +114,7 @@ async def range_of(filesystem: Any, url: str, start: int, end: int, expected: An
             if not found or found[1] is None or (int(found[1]), int(found[2])) != (start, end - 1):
                 raise CutOffError
             parts, length = [], 0
-            while block := await response.content.readany():
+            while block := await unless_silent(response.content.readany()):
                 parts.append(block)
                 length += len(block)
                 if length > end - start:
@@ -147,7 +158,8 @@ async def get(filesystem: Any, url: str, wanted: tuple[int, int] | None) -> Any:
     target = filesystem.encode_url(url)
     for _ in range(1 + MOST_REDIRECTS):
         headers = {**(own.get("headers") or {}), **fixed}
-        response = await session.get(target, **{**options, **own, "headers": headers})
+        sent = session.get(target, **{**options, **own, "headers": headers})
+        response = await unless_silent(sent)
         location = response.headers.get("Location")
         if response.status not in REDIRECTS or not location:
             return response
@@ -157,6 +169,19 @@ async def get(filesystem: Any, url: str, wanted: tuple[int, int] | None) -> Any:
             own = {}
         target = following
     raise RefusedError(f"the server redirects more than {MOST_REDIRECTS} times", "check the URL")
+
+
+async def unless_silent(answer: Any) -> Any:
+    """An answer, or a part of it, unless it takes too long.
+
+    Raises:
+        StalledError: it does.
+    """
+    try:
+        return await asyncio.wait_for(answer, requests.STALL_SECONDS)
+    except TIMEOUTS:  # also that of the session's own bound
+        stalled = StalledError(requests.STALL_SECONDS)
+    raise stalled
 
 
 def redirected(target: Any, location: str) -> Any:
@@ -175,7 +200,7 @@ def check_status(response: Any, wanted: tuple[int, ...]) -> None:
     """Refuse an answer of another status, and one whose bytes are not those of the file."""
     if response.status not in wanted:
         if response.status < 400:
-            raise RefusedError(f"the server answered with status {response.status}")
+            raise RefusedError(f"the server answered with status {response.status}", BROWSER)
         raise StatusError(response.status)
     encoding = response.headers.get("Content-Encoding", "identity").lower()
     # Servers name the compression of a .gz file too, whose bytes are sent as they are.
