@@ -8,8 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .._errors import MissingExtraError, SourceError, SpecError
+from .._errors import MissingExtraError, SourceError, SpecError, TensorcacheError
 from . import requests
+from .problems import refusal
 from .urls import WEB, shown
 from .web import PERSONAL
 
@@ -93,7 +94,7 @@ class FileSystems:
             options = {**from_url, **self._options}
             if protocol in WEB:
                 options = web_options(options)
-            self._made[key] = make(made_by, options)
+            self._made[key] = make(made_by, options, url)
         return self._made[key]
 
 
@@ -113,21 +114,28 @@ def options_in(made_by: Any, url: str) -> dict[str, Any]:
     raise problem
 
 
-def make(made_by: Any, options: dict[str, Any]) -> Any:
-    """A file system with options.
+def make(made_by: Any, options: dict[str, Any], url: str) -> Any:
+    """A file system with options; some connect to the server of the URL.
 
     Raises:
         SpecError: it does not take the options; the message has none of their values.
+        TensorcacheError: its server cannot be reached.
     """
     try:
         return made_by(**options, skip_instance_cache=True)
     except Exception as error:  # noqa: BLE001 - of any library
+        problem: TensorcacheError
         name = re.search(r"unexpected keyword argument '(\w+)'", str(error))
-        problem = SpecError(
-            f"storage_options: {made_by.__name__} of {made_by.__module__.partition('.')[0]} does "
-            f"not take {f'the key {name[1]}' if name else 'them'} ({type(error).__name__})",
-            field="storage_options",
-        )
+        if name or (options and isinstance(error, (TypeError, ValueError, KeyError))):
+            problem = SpecError(
+                f"storage_options: {made_by.__name__} of {made_by.__module__.partition('.')[0]} "
+                f"does not take {f'the key {name[1]}' if name else 'them'} "
+                f"({type(error).__name__})",
+                field="storage_options",
+                hint="check the names and values in storage_options",
+            )
+        else:
+            problem = refusal(error, shown(url))
     raise problem
 
 
@@ -150,6 +158,26 @@ def web_options(given: Mapping[str, Any]) -> dict[str, Any]:
     auth = options.pop("auth", None)
     if auth is not None:  # later versions of aiohttp warn of it in a request
         options["headers"] = {"Authorization": auth.encode(), **(options.get("headers") or {})}
+    check_headers(options.get("headers") or {})
     for_session = {name: client[name] for name in client if name not in PERSONAL}
     options["client_kwargs"] = {"timeout": timeout, **for_session, "auto_decompress": False}
     return options
+
+
+def check_headers(headers: Any) -> None:
+    """Refuse headers that no request can have; the message has none of their values.
+
+    Raises:
+        SpecError: it names the header.
+    """
+    if not isinstance(headers, Mapping) or not all(isinstance(name, str) for name in headers):
+        raise SpecError(
+            "storage_options: want a mapping of names to text for headers", field="storage_options"
+        )
+    for name, value in headers.items():
+        if not isinstance(value, str) or set("\r\n\0") & set(name + value):
+            got = "a line break" if isinstance(value, str) else type(value).__name__
+            raise SpecError(
+                f"storage_options: got {got} in the header {name!r}, want text of one line",
+                field="storage_options",
+            )
