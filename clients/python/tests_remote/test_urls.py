@@ -101,6 +101,7 @@ def test_other_question_marks_are_taken(url: str) -> None:
         (f"http://host:{SECRET}/x.csv", "a number as its port"),
         (f"http://user:a/{SECRET}@host/x.csv", "a number as its port"),
         ("http://host:65536/x.csv", "a port up to 65535"),
+        (f"http://host:{'9' * 5000}/x.csv", "a port up to 65535"),
         ("s3://", "want one with a bucket"),
         ("gs:///x.csv", "want one with a bucket"),
         ("az://", "want one with a container"),

@@ -36,13 +36,11 @@ def check_url(url: str) -> None:
     if protocol in WEB:
         host = HOST.fullmatch(authority.rpartition("@")[2])
         if host is None:
-            problem, hint = (
-                "want a host and a number as its port",
-                ("write @, : and / in a user or a password as %40, %3A and %2F"),
-            )
+            problem = "want a host and a number as its port"
+            hint = "write @, : and / in a user or a password as %40, %3A and %2F"
         elif not host[1]:
             problem, hint = "want one with a host", f"name the host after {protocol}://"
-        elif host[2] and int(host[2][1:] or "0") > 65535:
+        elif host[2] and int(host[2][1:7] or "0") > 65535:
             problem, hint = "want a port up to 65535", "check the URL"
     elif CHAIN.search(url):
         problem, hint = "want one protocol", "download the archive, and load the file in it"
