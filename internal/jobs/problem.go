@@ -17,6 +17,18 @@ func memoryHint(err error) string {
 	return "load fewer columns, or a file with smaller row groups"
 }
 
+// hintFor returns the hint for a source error that has none. Rows that a client sends have no path.
+func hintFor(e *ingest.SourceError) string {
+	what, again := "correct the file", "load it again"
+	if e.Path == "" {
+		what, again = "correct the rows", "send them again"
+	}
+	if e.Column != "" {
+		return what + ", or leave the column out with `columns`"
+	}
+	return what + " and " + again
+}
+
 // ProblemOf returns an error as clients see it. It knows the errors of loads; for all others it
 // calls [problem.Of].
 func ProblemOf(err error) *wire.Problem {
@@ -31,10 +43,7 @@ func ProblemOf(err error) *wire.Problem {
 		}
 		p := wire.NewProblem(typ, "%s", source.Error()).WithField("sources")
 		if p.Hint = source.Hint; p.Hint == "" {
-			p.Hint = "correct the file and load it again"
-			if source.Column != "" {
-				p.Hint = "correct the file, or leave the column out with `columns`"
-			}
+			p.Hint = hintFor(source)
 		}
 		return p
 	case errors.As(err, &option):

@@ -44,3 +44,18 @@ func TestTheHintOfAMemoryErrorReachesClients(t *testing.T) {
 		t.Errorf("got %+v", p)
 	}
 }
+
+// TestRowsThatAreSentAreNoFile compares the hints for errors of files and of rows from a client.
+func TestRowsThatAreSentAreNoFile(t *testing.T) {
+	for hint, err := range map[string]ingest.SourceError{
+		"correct the file and load it again":                       {Path: "a.csv"},
+		"correct the file, or leave the column out with `columns`": {Path: "a.csv", Column: "a"},
+		"correct the rows and send them again":                     {},
+		"correct the rows, or leave the column out with `columns`": {Column: "a"},
+		"mend it": {Column: "a", Hint: "mend it"},
+	} {
+		if p := ProblemOf(&err); p.Hint != hint {
+			t.Errorf("%+v: got hint %q, want %q", err, p.Hint, hint)
+		}
+	}
+}

@@ -132,6 +132,9 @@ func refusedArrow(t *testing.T) []refusedFile {
 	narrow := of(&arrow.Decimal256Type{Precision: 9, Scale: 2})
 	width := bytes.Index(narrow, []byte{0, 1, 0, 0, 2, 0, 0, 0, 9, 0, 0, 0})
 	narrow[width], narrow[width+1] = 32, 0
+	empty := of(arrow.FixedSizeListOf(7777, arrow.PrimitiveTypes.Int8))
+	size := bytes.Index(empty, binary.LittleEndian.AppendUint32(nil, 7777))
+	empty[size], empty[size+1] = 0, 0
 	swapped := arrow.NewSchemaWithEndian(
 		[]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int32, Nullable: true}}, nil,
 		endian.BigEndian)
@@ -149,6 +152,8 @@ func refusedArrow(t *testing.T) []refusedFile {
 			text: string(narrow)},
 		{what: "lists that may differ in length", why: "a row has as many values as the others",
 			text: string(of(arrow.ListOf(arrow.PrimitiveTypes.Int8)))},
+		{what: "lists of no values", why: "a row has at least one value in each column",
+			text: string(empty)},
 		{what: "structs, maps and binary", why: "no array can hold them",
 			text: string(of(arrow.BinaryTypes.Binary))},
 		{what: "a stream without its end mark", why: "a stream that was cut off looks the same",

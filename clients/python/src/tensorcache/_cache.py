@@ -14,7 +14,7 @@ from ._daemon.jobs import run_job
 from ._daemon.progress import Progress, display_of
 from ._daemon.server import Server, connected
 from ._dataset import Dataset
-from ._errors import DaemonError
+from ._errors import DaemonError, TensorcacheError
 from ._keywords import takes
 from ._load.options import (
     ARRAY_DEFAULTS,
@@ -29,6 +29,7 @@ from ._load.options import (
 from ._load.paths import Source, absolute, listed_of, urls_of
 from ._load.put import is_columns, put
 from ._load.recipe import with_recipe
+from ._option_text import for_put
 from ._remote.load import staged
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 STOP_SECONDS = 30.0
 """How long to wait for a daemon to stop."""
+
+TWICE = {"columns": 'leave columns out of the mapping or frame, as frame[["a", "b"]] does'}
+"""What to do about a parameter of :meth:`Cache.put` that other calls have as an option."""
 
 
 def connect(dir: Source | None = None, *, autostart: bool | None = None) -> Cache:  # noqa: A002
@@ -128,7 +132,7 @@ class Cache:
             done = run_job(control, f"/v1/datasets/{name}/{verb}", body, display)
         return Dataset(self._server, name, int(done["generation"]))
 
-    @takes(ARRAY_DEFAULTS, ArrayOptions)
+    @takes(ARRAY_DEFAULTS, ArrayOptions, twice=TWICE)
     def put(
         self, name: str, columns: Mapping[str, Any], **options: Unpack[ArrayOptions]
     ) -> Dataset:
@@ -138,21 +142,24 @@ class Cache:
             name: the dataset's name.
             columns: names to values: numpy arrays of shape ``[rows]`` or ``[rows, n]``, pandas or
                 Polars series, tensors of torch or JAX, or lists, of numbers, bool, datetime64 or
-                text. It may also be a data frame of pandas or Polars, also a lazy one, a dataset
-                (its texts stay texts), a dataset of xarray, whose dimensions name item and time,
-                or, if pyarrow is installed, a dataset of Hugging Face or an object with Arrow's
-                interface: a pyarrow table, reader or dataset, a relation of DuckDB. Named levels of
-                a pandas index are columns, one of times the time; times without a name need
-                ``time``.
+                text. It may also be a data frame of pandas or Polars, also a lazy one, a structured
+                array, whose fields are columns, a dataset (its texts stay texts), a dataset of
+                xarray, whose dimensions name item and time, or, if pyarrow is installed, a dataset
+                of Hugging Face or an object with Arrow's interface: a pyarrow table, reader or
+                dataset, a relation of DuckDB. Named levels of a pandas index are columns, one of
+                times the time; times without a name need ``time``.
             **options: of the load.
 
         Raises:
             SourceError: an array cannot be stored, or the arrays differ in length.
             SpecError: an option is out of range or of a wrong type.
         """
-        return self._put(
-            name, columns, with_recipe(load_options(options), options["recipe"], options)
-        )
+        body = with_recipe(load_options(options), options["recipe"], options)
+        try:
+            return self._put(name, columns, body)
+        except TensorcacheError as error:
+            error.hint = for_put(error.hint)
+            raise
 
     def _put(self, name: str, columns: Any, body: dict[str, Any]) -> Dataset:
         """Put columns with options as JSON, and open the new generation."""

@@ -21,7 +21,9 @@ PLACE = "    **options: "
 
 
 def takes(
-    defaults: Mapping[str, Any], *options: type[Mapping[str, Any]]
+    defaults: Mapping[str, Any],
+    *options: type[Mapping[str, Any]],
+    twice: Mapping[str, str] | None = None,
 ) -> Callable[[Function], Function]:
     """A decorator that makes keyword options the parameters of a function.
 
@@ -32,6 +34,7 @@ def takes(
         defaults: the default of each option, in the order of the signature.
         options: the ``TypedDict`` classes that type and document them; a later one overrides what
             an earlier one says of an option.
+        twice: what to do if a parameter is given by position and by keyword, by its name.
     """
     types: dict[str, Any] = {}
     texts: dict[str, str] = {}
@@ -46,6 +49,12 @@ def takes(
 
         @functools.wraps(function)
         def wrapper(*args: Any, **given: Any) -> Any:
+            for parameter in own[: len(args)]:
+                if parameter.name in given and parameter.name in (twice or {}):
+                    raise TypeError(
+                        f"{function.__qualname__}() got {parameter.name!r} by position and by "
+                        f"keyword: {(twice or {})[parameter.name]}"
+                    )
             for name in given:
                 if name not in allowed:
                     raise TypeError(

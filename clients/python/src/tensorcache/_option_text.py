@@ -15,6 +15,12 @@ def with_keywords(message: str) -> str:
     return OPTION.sub(lambda match: keyword(match[1], match[2]), message)
 
 
+def for_put(hint: str) -> str:
+    """A hint for a put, which has no option ``columns``."""
+    hint = re.sub(r"\bout with columns=", "out of the mapping or frame", hint)
+    return re.sub(r"\bname ((?:(?!\bname ).)*?) (?:with|in) columns=", r"put only \1", hint)
+
+
 def keyword(name: str, value: str | None) -> str:
     """A keyword with its JSON value as Python writes it."""
     if value is None:

@@ -3,6 +3,8 @@ package arrow
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -285,6 +287,25 @@ func TestTypesOfLaterVersionsAreNamed(t *testing.T) {
 		arrowmeta.FieldTypeKind))] = typeLast + 1
 	loadtest.Refused(t, openFile(t, messageOf(good)),
 		`column "float64": is of type 27 of a later version of Arrow`, "cast the column")
+}
+
+// TestListsOfNoValuesAreNamed gives a list of fixed size, which may be inside another type, a size on
+// which Arrow v15 panics.
+func TestListsOfNoValuesAreNamed(t *testing.T) {
+	list := arrow.FixedSizeListOf(7777, arrow.PrimitiveTypes.Float64)
+	for _, kind := range []arrow.DataType{list, arrow.ListOf(list),
+		arrow.StructOf(arrow.Field{Name: "x", Type: list})} {
+		good := loadtest.ArrowSchema(t, []arrow.Field{{Name: "a", Type: arrow.Null},
+			{Name: "l", Type: kind}})
+		at := bytes.Index(good, binary.LittleEndian.AppendUint32(nil, 7777))
+		for _, size := range []int32{0, -1, math.MinInt32} {
+			b := bytes.Clone(good)
+			binary.LittleEndian.PutUint32(b[at:], uint32(size))
+			loadtest.Refused(t, openFile(t, b), fmt.Sprintf(
+				`column "l": is a fixed_size_list of %d values, want at least 1`, size),
+				"leave the column out")
+		}
+	}
 }
 
 // TestStreamsOfOldVersionsAreRecognized writes a schema as Arrow did before version 0.15, whose

@@ -30,19 +30,21 @@ func checkEndianness(schema flatbuffers.Table) error {
 	}
 }
 
-// Number of a decimal in the union of field types, the slots of its table, and the largest number
-// of a type that Arrow v15 knows.
+// Numbers of a decimal and of a fixed_size_list in the union of field types, the slots of their
+// tables, and the largest number of a type that Arrow v15 knows.
 const (
-	typeDecimal      = 7
-	decimalPrecision = 4
-	decimalScale     = 6
-	decimalBits      = 8
-	typeLast         = 26
+	typeDecimal       = 7
+	decimalPrecision  = 4
+	decimalScale      = 6
+	decimalBits       = 8
+	typeFixedSizeList = 16
+	listSize          = 4
+	typeLast          = 26
 )
 
-// checkTypes refuses types of later versions of Arrow in a table's fields or in their children.
-// Arrow v15 cannot decode batches of which it does not know a type, also if that column is not
-// loaded.
+// checkTypes refuses types of later versions of Arrow, and lists of no values, in a table's fields
+// or in their children. Arrow v15 cannot decode batches of which it does not know a type, also if
+// that column is not loaded.
 func checkTypes(t flatbuffers.Table, fields flatbuffers.VOffsetT) error {
 	o := flatbuffers.UOffsetT(t.Offset(fields))
 	for i := 0; o != 0 && i < t.VectorLen(o); i++ {
@@ -60,7 +62,7 @@ func checkTypes(t flatbuffers.Table, fields flatbuffers.VOffsetT) error {
 	return nil
 }
 
-// checkType refuses the type of a field if Arrow v15 does not know it.
+// checkType refuses the type of a field if Arrow v15 does not know it or panics on it.
 func checkType(field flatbuffers.Table) error {
 	kind := field.GetByteSlot(arrowmeta.FieldTypeKind, 0)
 	if kind > typeLast {
@@ -69,11 +71,20 @@ func checkType(field flatbuffers.Table) error {
 			Hint:   "cast the column before it is written",
 		}
 	}
-	if kind != typeDecimal {
+	if kind != typeDecimal && kind != typeFixedSizeList {
 		return nil
 	}
 	var t flatbuffers.Table
 	field.Union(&t, flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldType)))
+	if kind == typeFixedSizeList {
+		if size := t.GetInt32Slot(listSize, 0); size < 1 {
+			return &loaderr.SourceError{
+				Reason: fmt.Sprintf("is a fixed_size_list of %d values, want at least 1", size),
+				Hint:   "leave the column out before it is written",
+			}
+		}
+		return nil
+	}
 	if bits := t.GetInt32Slot(decimalBits, 128); bits == 32 || bits == 64 {
 		return &loaderr.SourceError{
 			Reason: fmt.Sprintf("is decimal%d(%d, %d), which is not read", bits,

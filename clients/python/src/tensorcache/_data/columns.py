@@ -73,7 +73,7 @@ class Columns:
         Raises:
             NotFoundError: no column has the name; the message lists near ones.
         """
-        array = self._arrays.get(name)
+        array = self._arrays.get(name) if isinstance(name, str) else None
         if array is None:
             array = self._column(name).map(self._maps["data.arrow"])
             if name in self._manifest.vocab:
@@ -172,6 +172,8 @@ class Columns:
         return inverse(found, values, item, initial, self.items, isinstance(columns, str))
 
     def _column(self, name: str) -> Column:
+        if not isinstance(name, str):
+            raise self._not_text(name)
         column = self._manifest.columns.get(name)
         if column is None:
             raise NotFoundError(
@@ -182,6 +184,23 @@ class Columns:
                 hint=f"its columns: {', '.join(self.columns[:20])}",
             )
         return column
+
+    def _not_text(self, name: Any) -> NotFoundError:
+        """The error for a name that is no text, such as a number or a list of names."""
+        hint = f"its columns: {', '.join(self.columns[:20])}"
+        if str(name) in self.columns:
+            hint = f"names are text: {show(str(name))}"
+        elif isinstance(name, (list, tuple)) and all(
+            isinstance(one, str) and one in self for one in name
+        ):
+            hint = f"name one column at a time: {{name: data[name] for name in {name!r}}}"
+        return NotFoundError(
+            f'no column of dataset "{self.name}" is named {name!r}: names are text, got '
+            f"{type(name).__name__}",
+            type="column_not_found",
+            field=str(name),
+            hint=hint,
+        )
 
     def _before_fill(self, column: Column) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The first rows and ends of the runs of rows that had missing cells before the fill."""

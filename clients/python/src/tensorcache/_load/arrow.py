@@ -10,6 +10,7 @@ from typing import Any
 from .._daemon import frames
 from .._errors import SourceError
 from .._extras import required
+from .no_columns import no_columns
 
 
 def is_table(columns: Any) -> bool:
@@ -38,6 +39,8 @@ def reader_of(columns: Any) -> Any:
         batch = pyarrow.record_batch(columns)
         return pyarrow.RecordBatchReader.from_batches(batch.schema, [batch])
     except (ValueError, TypeError) as error:  # pyarrow's errors derive from these
+        if hasattr(columns, "dtype") or hasattr(columns, "type"):  # one array
+            raise no_columns(columns) from error
         raise SourceError(f"columns: got {kind}, want a table: {error}", field="columns") from error
 
 

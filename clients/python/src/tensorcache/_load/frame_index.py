@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .._data.columns import Columns
-from .._errors import SourceError
+from .._errors import SourceError, show
+from .column_names import check_levels, is_compound, joined
 
 
 def has_index(columns: Any) -> bool:
@@ -55,21 +56,32 @@ def with_index(
     Raises:
         SourceError: a level has no name, or that of a column.
     """
+    check_levels(columns.columns)
     index = columns.index
     levels = [index.get_level_values(at) for at in range(index.nlevels)]
     given = options or {}
     time = given.get("time")
+    if dataset and options is None and any(is_time(one) and one.name is None for one in levels):
+        time = dataset().time
     named: dict[str, Any] = {}
     for level in levels:
         if level.name is None and is_position(level):
             continue
-        name = level.name
-        if name is None and is_time(level):
-            name = dataset().time if options is None and dataset else time
+        name = time if level.name is None and is_time(level) else level.name
         if name is None:
-            raise without_name(level, append=options is None)
+            raise without_name(columns, levels, level, time, append=options is None)
+        if is_compound(name):
+            raise SourceError(
+                f"index: the name {name!r} of a level is of type {type(name).__name__}, want text",
+                field="index",
+                hint=f"{renamed(columns, levels, time)} names it by text",
+            )
         if str(name) in named:
-            raise SourceError(f'index: has two levels "{name}", want one', field=str(name))
+            raise SourceError(
+                f'index: has two levels "{name}", want one',
+                field=str(name),
+                hint=f"{renamed(columns, levels, time)} names them apart",
+            )
         named[str(name)] = level
     for name in map(str, columns.columns):
         if name in named:
@@ -93,11 +105,37 @@ def chained(named: Mapping[str, Any], columns: Any) -> Iterator[tuple[Any, Any]]
     yield from columns.items()
 
 
-def without_name(level: Any, append: bool) -> SourceError:
+def without_name(
+    columns: Any, levels: list[Any], level: Any, time: str | None, append: bool
+) -> SourceError:
     """The refusal of a level that needs a name."""
-    if is_time(level) and not append:
+    nameless = [one for one in levels if one.name is None and not is_position(one)]
+    if is_time(level) and not append and len(nameless) == 1:
         hint = 'time="time" names it, as in cache.put(name, frame, time="time")'
     else:
-        hint = 'frame.rename_axis("item") names it, and frame.reset_index(drop=True) leaves it out'
+        hint = (
+            f"{renamed(columns, levels, time)} names it, and frame.reset_index(drop=True) leaves "
+            f"{'it' if len(levels) == 1 else 'the index'} out"
+        )
     what = "times" if is_time(level) else f"{level.dtype}"
     return SourceError(f"index: got {what} without a name, want a name", field="index", hint=hint)
+
+
+def renamed(columns: Any, levels: list[Any], time: str | None) -> str:
+    """The call that names the levels which need a name of their own; ``time`` is that of times."""
+    names: list[str | None] = []
+    taken = set(map(str, columns.columns))
+    for level in levels:
+        if level.name is None and is_position(level):
+            names.append(None)
+            continue
+        first = str(time or "time") if is_time(level) else "item"
+        if level.name is not None:
+            first = joined(level.name)
+        name, number = first, 2
+        while name in taken:
+            name, number = f"{first}_{number}", number + 1
+        taken.add(name)
+        names.append(name)
+    shown = ["None" if name is None else show(name) for name in names]
+    return f"frame.rename_axis({shown[0] if len(shown) == 1 else '[' + ', '.join(shown) + ']'})"

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._errors import SourceError, show
+from .object_kinds import (
+    CLOCK,
+    DURATION,
+    LIST,
+    NUMBER,
+    PERIOD,
+    TEXT,
+    TIME,
+    ZONED,
+    ZONED_CLOCK,
+    CellError,
+    is_missing,
+    kind_of,
+)
+from .object_numbers import masked, of_numbers
+from .object_times import of_clocks, of_times
 
 UNREAD = {
     "Struct": "unnest it, or leave the column out",
@@ -23,68 +37,56 @@ UNREAD = {
 NOT_A_TIME = np.iinfo(np.int64).min
 """The integer that numpy stores NaT as."""
 
+READERS: dict[str, Callable[[npt.NDArray[Any]], npt.NDArray[Any]]] = {
+    NUMBER: of_numbers,
+    TIME: of_times,
+    DURATION: of_times,
+    CLOCK: of_clocks,
+}
+"""What makes arrays of objects, by their kind."""
 
-def masked(values: Any, gone: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """Values of which some may be missing; floats use NaN for these."""
-    values = np.asarray(values)
-    return values if values.dtype.kind == "f" or not gone.any() else np.ma.MaskedArray(values, gone)
+HINT_KINDS = "give values of one kind, with None where one is missing"
+
+MIXED = {
+    (TIME, TEXT): "make all values times, as datetime.datetime.fromisoformat does of a text",
+    (TIME, ZONED): "give all times a zone, or none: "
+    "value.astimezone(datetime.timezone.utc).replace(tzinfo=None) is a time of UTC without one",
+}
+"""Hints for a value beside others, by the kind of these and its own."""
+
+UNTYPED = {
+    ZONED: "pd.to_datetime(values, utc=True) makes a typed column of them, in UTC",
+    PERIOD: "pd.PeriodIndex(values) makes a typed column of them, stored as their starts",
+    ZONED_CLOCK: "value.replace(tzinfo=None) leaves the zone out",
+}
+"""Hints for the kinds of which the objects themselves are not stored."""
 
 
 def of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Decimals as the nearest float64, and dates, times and their differences as numpy dtypes.
+    """Numbers, times, durations and times of the day as dtypes of numpy, all values unchanged.
 
     Other objects are returned as they are.
+
+    Raises:
+        CellError: one of the values is of another kind than the first.
     """
-    first = next((value for value in array if not is_missing(value)), None)
-    if isinstance(first, (bool, int, float, np.number, np.bool_)):
-        return of_numbers(array)
-    if isinstance(first, decimal.Decimal):
-        return np.array(
-            [
-                np.nan if is_missing(value) else decimal_of(row, value)
-                for row, value in enumerate(array)
-            ]
-        )
-    if isinstance(first, datetime.datetime) and first.tzinfo is None:
-        return of_times(array, "datetime64[us]")
-    if isinstance(first, datetime.date) and not isinstance(first, datetime.datetime):
-        return of_times(array, "datetime64[D]")
-    if isinstance(first, datetime.timedelta):
-        return of_times(array, "timedelta64[us]")
-    if isinstance(first, datetime.time) and first.tzinfo is None:
-        return np.array([since_midnight(row, value) for row, value in enumerate(array)])
-    return array
-
-
-def decimal_of(row: int, value: Any) -> float:
-    """A decimal as the nearest float64."""
-    try:
-        return float(value)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"row {row + 1:,}: {show(value)} is no number") from error
-
-
-def of_times(array: npt.NDArray[Any], kind: str) -> npt.NDArray[Any]:
-    """Dates, times or their differences as numpy dtypes."""
-    try:
-        return array.astype(kind)
-    except (ValueError, TypeError):
-        for row, value in enumerate(array):
-            try:
-                array[row : row + 1].astype(kind)
-            except (ValueError, TypeError) as error:
-                raise ValueError(f"row {row + 1:,}: {show(value)} is no {kind}") from error
-        raise
-
-
-def since_midnight(row: int, value: Any) -> np.timedelta64:
-    """A time of the day as a duration; NaT for a missing one."""
-    if is_missing(value):
-        return np.timedelta64("NaT", "us")
-    if not isinstance(value, datetime.time) or value.tzinfo is not None:
-        raise ValueError(f"row {row + 1:,}: {show(value)} is no time of the day without a zone")
-    seconds = (value.hour * 60 + value.minute) * 60 + value.second
-    return np.timedelta64(seconds * 1_000_000 + value.microsecond, "us")
+    there = [place for place, value in enumerate(array) if not is_missing(value)]
+    kind = kind_of(array[there[0]]) if there else ""
+    if kind not in READERS:
+        return array
+    for place in there:
+        other = kind_of(array[place])
+        if (kind, other) == (NUMBER, TEXT):
+            return array  # the refusal of a text column says what to do
+        if other != kind:
+            raise CellError(
+                place,
+                f"{show(array[place])} is {other}",
+                MIXED.get((kind, other), HINT_KINDS),
+                beside=there[0],
+                kind=f"{kind} without one" if other == ZONED else kind,
+            )
+    return READERS[kind](array)
 
 
 def of_polars(name: str, value: Any) -> Any:
@@ -108,31 +110,20 @@ def of_polars(name: str, value: Any) -> Any:
     return value
 
 
-def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Numbers among missing values, in the dtype that numpy gives them without those.
+def of_pyarrow(value: Any) -> npt.NDArray[Any]:
+    """An array of pyarrow: integers masked where missing, and times of the day with nanoseconds."""
+    kind = str(value.type)
+    if kind == "time64[ns]":
+        whole: npt.NDArray[Any] = plain(value.cast("int64").fill_null(NOT_A_TIME))
+        return whole.view("timedelta64[ns]")
+    if value.null_count and kind.startswith(("int", "uint")):
+        return masked(plain(value.fill_null(0)), plain(value.is_null()))
+    return np.asarray(value)
 
-    Other objects are returned as they are.
 
-    Raises:
-        ValueError: no dtype stores all the numbers exactly.
-    """
-    gone = np.fromiter((is_missing(value) for value in array), np.bool_, len(array))
-    numbers = array[~gone].tolist()
-    there = np.asarray(numbers)
-    if there.dtype.kind not in "iufb":
-        return array
-    for row, was, value in zip(np.flatnonzero(~gone), numbers, there.tolist(), strict=True):
-        if was != value:
-            raise ValueError(
-                f"row {row + 1:,}: {was} does not fit {there.dtype}, as its other numbers need"
-            )
-    values = (
-        np.full(len(array), np.nan)
-        if there.dtype.kind == "f"
-        else np.zeros(len(array), there.dtype)
-    )
-    values[~gone] = there
-    return masked(values, gone)
+def plain(value: Any) -> npt.NDArray[Any]:
+    """An array of pyarrow in which no value is missing."""
+    return np.asarray(value.to_numpy(zero_copy_only=False))
 
 
 def no_text(name: str, values: Sequence[Any], row: int) -> SourceError:
@@ -142,25 +133,30 @@ def no_text(name: str, values: Sequence[Any], row: int) -> SourceError:
     if lists is not None:
         return lists
     other = next((at for at, one in enumerate(values) if isinstance(one, (str, bytes))), None)
+    kind = kind_of(value)
+    what = f'row {row + 1:,}, column "{name}": {show(value)} is'
+    if other is None:
+        stored = "is stored from typed columns only" if kind in UNTYPED else ""
+        return SourceError(
+            f"{what} {kind}, " + (f"which {stored}" if stored else "want a number, time or text"),
+            field=name,
+            hint=UNTYPED.get(kind, "give numbers, times or texts, or leave the column out"),
+        )
     hint = "give an array of numbers, times or texts, with None where there is no text"
     but = ""
-    if other is not None and isinstance(value, (bool, int, float, np.number, np.bool_)):
+    if kind == NUMBER:
         but = f", but {show(values[other])} in row {other + 1:,} is"
         hint = (
             "make all values numbers, as pd.to_numeric does, or all texts, with None where one is "
             "missing"
         )
-    if isinstance(value, datetime.datetime):
-        hint = "times with a zone are to be a pandas Series, which keeps it"
-    return SourceError(
-        f'row {row + 1:,}, column "{name}": {show(value)} is no text{but}', field=name, hint=hint
-    )
+    return SourceError(f"{what} no text{but}", field=name, hint=hint)
 
 
 def no_lists(name: str, values: Sequence[Any]) -> SourceError | None:
     """The refusal of a column of lists; None if a value is no list."""
     there = [(row, value) for row, value in enumerate(values) if not is_missing(value)]
-    if not there or not all(isinstance(one, (list, tuple, np.ndarray)) for _, one in there):
+    if not there or not all(kind_of(one) == LIST for _, one in there):
         return None
     first, width = there[0][0], len(there[0][1])
     for row, value in there:
@@ -181,16 +177,6 @@ def no_lists(name: str, values: Sequence[Any]) -> SourceError | None:
 def count(values: int) -> str:
     """A number of values in words."""
     return f"{values:,} value{'' if values == 1 else 's'}"
-
-
-def is_missing(value: Any) -> bool:
-    """Whether an object is a missing value: None, NaN or pandas' NA."""
-    if value is None or type(value).__name__ == "NAType":
-        return True
-    try:
-        return bool(value != value)
-    except (ValueError, ArithmeticError):  # an array, or a signaling NaN
-        return False
 
 
 def only_missing(array: npt.NDArray[Any]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,10 +10,10 @@ import numpy as np
 
 from .._daemon import frames
 from .._data.columns import Columns
-from .._errors import SourceError, show
-from .._remote.urls import named
+from .._errors import SourceError
 from . import arrow, frame_index, grids, tables
-from .object_columns import is_missing
+from .column_names import name_of
+from .no_columns import is_path, no_columns
 from .sent_columns import Column, column_of
 
 
@@ -103,27 +102,6 @@ def columns_of(columns: Iterable[tuple[Any, Any]], nulls_as_text: bool = False) 
     return ready
 
 
-def name_of(key: Any, position: int) -> str:
-    """The name of a column; ``position`` counts from 0."""
-    name = "" if is_missing(key) else str(key)
-    if not name:
-        raise SourceError(
-            f"columns: column {position + 1} has no name: got {key!r}, want text",
-            field="columns",
-            hint='name it, as frame.set_axis(["a", "b"], axis="columns") names all',
-        )
-    try:
-        name.encode()
-    except UnicodeEncodeError as error:
-        raise SourceError(
-            f"columns: the name {name!a} of column {position + 1} is not Unicode: it holds half "
-            "of a surrogate pair",
-            field="columns",
-            hint="name the column anew",
-        ) from error
-    return name
-
-
 def is_columns(given: Any) -> bool:
     """Whether :func:`put` takes ``given``, which may also be the paths of files."""
     if tables.is_computed(given) or grids.is_grid(given):
@@ -139,18 +117,13 @@ def is_columns(given: Any) -> bool:
     )
 
 
-def is_path(value: Any) -> bool:
-    """Whether a value may be the path of a file."""
-    return isinstance(value, (str, os.PathLike))
-
-
 def is_frame(columns: Any) -> bool:
     """Whether ``columns`` is a Polars frame."""
     return hasattr(columns, "get_column")
 
 
 def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
-    """Names and values of a mapping, a dataset, or a pandas or Polars data frame."""
+    """Names and values of a mapping, a dataset, a data frame, or an array of records."""
     series = getattr(columns, "ndim", 2) == 1 or isinstance(columns, type)
     if callable(getattr(columns, "items", None)) and not series:  # pandas too
         yield from columns.items()
@@ -160,24 +133,13 @@ def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
     elif is_frame(columns):
         for name in columns.columns:
             yield name, columns.get_column(name)
+    elif has_fields(columns):
+        for name in columns.dtype.names:
+            yield name, columns[name]
     else:
-        kind, hint = type(columns).__name__, instead_of(columns)
-        given = show(named(columns)) if isinstance(columns, str) else kind
-        raise SourceError(
-            f"columns: got {given}, want a mapping of names to arrays, a frame or a table",
-            field="columns",
-            hint=hint,
-        )
+        raise no_columns(columns)
 
 
-def instead_of(columns: Any) -> str:
-    """What to do with a value that has no columns."""
-    first: Any = next(iter(columns), None) if isinstance(columns, (list, tuple)) else columns
-    if is_path(first):
-        return f'cache.load(name, "{named(os.fspath(first))}") reads files'
-    keys, grouped = getattr(columns, "keys", None), hasattr(columns, "groups")
-    if grouped and isinstance(keys, (str, list)):
-        return f"put the frame that was grouped, with item_id={keys!r}"
-    if getattr(columns, "ndim", 0) == 1:
-        return 'give it a name: {"value": values}'
-    return ""
+def has_fields(columns: Any) -> bool:
+    """Whether ``columns`` is a structured array, one record a row."""
+    return isinstance(columns, np.ndarray) and bool(columns.dtype.names) and columns.ndim == 1

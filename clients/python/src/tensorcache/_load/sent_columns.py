@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from .._data.manifest import DTYPES, TIMES
 from .._data.text_codes import Codes, plain
-from .._errors import SourceError
+from .._errors import SourceError, show
 from . import tables
-from .object_columns import is_missing, no_text, only_missing
-from .typed_arrays import array_of, is_untyped, zone_of
+from .object_columns import no_text, only_missing
+from .object_kinds import is_missing
+from .typed_arrays import array_of, zone_of
+from .untyped_values import is_untyped
 
 CHUNK_BYTES = 4 << 20
 """How many bytes are converted at a time, so that sending needs no second copy of the data."""
@@ -25,6 +27,15 @@ NAMES = {dtype.str[1:]: name for name, dtype in DTYPES.items() if name not in ("
 
 UNITS = ("s", "ms", "us", "ns")
 """The units in which times are stored."""
+
+HINTS = {
+    "c": "give .real and .imag as two columns",
+    "f": 'astype("float64") makes the nearest numbers of 64 bits',
+}
+"""Hints for the kinds of numpy's dtypes that are not stored."""
+
+HINT_FIELDS = "give each field as a column: {name: array[name] for name in array.dtype.names}"
+HINT_ASTYPE = "convert it with astype, or leave the column out"
 
 
 @dataclass(frozen=True)
@@ -70,19 +81,10 @@ def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
             hint=f'put each dataset: cache.put(name, dataset["{name}"])',
         )
     array = array_of(name, plain(value))
-    if array.ndim not in (1, 2):
-        raise SourceError(
-            f'column "{name}" has shape {list(array.shape)}, want [rows] or [rows, n]',
-            field=name,
-            hint=""
-            if array.ndim
-            else "give a list or an array with one value, or one row of values, for each row",
-        )
+    check_shape(name, array, value)
     if not nulls_as_text and is_untyped(value) and only_missing(array):
         array = np.full(len(array), np.nan)
     kind = array.dtype.kind
-    if kind == "U" and array.ndim == 1 and isinstance(value, (list, tuple)):
-        array = np.array(value, object)  # numpy makes texts of the numbers among texts
     if kind in "USOT":
         return text_column(name, array)
     if kind in "mM":
@@ -93,7 +95,7 @@ def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
             f'column "{name}" is {array.dtype}, want numbers of at most 64 bits, bool, datetime64, '
             "timedelta64 or text",
             field=name,
-            hint="give .real and .imag as two columns" if kind == "c" else "",
+            hint=HINT_FIELDS if array.dtype.names else HINTS.get(kind, HINT_ASTYPE),
         )
     stored = np.dtype(f"<{code}")
     values = Column(
@@ -106,14 +108,39 @@ def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
     return replace(values, size=values.size + gone.size, pieces=pieces, missing=True)
 
 
+def check_shape(name: str, array: npt.NDArray[Any], value: Any) -> None:
+    """Check that a column has rows, of one value or of several."""
+    shape, what, hint = list(array.shape), "", ""
+    if array.ndim == 0:
+        several = isinstance(value, Iterable) and not isinstance(value, (str, bytes, np.ndarray))
+        given = f"a {type(value).__name__}" if several else show(value)
+        what = f"is {given}, want one value, or one row of values, for each row"
+        hint = listed(value) if several else "give a list or an array of the values"
+    elif array.ndim > 2:
+        what = f"has shape {shape}, want [rows] or [rows, n]"
+        hint = "values.reshape(len(values), -1) is of shape [rows, n]"
+    elif array.ndim == 2 and not array.shape[1]:
+        what = f"has shape {shape}, want at least one value in each row"
+        hint = "leave the column out of the mapping or frame"
+    if what:
+        raise SourceError(f'column "{name}" {what}', field=name, hint=hint)
+
+
+def listed(value: Any) -> str:
+    """What makes a list of a value that is none."""
+    if isinstance(value, Mapping):
+        return "give a list: list(values.values())"
+    return f"give a list: {'sorted' if isinstance(value, Set) else 'list'}(values)"
+
+
 def time_column(name: str, array: npt.NDArray[Any]) -> Column:
     """A column of timestamps or durations; days, hours and minutes are stored as seconds."""
     kind = array.dtype.kind
     unit = np.datetime_data(array.dtype)[0]
-    missing = np.flatnonzero(np.isnat(array.reshape(len(array), -1)).any(axis=1))
+    missing = np.argwhere(np.isnat(array))
     if len(missing):
         raise SourceError(
-            f'row {missing[0] + 1:,}, column "{name}": NaT is no time',
+            f'row {missing[0][0] + 1:,}, column "{name}": NaT is no time',
             field=name,
             hint="leave such rows out",
         )
@@ -121,9 +148,8 @@ def time_column(name: str, array: npt.NDArray[Any]) -> Column:
         raise SourceError(
             f'column "{name}" is {array.dtype}, want a unit from seconds to nanoseconds',
             field=name,
-            hint=f'astype("{array.dtype.type.__name__}[ns]") makes one'
-            if unit != "generic"
-            else "",
+            hint=f'astype("{array.dtype.type.__name__}[{"s" if unit == "generic" else "ns"}]") '
+            "makes one",
         )
     if unit not in UNITS or np.datetime_data(array.dtype)[1] != 1:
         unit = unit if unit in UNITS else "s"
@@ -149,8 +175,11 @@ def text_column(name: str, array: npt.NDArray[Any]) -> Column:
     An offset ``-o - 1`` marks the text before it as missing.
     """
     if array.ndim != 1:
+        what = "text" if all(isinstance(one, (str, bytes)) for one in array.flat) else "objects"
         raise SourceError(
-            f'column "{name}" is text of shape {list(array.shape)}, want [rows]', field=name
+            f'column "{name}" is {what} of shape {list(array.shape)}, want [rows]',
+            field=name,
+            hint="give each column of it a name of its own: values[:, 0], values[:, 1]",
         )
     texts: list[bytes] = []
     missing: list[int] = []

@@ -10,7 +10,10 @@ import numpy.typing as npt
 
 from .._errors import SourceError
 from . import frame_index
-from .object_columns import is_missing, masked, no_lists, of_objects, of_polars
+from .object_columns import no_lists, of_polars, of_pyarrow
+from .object_kinds import CellError, is_missing
+from .object_numbers import masked
+from .untyped_values import check_integers, unchanged
 
 
 def array_of(name: str, value: Any) -> npt.NDArray[Any]:
@@ -18,19 +21,39 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
 
     Times with a zone become UTC, and objects that are numbers or times get their dtype. The array
     is masked if values are missing and its dtype has no missing value.
+
+    Raises:
+        SourceError: no array has the values; the message names column and row.
+    """
+    try:
+        return converted(name, value)
+    except CellError as error:
+        raise error.refusal(name) from error
+
+
+def converted(name: str, value: Any) -> npt.NDArray[Any]:
+    """As :func:`array_of`.
+
+    Raises:
+        SourceError: no array has the values.
+        CellError: an array has all values but one.
     """
     kind: Any = getattr(value, "dtype", None)
     if frame_index.is_period(kind):
-        return array_of(name, getattr(value, "dt", value).start_time)
+        return converted(name, getattr(value, "dt", value).start_time)
     if is_category_of_times(kind):
-        return array_of(name, value.astype(kind.categories.dtype))
+        return converted(name, value.astype(kind.categories.dtype))
     of_arrow, plain = getattr(kind, "pyarrow_dtype", kind), getattr(kind, "numpy_dtype", None)
     if getattr(of_arrow, "tz", None) is not None and hasattr(value, "to_numpy"):  # pandas
         return np.asarray(value.to_numpy(dtype=f"datetime64[{of_arrow.unit}]"))
     if hasattr(kind, "fill_value") and isinstance(getattr(kind, "subtype", None), np.dtype):
         value = np.asarray(value, kind.subtype)  # pandas' sparse columns, which widen otherwise
     if hasattr(of_arrow, "list_size") and callable(getattr(value, "tolist", None)):
-        return array_of(name, lists_of(name, value))
+        return converted(name, lists_of(name, value))
+    if str(of_arrow) == "time64[ns]":
+        value = getattr(value, "array", value).__arrow_array__()
+    if is_of_pyarrow(value):
+        value = of_pyarrow(value)
     # Pandas' nullable numbers.
     if isinstance(plain, np.dtype) and plain.kind in "iufb" and hasattr(value, "isna"):
         # Arrow's booleans cannot be filled with 0.
@@ -42,16 +65,15 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
         if value.dtype.kind in "iufb":
             fill = np.nan if value.dtype.kind == "f" else 0
             return masked(value.filled(fill), np.ma.getmaskarray(value))
-        if np.ma.getmaskarray(value).any():
-            return array_of(name, np.where(value.mask, np.array(None), value.data.astype(object)))
+        if value.dtype.kind in "mM":
+            value = np.where(np.ma.getmaskarray(value), np.array("NaT", value.dtype), value.data)
+        elif np.ma.getmaskarray(value).any():
+            return converted(name, np.where(value.mask, np.array(None), value.data.astype(object)))
     if callable(getattr(value, "detach", None)) and callable(getattr(value, "cpu", None)):
         value = value.detach().cpu()  # a tensor of torch
         value = value.float() if str(value.dtype) == "torch.bfloat16" else value
     try:
         array = np.asarray(value)
-        if array.dtype.name == "bfloat16":  # of JAX, which float32 stores exactly
-            array = array.astype(np.float32)
-        return of_objects(array) if array.dtype.kind == "O" and array.ndim == 1 else array
     except (ValueError, TypeError, OverflowError) as error:
         ragged = no_lists(name, value) if isinstance(value, (list, tuple)) else None
         raise ragged or SourceError(
@@ -59,14 +81,26 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
             field=name,
             hint="give values of one type, with None where one is missing",
         ) from error
+    if array.dtype.name == "bfloat16":  # of JAX, which float32 stores exactly
+        return array.astype(np.float32)
+    if array.dtype.kind == "f" and has_integers(kind):
+        check_integers(array, value.to_list())
+    return unchanged(value, array)
 
 
-def is_untyped(value: Any) -> bool:
-    """Whether a column has Python objects and no dtype that says what they are."""
-    kind = getattr(value, "dtype", None)
-    if str(kind) == "null[pyarrow]":
-        return True
-    return kind is None or (isinstance(kind, np.dtype) and kind.kind == "O")
+def has_integers(kind: Any) -> bool:
+    """Whether a dtype is a category, or a list of Polars, of integers.
+
+    numpy makes floats of these if values are missing.
+    """
+    words = getattr(getattr(kind, "categories", None), "dtype", None)
+    is_integer = getattr(getattr(kind, "inner", None), "is_integer", None)
+    return getattr(words, "kind", "") in ("i", "u") or (callable(is_integer) and is_integer())
+
+
+def is_of_pyarrow(value: Any) -> bool:
+    """Whether ``value`` is an array of pyarrow."""
+    return hasattr(value, "type") and isinstance(getattr(value, "null_count", None), int)
 
 
 def is_category_of_times(kind: Any) -> bool:
@@ -82,12 +116,15 @@ def lists_of(name: str, value: Any) -> npt.NDArray[Any]:
     missing = next((row for row, one in enumerate(rows) if is_missing(one)), None)
     if missing is not None:
         raise SourceError(f'row {missing + 1:,}, column "{name}": the list is missing', field=name)
-    return np.stack(rows) if rows else np.zeros((0, value.dtype.pyarrow_dtype.list_size))
+    array = np.stack(rows) if rows else np.zeros((0, value.dtype.pyarrow_dtype.list_size))
+    if str(value.dtype.pyarrow_dtype.value_type).startswith(("int", "uint")):
+        check_integers(array, value.tolist())
+    return array
 
 
 def zone_of(value: Any) -> str:
-    """The time zone of a pandas or Polars array by Arrow's name; empty without one."""
-    kind = getattr(value, "dtype", None)
+    """The time zone of a pandas, Polars or pyarrow array by Arrow's name; empty without one."""
+    kind = getattr(value, "type" if is_of_pyarrow(value) else "dtype", None)
     if is_category_of_times(kind):
         kind = kind.categories.dtype  # type: ignore[union-attr]
     kind = getattr(kind, "pyarrow_dtype", kind)

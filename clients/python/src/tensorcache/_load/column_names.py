@@ -1,0 +1,60 @@
+"""Names of columns, from the keys of a mapping or a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from .._errors import SourceError, show
+from .object_kinds import is_missing
+
+
+def name_of(key: Any, position: int) -> str:
+    """The name of a column; ``position`` counts from 0."""
+    name = "" if is_missing(key) else str(key)
+    if not name:
+        raise SourceError(
+            f"columns: column {position + 1} has no name: got {key!r}, want text",
+            field="columns",
+            hint='name it, as frame.set_axis(["a", "b"], axis="columns") names all',
+        )
+    if is_compound(key):
+        raise SourceError(
+            f"columns: the name {key!r} of column {position + 1} is of type {type(key).__name__}, "
+            "want text",
+            field="columns",
+            hint=f"name it by text, such as {show(joined(key))}",
+        )
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError(
+            f"columns: the name {name!a} of column {position + 1} is not Unicode: it holds half "
+            "of a surrogate pair",
+            field="columns",
+            hint="name the column anew",
+        ) from error
+    return name
+
+
+def is_compound(key: Any) -> bool:
+    """Whether a name is bytes or has several parts, so that ``str`` makes no name of it."""
+    return isinstance(key, Collection) and not isinstance(key, str)
+
+
+def joined(key: Any) -> str:
+    """A name as text: decoded bytes, or the parts with underscores between them."""
+    if isinstance(key, (bytes, bytearray)):
+        return key.decode(errors="replace")
+    return "_".join(map(str, key)) if is_compound(key) else str(key)
+
+
+def check_levels(names: Any) -> None:
+    """Check that the names of a frame's columns have one level."""
+    levels = getattr(names, "nlevels", 1)
+    if levels > 1 and len(names):
+        raise SourceError(
+            f"columns: the name {names[0]!r} of column 1 has {levels} levels, want text",
+            field="columns",
+            hint='frame.columns = ["_".join(map(str, c)) for c in frame.columns] joins them',
+        )

@@ -1,0 +1,99 @@
+"""Numbers that are Python objects as arrays that store each of them exactly."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._errors import show
+from .object_kinds import CellError, is_missing
+
+EXACT = 2**53
+"""The integer up to which float64 stores all integers."""
+
+HINT_FLOATS = 'np.asarray(values, "float64") makes floats of them, the nearest ones'
+
+
+def masked(values: Any, gone: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """Values of which some may be missing; floats use NaN for these."""
+    values = np.asarray(values)
+    return values if values.dtype.kind == "f" or not gone.any() else np.ma.MaskedArray(values, gone)
+
+
+def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Numbers in the dtype that numpy gives them without the missing ones.
+
+    Decimals are the nearest float64.
+
+    Raises:
+        CellError: no dtype stores all the numbers exactly.
+    """
+    if any(isinstance(value, decimal.Decimal) for value in array):
+        return np.array([nearest(place, value) for place, value in enumerate(array)])
+    gone = np.fromiter((is_missing(value) for value in array), np.bool_, len(array))
+    there = np.asarray(array[~gone].tolist())
+    if there.dtype.kind == "O":
+        place = next(place for place, value in enumerate(array) if is_too_large(value))
+        raise CellError(place, f"{array[place]} does not fit 64 bits", HINT_FLOATS)
+    values: npt.NDArray[Any] = np.zeros(len(array), there.dtype)
+    if there.dtype.kind == "f":
+        values = np.full(len(array), np.nan, np.result_type(there, np.float64))
+    values[~gone] = there
+    check_rounding(values, array)
+    return masked(values, gone)
+
+
+def is_too_large(value: Any) -> bool:
+    """Whether a value is an integer that neither int64 nor uint64 stores."""
+    return isinstance(value, int) and not -(2**63) <= value < 2**64
+
+
+def check_rounding(floats: npt.NDArray[Any], numbers: Sequence[Any] | npt.NDArray[Any]) -> None:
+    """Check that no number is an integer that became another one as a float.
+
+    Integers alone are no floats either, which numpy makes of them if int64 and uint64 do not
+    suffice.
+
+    Raises:
+        CellError: an integer does not fit the dtype of the others.
+    """
+    if floats.dtype.kind != "f":
+        return
+    for place in np.flatnonzero(np.abs(floats) >= EXACT).tolist():
+        number = numbers[place]
+        if not isinstance(number, (int, np.integer)):
+            continue
+        dtype = floats.dtype if int(number) != int(floats[place]) else None
+        if dtype is None and number >= 2**63 and all(map(is_integer, numbers)):
+            dtype = np.dtype(np.int64)
+        if dtype is not None:
+            raise CellError(
+                place, f"{number} does not fit {dtype}, as its other numbers need", HINT_FLOATS
+            )
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer, or missing."""
+    return isinstance(value, (int, np.integer)) or is_missing(value)
+
+
+def nearest(place: int, value: Any) -> float:
+    """A decimal as the nearest float64, and another number as an equal one."""
+    if is_missing(value):
+        return math.nan
+    try:
+        number = float(value)
+    except (ValueError, OverflowError) as error:  # of a signaling NaN, and of a large integer
+        raise CellError(place, f"{show(value)} is no number", "give None instead") from error
+    if math.isinf(number) and isinstance(value, decimal.Decimal) and value.is_finite():
+        raise CellError(place, f"{show(value)} does not fit float64", "leave such rows out")
+    if isinstance(value, (int, np.integer)) and int(value) != number:
+        raise CellError(
+            place, f"{value} does not fit float64, as its other numbers need", HINT_FLOATS
+        )
+    return number
