@@ -270,7 +270,7 @@ func writeBenchResult(cmd *cobra.Command, m benchResult) error {
 	}
 	fmt.Fprintf(out, "%s (layout %s): %s windows of %d and %d rows, %d a batch\n\n", m.Dataset,
 		m.Layout, humanize.Comma(m.Windows), m.Context, m.Prediction, m.BatchSize)
-	rows := [][]any{{"FEED", "PATH", "WINDOWS/S", "BYTES/S", "RATIO", "WAITS"}}
+	rows := [][]any{{"FEED", "DELIVERED", "WINDOWS/S", "BYTES/S", "RATIO", "WAITS"}}
 	var none []string
 	for _, p := range m.Feeds {
 		if p.Reason != "" {
@@ -281,14 +281,14 @@ func writeBenchResult(cmd *cobra.Command, m benchResult) error {
 		if p.Path == "view" {
 			ratio = "no copy"
 		}
-		rows = append(rows, []any{p.Name, p.Path, humanize.Comma(int64(p.WindowsPerS)),
+		rows = append(rows, []any{p.Name, pathWords[p.Path], humanize.Comma(int64(p.WindowsPerS)),
 			humanize.Bytes(uint64(p.BytesPerS)) + "/s", ratio, percent(p.WaitShare)})
 	}
 	if err := table(out, rows); err != nil {
 		return err
 	}
 	for _, n := range none {
-		fmt.Fprintln(out, n)
+		printLine(out, "%s", n)
 	}
 	fmt.Fprintf(out,
 		"\nthis is layout %s alone; to compare, load the sources by another name with --layout "+

@@ -116,7 +116,9 @@ func (o *options) completeColumns(cmd *cobra.Command, args []string, begun strin
 				return
 			}
 			for _, column := range d.Manifest.Columns {
-				names = append(names, before+column.Name)
+				if column.Name == printable(column.Name) { // else a shell cannot complete it
+					names = append(names, before+column.Name)
+				}
 			}
 		})
 	}

@@ -111,12 +111,7 @@ func cellText(v any) string {
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	case string:
-		return strings.Map(func(r rune) rune {
-			if r < ' ' || r == 0x7f { // would break the table or control the terminal
-				return ' '
-			}
-			return r
-		}, v)
+		return v
 	}
 	return fmt.Sprint(v)
 }

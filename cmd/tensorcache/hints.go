@@ -29,8 +29,8 @@ func printError(w io.Writer, cmd *cobra.Command, err error) {
 	case errors.As(err, &problem):
 		field = problem.Field
 	}
-	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", flagsFor(cmd).inMessage(text, field),
-		inHint(hintFor(cmd, err)))
+	printLine(w, "tensorcache: %s", flagsFor(cmd).inMessage(text, field))
+	printLine(w, "hint: %s", inHint(hintFor(cmd, err)))
 }
 
 // hintFor returns the hint of an error: that of the daemon if it has one.

@@ -187,6 +187,6 @@ func noteTime(cmd *cobra.Command, c *control.Client, name string) error {
 // printDTypeErrors prints the errors that storing floats in narrower types has caused.
 func printDTypeErrors(cmd *cobra.Command, lost map[string]layout.DTypeError) {
 	for _, name := range slices.Sorted(maps.Keys(lost)) {
-		fmt.Fprintln(cmd.OutOrStdout(), dtypeErrorText(name, lost[name]))
+		printLine(cmd.OutOrStdout(), "%s", dtypeErrorText(name, lost[name]))
 	}
 }

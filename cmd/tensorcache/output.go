@@ -22,7 +22,7 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// table writes rows of cells in aligned columns.
+// table writes rows of printable cells in aligned columns.
 func table(w io.Writer, rows [][]any) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -30,7 +30,7 @@ func table(w io.Writer, rows [][]any) error {
 			if i > 0 {
 				fmt.Fprint(t, "\t")
 			}
-			fmt.Fprint(t, cell)
+			fmt.Fprint(t, printable(fmt.Sprint(cell)))
 		}
 		fmt.Fprintln(t)
 	}

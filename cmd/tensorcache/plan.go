@@ -40,8 +40,9 @@ func newPlan(o *options) *cobra.Command {
 				return printJSON(cmd.OutOrStdout(), p)
 			}
 			for _, w := range p.Warnings {
-				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: %s\n",
-					flagsFor(cmd).inMessage(w.Detail, w.Field), inHint(w.Hint))
+				printLine(cmd.ErrOrStderr(), "warning: %s",
+					flagsFor(cmd).inMessage(w.Detail, w.Field))
+				printLine(cmd.ErrOrStderr(), "hint: %s", inHint(w.Hint))
 			}
 			return showPlan(cmd, p)
 		},
@@ -53,11 +54,14 @@ func newPlan(o *options) *cobra.Command {
 
 func showPlan(cmd *cobra.Command, p wire.PlanReply) error {
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "%s, generation %d: %s windows of %s positions (items: %s, path: %s)\n",
-		p.Dataset, p.Generation, humanize.Comma(p.Windows), humanize.Comma(p.Positions),
-		humanize.Comma(p.Items), p.Path)
+	fmt.Fprintf(out, "%s, generation %d: %s windows of %s positions (items: %s)\n", p.Dataset,
+		p.Generation, humanize.Comma(p.Windows), humanize.Comma(p.Positions),
+		humanize.Comma(p.Items))
+	if words := pathWords[p.Path]; words != "" {
+		fmt.Fprintf(out, "  delivered: %s\n", words)
+	}
 	for _, reason := range slices.Sorted(maps.Keys(p.Rejected)) {
-		fmt.Fprintf(out, "  rejected by %s: %s\n", reason, humanize.Comma(p.Rejected[reason]))
+		printLine(out, "  rejected by %s: %s", reason, humanize.Comma(p.Rejected[reason]))
 	}
 	showPlace(out, "first", p.First)
 	showPlace(out, "last", p.Last)
@@ -96,7 +100,7 @@ func showGroups(cmd *cobra.Command, g *wire.GroupPlan) {
 			plural(g.DroppedWindows, "window"))
 	}
 	if g.Warning != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", g.Warning)
+		printLine(cmd.ErrOrStderr(), "warning: %s", g.Warning)
 	}
 }
 
@@ -104,12 +108,12 @@ func showPlace(out io.Writer, name string, at *wire.WindowPlace) {
 	if at == nil {
 		return
 	}
-	fmt.Fprintf(out, "  %s window begins at row %d", name, at.Start)
+	text := fmt.Sprintf("  %s window begins at row %d", name, at.Start)
 	if at.Item != nil {
-		fmt.Fprintf(out, " of item %v", at.Item)
+		text += fmt.Sprintf(" of item %v", at.Item)
 	}
 	if at.Time != nil {
-		fmt.Fprintf(out, " (%v)", at.Time)
+		text += fmt.Sprintf(" (%v)", at.Time)
 	}
-	fmt.Fprintln(out)
+	printLine(out, "%s", text)
 }

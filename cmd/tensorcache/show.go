@@ -54,10 +54,10 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 			humanize.IBytes(uint64(d.DerivedBytes)))
 	}
 	if s := d.Manifest.TimeStep; s != nil {
-		fmt.Fprintln(out, stepText(d.Manifest, *s))
+		printLine(out, "%s", stepText(d.Manifest, *s))
 	}
 	for _, s := range d.Manifest.Sources {
-		fmt.Fprintf(out, "from %s (%s)\n", s.Path, humanize.IBytes(uint64(s.Bytes)))
+		printLine(out, "from %s (%s)", s.Path, humanize.IBytes(uint64(s.Bytes)))
 	}
 	fmt.Fprintln(out)
 	rows := [][]any{{"COLUMN", "ROLE", "DTYPE", "SHAPE", "MISSING", "STEPS"}}
@@ -78,7 +78,7 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 	}
 	for _, c := range d.Manifest.Columns {
 		if c.DTypeError != nil {
-			fmt.Fprintln(out, dtypeErrorText(c.Name, *c.DTypeError))
+			printLine(out, "%s", dtypeErrorText(c.Name, *c.DTypeError))
 		}
 	}
 	return showStatistics(out, d.Manifest.Columns)

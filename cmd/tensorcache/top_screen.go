@@ -16,7 +16,7 @@ import (
 func writeSnapshot(w io.Writer, l *snapshot) error {
 	size := func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 	m := l.Machine.Memory
-	fmt.Fprintf(w, "%s  %s\n", l.Time.Format(time.DateTime), l.Machine.Dir)
+	printLine(w, "%s  %s", l.Time.Format(time.DateTime), l.Machine.Dir)
 	fmt.Fprintf(w,
 		"memory  [%s] %s of %s: datasets %s, rings %s, loads %s; pinned %s; available %s\n",
 		gauge(float64(m.Resident+m.Rings+m.Loading)/float64(max(m.Budget, 1))),

@@ -95,6 +95,8 @@ def refused(made: Any, *words: str, field: str) -> None:
          "got nan, want a finite number"),
         ({"context_length": 2, "max_missing": True}, "max_missing", "got True, want a number"),
         ({"context_length": 2, "max_missing": "0.5"}, "max_missing", 'got "0.5", want a number'),
+        ({"context_length": 2, "max_missing": "any"}, "max_missing",
+         'got "any", want a number, or None to admit all missing cells'),
         ({"context_length": 2, "missing_value": False}, "missing_value",
          "got False, want a number"),
         ({"context_length": 2, "count_filled": 1}, "count_filled", "got 1, want True or False"),

@@ -33,18 +33,29 @@ def whole(field: str, value: Any) -> int:
         raise SpecError(f"{field}: got {show(value)}, want a whole number", field=field) from None
 
 
-def number(field: str, value: Any) -> float:
-    """A finite number of Python or numpy; text, True and False are refused."""
+def number(field: str, value: Any, or_else: str = "") -> float:
+    """A finite number of Python or numpy; text, True and False are refused.
+
+    Args:
+        field: the name of the value in messages.
+        value: the value.
+        or_else: the end of the message for another type.
+    """
     refused = isinstance(value, (str, bytes, bool, np.bool_))
     try:
         result = math.nan if refused else float(value)
     except (TypeError, ValueError, OverflowError):
         refused = True
     if refused:
-        raise SpecError(f"{field}: got {show(value)}, want a number", field=field)
+        raise SpecError(f"{field}: got {show(value)}, want a number{or_else}", field=field)
     if not math.isfinite(result):
         raise SpecError(f"{field}: got {result}, want a finite number", field=field)
     return result
+
+
+def share_of_missing(field: str, value: Any) -> float:
+    """A finite number. A message names None, for which the command line has the word any."""
+    return number(field, value, ", or None to admit all missing cells")
 
 
 def names(field: str, value: Any) -> list[str]:

@@ -12,7 +12,7 @@ from . import _checks
 from ._checks import RowBounds, Step, TimeBounds
 from ._daemon.server import Server, connected
 from ._data.generation import Generation
-from ._errors import StaleError
+from ._errors import StaleError, printable
 from ._index.spec import window_spec
 from ._repr.views import dataset_html
 from ._windows import Windows
@@ -114,7 +114,7 @@ class Dataset(Generation):
         return (
             f'<Dataset "{self.name}" generation {self.generation}: {len(self):,} rows, '
             f"{len(self.items):,} item{'' if len(self.items) == 1 else 's'}, "
-            f"{', '.join(self.columns[:8])}"
+            f"{', '.join(map(printable, self.columns[:8]))}"
             f"{', …' if len(self.columns) > 8 else ''}>"
         )
 

@@ -46,7 +46,8 @@ class TensorcacheError(Exception):
         self.field = field
 
     def __str__(self) -> str:
-        return f"{self.detail}\nhint: {self.hint}" if self.hint else self.detail
+        text = f"{self.detail}\nhint: {self.hint}" if self.hint else self.detail
+        return printable_lines(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self.__class__, self.detail, self.type, self.hint, self.field)
@@ -190,7 +191,17 @@ def from_problem(problem: dict[str, Any]) -> TensorcacheError:
 
 def show(value: object) -> str:
     """A value as error messages quote it."""
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return f'"{printable(value)}"' if isinstance(value, str) else repr(value)
+
+
+def printable(text: str) -> str:
+    """A text of the data with escapes in place of what controls a terminal or breaks a line."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def printable_lines(text: str) -> str:
+    """A text of several lines with escapes in place of what controls a terminal."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def near(name: str, names: Iterable[str]) -> str:

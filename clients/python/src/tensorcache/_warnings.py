@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from ._errors import printable_lines
 from ._option_text import with_keywords
 
 PACKAGE = str(Path(__file__).parent)
@@ -26,7 +27,7 @@ def warn(reply: dict[str, Any], once_for: str = "") -> None:
         if once_for and (once_for, text) in _warned:
             continue
         _warned.add((once_for, text))
-        warnings.warn(text, UserWarning, stacklevel=callers_level())
+        warnings.warn(printable_lines(text), UserWarning, stacklevel=callers_level())
 
 
 def callers_level() -> int:

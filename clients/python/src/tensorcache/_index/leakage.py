@@ -15,7 +15,7 @@ from .._data.cutter import columns_of
 from .._data.items import ItemValue
 from .._data.manifest import FITTED, Column
 from .._data.padding import moment
-from .._errors import LeakageError, LeakageWarning, show
+from .._errors import LeakageError, LeakageWarning, printable_lines, show
 from .index import WindowIndex
 
 Int64s = npt.NDArray[np.int64]
@@ -265,4 +265,5 @@ def warn(windows: WindowIndex, parts: Iterable[tuple[str, WindowIndex]], stackle
     leaks = leaks_of(parts)
     if leaks:
         detail, hint, _ = described(windows, leaks)
-        warnings.warn(LeakageWarning(f"{detail}\nhint: {hint}"), stacklevel=stacklevel)
+        text = printable_lines(f"{detail}\nhint: {hint}")
+        warnings.warn(LeakageWarning(text), stacklevel=stacklevel)

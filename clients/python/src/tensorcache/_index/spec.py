@@ -19,7 +19,7 @@ FIELDS: dict[str, Callable[[str, Any], Any]] = {
     "rows": _checks.rows,
     "time": _checks.times,
     "max_step": _checks.step,
-    "max_missing": _checks.number,
+    "max_missing": _checks.share_of_missing,
     "count_filled": _checks.flag,
     "columns": _checks.names,
     "context_columns": _checks.names,
