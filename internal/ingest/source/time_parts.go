@@ -112,10 +112,24 @@ func (t *timeParts) partError(err error) error {
 	for i, at := range t.parts {
 		if names[at] == e.Column {
 			e.Reason = "is not a whole number, want the " + column.TimeParts[i]
-			e.Hint = loaderr.HintDropRows
+			e.Hint = hintPartsInText
 		}
 	}
 	return err
+}
+
+// hintPartsInText is the hint for a part that is written in another way than as a whole number.
+const hintPartsInText = "write the parts of a time as whole numbers: 1 for Jan or 1.0"
+
+// partHint returns the hint for a column that does not have the type of a part.
+func partHint(c column.Column) string {
+	switch {
+	case c.Kind == column.KindTime:
+		return "a column of times needs no others: " + loaderr.Option("time", c.Name)
+	case c.Kind.IsFloat():
+		return "drop or fill the rows without a value, then cast the column to integers"
+	}
+	return "store the column as integers, as 1 for Jan"
 }
 
 // Describe returns the types of the wanted columns. It refuses parts that are not integers.
@@ -134,8 +148,7 @@ func (t *timeParts) Describe(w []column.Want) ([]column.Column, error) {
 				Path: t.Path(), Column: c.Name,
 				Reason: fmt.Sprintf("is %s, want whole numbers for the %s", c.Describe(),
 					column.TimeParts[i]),
-				Hint: "name the columns with `time` in the order " +
-					strings.Join(column.TimeParts[:], ", "),
+				Hint: partHint(c),
 			}
 		}
 	}
