@@ -154,7 +154,7 @@ def test_times_that_the_datasets_unit_cannot_say(cache: tensorcache.Cache, tmp_p
     late = np.array(["2020-01-01T00:00:02.000", "2020-01-01T00:00:03.500"], "M8[ms]")
     words = (
         r'row 2, column "t": "2020-01-01 00:00:03.500" is not a whole number of s, .*\nhint: load '
-        r"all files again"
+        r"all rows again"
     )
     with pytest.raises(tensorcache.SourceError, match=words):
         cache.append("coarse", {"t": late, "v": [1, 2]})

@@ -173,8 +173,6 @@ def test_columns_of_nulls(cache: tensorcache.Cache, tmp_path: Path) -> None:
         data = cache.put("nulls", typed)
         assert data["n"].tolist() == [-1, -1, -1]
         assert len(data.vocab("n")) == 0
-    cache.put("nulls", {"n": ["a", None]})
-    assert cache.append("nulls", {"n": [None]})["n"].tolist() == [0, -1, -1]
 
 
 @pytest.mark.parametrize("version", ["V1", "V2"])

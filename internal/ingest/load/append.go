@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
@@ -40,6 +41,15 @@ func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error)
 	return o, nil
 }
 
+// withoutDType returns the error of an append with another hint than to change the option dtype,
+// which is that of the dataset.
+func withoutDType(err error) error {
+	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Hint == column.HintWider {
+		e.Hint = "round the value, or " + loaderr.HintReload + " with a wider dtype"
+	}
+	return err
+}
+
 // deltaDir is the directory, in that of the load, of the new rows before they are joined with the
 // generation.
 const deltaDir = "delta"
@@ -65,7 +75,7 @@ func (r Request) append(ctx context.Context,
 		return nil, err
 	}
 	if _, err = l.readRequest(ctx, r); err != nil {
-		return nil, l.cleanUp(err)
+		return nil, withoutDType(l.cleanUp(err))
 	}
 	delta, err := layout.Open(dir)
 	if err != nil {

@@ -61,6 +61,7 @@ func (l *load) matchTypes() error {
 				}
 			}
 		}
+		c = l.asInDataset(i, c, old, want)
 		if delete(l.units, i); sameInstants(c, old) {
 			if c.Unit != old.Unit {
 				l.units[i] = c.Unit
@@ -73,15 +74,34 @@ func (l *load) matchTypes() error {
 		as := l.plans[i].stored
 		if c.SourceName() != want || as.DType != old.DType || as.Width != old.Width() ||
 			as.Unit != old.Unit || as.Zone != old.Zone {
-			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}
+			was := layout.Column{DType: layout.DType(want), Width: old.Width(), Unit: old.Unit,
+				Zone: old.Zone}
 			return &loaderr.SourceError{
-				Path: l.readers[0].Path(), Column: c.Name, Hint: loaderr.HintReload,
+				Path: l.readers[0].Path(), Column: c.Name,
+				Hint: "convert the column, or " + loaderr.HintReload,
 				Reason: fmt.Sprintf("is %s here but %s in the dataset", c.Describe(),
 					typeText(was)),
 			}
 		}
 	}
 	return nil
+}
+
+// asInDataset returns a column of integers, or of nulls, with the kind that the generation's column
+// has in its source: floats store integers, unless they would round one, and other kinds may have
+// missing values. want is the name of that kind.
+func (l *load) asInDataset(i int, c column.Column, old *layout.ManifestColumn,
+	want string) column.Column {
+	if kind, again := l.kinds[i]; again {
+		c.Kind = kind
+	}
+	kind, _ := column.KindOf(want)
+	fits := c.Kind.IsInteger() && kind.IsFloat() ||
+		c.Kind == column.KindUnknown && (kind <= column.KindFloat64 || kind == column.KindText)
+	if fits && !c.Inferred && c.Width == old.Width() && l.wanted.roles[i] == layout.RoleValue {
+		l.kinds[i], c.Kind = c.Kind, kind
+	}
+	return c
 }
 
 // typeText returns a column's type for messages.
@@ -92,6 +112,9 @@ func typeText(c layout.Column) string {
 		s += "[" + c.Unit + ", " + c.Zone + "]"
 	case c.Unit != "":
 		s += "[" + c.Unit + "]"
+	}
+	if c.Width > 0 {
+		s += fmt.Sprintf("[%d]", c.Width)
 	}
 	return s
 }

@@ -48,8 +48,9 @@ func (l *load) staysInOrder() bool { return !l.Sort && l.Duplicates == "" && len
 func (l *load) newTileMoments() {
 	l.tileMoments = map[int]*step.TileMoments{}
 	for i, c := range l.columns {
+		_, widened := l.kinds[i] // a reader passes no integers on to be measured
 		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) &&
-			l.plans[i].steps.UseMoments() {
+			!widened && l.plans[i].steps.UseMoments() {
 			l.tileMoments[i] = step.NewTileMoments(l.rows)
 		}
 	}

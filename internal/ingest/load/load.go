@@ -68,6 +68,8 @@ type load struct {
 	tileMoments map[int]*step.TileMoments
 	// by column; of times in another unit than the generation's
 	units map[int]string
+	// by column; of integers, or of nulls, that are appended to another type
+	kinds map[int]column.Kind
 	// the generation that rows are appended to; nil for a load
 	base        *base
 	skip        []string // paths of files that are not loaded
@@ -96,7 +98,8 @@ func newLoad(dir string, o option.Options, m *progress.Meter) *load {
 				OnRead: func(n int64) { m.Bytes.Add(n) },
 			},
 		},
-		meter: m, units: map[int]string{}, freeSpace: files.FreeSpace,
+		meter: m, units: map[int]string{}, kinds: map[int]column.Kind{},
+		freeSpace: files.FreeSpace,
 	}
 }
 
@@ -277,7 +280,7 @@ func (l *load) startReading() error {
 func (l *load) newLosses() {
 	l.losses = map[int]*column.Loss{}
 	for i := range l.columns {
-		if l.plans[i].changesDType {
+		if _, widened := l.kinds[i]; widened || l.plans[i].changesDType {
 			l.losses[i] = &column.Loss{}
 		}
 	}
@@ -321,6 +324,9 @@ func (l *load) read(
 	for i, c := range l.columns {
 		if unit, ok := l.units[i]; ok {
 			c.Unit = unit
+		}
+		if kind, ok := l.kinds[i]; ok {
+			c.Kind = kind
 		}
 		to[i] = source.Target{
 			Want: w[i], Column: c, Row0: row0, Words: l.dicts[i],

@@ -170,7 +170,7 @@ func Quote(text string) string {
 }
 
 // HintReload is the hint if rows cannot be appended.
-const HintReload = "load all files again"
+const HintReload = "load all rows again"
 
 // Count returns a number of things in words, such as 1 row or 3 rows.
 func Count(n int, thing string) string {

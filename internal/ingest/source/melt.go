@@ -124,14 +124,20 @@ func (m *Melted) Describe(w []column.Want) ([]column.Column, error) {
 // resultColumns returns the wanted columns of the result, given the columns of the source.
 func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]column.Column, error) {
 	series := columns[len(columns)-len(m.series):]
-	value := series[0]
-	for _, c := range series[1:] {
+	// a series of nulls has missing values of the type of the others
+	value := series[max(0, slices.IndexFunc(series, func(c column.Column) bool {
+		return !isNull(c)
+	}))]
+	for _, c := range series {
+		if isNull(c) {
+			continue
+		}
 		other, err := column.Unify(value, c)
 		if err != nil {
 			return nil, &loaderr.SourceError{
 				Path: m.Path(), Column: c.Name,
 				Reason: fmt.Sprintf("is %s, but series %q is %s",
-					c.Describe(), series[0].Name, value.Describe()),
+					c.Describe(), value.Name, value.Describe()),
 				Hint: "name series of one type with `columns`",
 			}
 		}
@@ -151,6 +157,9 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 	}
 	return out, nil
 }
+
+// isNull reports whether the type itself of a column says that all its values are missing.
+func isNull(c column.Column) bool { return c.Kind == column.KindUnknown && !c.Inferred }
 
 // ReadRows makes the source write each series to its range of rows of the value column. It writes
 // the names of the series, and copies the times of the first series to the others.

@@ -25,13 +25,19 @@ type arrays struct {
 	conn    *connection
 }
 
-// utf8Name is the dtype of a column of texts in a header.
-const utf8Name = "utf8"
+// Dtypes of a header that are no dtypes of values: texts, and missing values of no type.
+const (
+	utf8Name = "utf8"
+	nullName = "null"
+)
 
 // arrayKind returns the kind of the values for a dtype in a header. ok is false if it is not known.
 func arrayKind(name string) (k column.Kind, ok bool) {
-	if name == utf8Name {
+	switch name {
+	case utf8Name:
 		return column.KindText, true
+	case nullName:
+		return column.KindUnknown, true
 	}
 	k, ok = column.KindOf(name)
 	return k, ok && k != column.KindText
@@ -149,7 +155,8 @@ func (a *arrays) ReadRows(ctx context.Context, to []source.Target, m *progress.M
 			return err
 		}
 		m.Bytes.Store(a.conn.bytes)
-		m.Rows.Store(int64(float64(a.count) * float64(a.conn.bytes) / float64(a.total)))
+		m.Rows.Store(int64(float64(a.count) * float64(a.conn.bytes) /
+			float64(max(1, a.total))))
 	}
 	return nil
 }
@@ -165,6 +172,11 @@ func (a *arrays) skip(n int64) error {
 // bytes that mark missing values.
 func (a *arrays) readColumn(h Column, t source.Target) error {
 	switch k, _ := arrayKind(h.DType); k {
+	case column.KindUnknown:
+		if !column.WriteMissing(t.Dest, t.Row0, a.count) {
+			return t.MissingError(1)
+		}
+		return nil
 	case column.KindFloat16:
 		return receive[layout.Half](a, t)
 	case column.KindFloat32:

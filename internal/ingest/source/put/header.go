@@ -18,13 +18,16 @@ func (h Column) Check() error {
 		return fmt.Errorf("a column has no name")
 	case !known:
 		return fmt.Errorf("dtype %q is none of %s, %s",
-			h.DType, strings.Join(column.KindNames[column.KindBool:column.KindText],
-				", "), utf8Name)
+			h.DType, strings.Join(column.KindNames[:column.KindText], ", "), utf8Name)
 	case len(h.Shape) != 1 && len(h.Shape) != 2:
 		return fmt.Errorf("has shape %v, want [rows] or [rows, n]", h.Shape)
 	case h.Shape[0] < 0 || h.Shape[0] > column.MaxRows ||
 		len(h.Shape) == 2 && (h.Shape[1] < 1 || h.Shape[1] > math.MaxInt32/16):
 		return fmt.Errorf("has shape %v, which cannot be stored", h.Shape)
+	case k == column.KindUnknown && (len(h.Shape) != 1 || h.Bytes != 0 || h.Missing):
+		return fmt.Errorf("is %s, want no bytes and shape [rows]", nullName)
+	case k == column.KindUnknown:
+		return nil
 	case k == column.KindText && len(h.Shape) == 2:
 		return fmt.Errorf("is text of shape %v, want [rows]", h.Shape)
 	case (k == column.KindTime || k == column.KindDuration) &&
@@ -76,7 +79,7 @@ type Header struct {
 // Column is the header of one column that is sent as raw values.
 type Column struct {
 	Name  string  `json:"name"`
-	DType string  `json:"dtype"`          // name of a kind, or utf8
+	DType string  `json:"dtype"`          // name of a kind, utf8 or null
 	Unit  string  `json:"unit,omitempty"` // of a timestamp or a duration
 	Zone  string  `json:"zone,omitempty"` // time zone of a timestamp
 	Shape []int64 `json:"shape"`          // [rows] or [rows, n]

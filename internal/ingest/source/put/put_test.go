@@ -102,8 +102,9 @@ func TestInvalidHeadersAreRefused(t *testing.T) {
 		want   string
 	}{
 		{func(c *put.Column) { c.Name = "" }, "a column has no name"},
-		{func(c *put.Column) { c.DType = "int7" }, `dtype "int7" is none of bool, int8,`},
+		{func(c *put.Column) { c.DType = "int7" }, `dtype "int7" is none of null, bool, int8,`},
 		{func(c *put.Column) { c.DType = "text" }, `dtype "text" is none of`},
+		{func(c *put.Column) { c.DType = "null" }, "is null, want no bytes and shape [rows]"},
 		{func(c *put.Column) { c.Shape = nil }, "has shape [], want [rows] or [rows, n]"},
 		{func(c *put.Column) { c.Shape = []int64{1, 1, 3} },
 			"has shape [1 1 3], want [rows] or [rows, n]"},

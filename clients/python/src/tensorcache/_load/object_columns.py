@@ -102,7 +102,7 @@ def of_polars(name: str, value: Any) -> Any:
             f'column "{name}" is {kind}, which is not read', field=name, hint=UNREAD[what]
         )
     if what == "Null":
-        return np.full(len(value), np.nan)
+        return np.full(len(value), None)
     if what == "Time":  # Python's times have no nanoseconds
         return value.to_physical().fill_null(NOT_A_TIME).to_numpy().view("timedelta64[ns]")
     if kind.is_integer() or what == "Boolean":

@@ -43,7 +43,7 @@ def put(
         named, options = grids.with_dimensions(columns, options, dataset)
     elif reader is None:
         named = columns_in(columns)
-    ready = [] if reader is not None else columns_of(named, nulls_as_text=append)
+    ready = [] if reader is not None else columns_of(named)
     levels = frame_index.level_names(columns)
     ready = [replace(column, named_only=column.name in levels) for column in ready]
     body = {
@@ -71,12 +71,8 @@ def put(
     return reply
 
 
-def columns_of(columns: Iterable[tuple[Any, Any]], nulls_as_text: bool = False) -> list[Column]:
-    """The columns of names and values, all of one length.
-
-    An untyped column of missing values alone becomes NaN. In an append it may belong to a column of
-    text, so that ``nulls_as_text`` keeps it as text.
-    """
+def columns_of(columns: Iterable[tuple[Any, Any]]) -> list[Column]:
+    """The columns of names and values, all of one length."""
     ready: list[Column] = []
     names: dict[str, Any] = {}
     for position, (key, value) in enumerate(columns):
@@ -88,7 +84,7 @@ def columns_of(columns: Iterable[tuple[Any, Any]], nulls_as_text: bool = False) 
                 hint="name one of them anew",
             )
         names[name] = key
-        ready.append(column_of(name, value, nulls_as_text))
+        ready.append(column_of(name, value))
     if not ready:
         raise SourceError("columns: got none, want at least one", field="columns")
     for column in ready:

@@ -70,8 +70,12 @@ class Column:
         return {**description, **{key: value for key, value in more.items() if value}}
 
 
-def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
-    """A column from anything that numpy converts to an array."""
+def column_of(name: str, value: Any) -> Column:
+    """A column from anything that numpy converts to an array.
+
+    An untyped column of missing values alone is sent without a type: the daemon gives it that of
+    the column that it is appended to.
+    """
     if isinstance(value, Codes) and value.words is not None and value.ndim == 1:
         return codes_column(name, value)
     if tables.is_hugging_face(value):
@@ -82,8 +86,8 @@ def column_of(name: str, value: Any, nulls_as_text: bool = False) -> Column:
         )
     array = array_of(name, plain(value))
     check_shape(name, array, value)
-    if not nulls_as_text and is_untyped(value) and only_missing(array):
-        array = np.full(len(array), np.nan)
+    if is_untyped(value) and only_missing(array):
+        return Column(name, "null", array.shape, 0, "", iter(()))
     kind = array.dtype.kind
     if kind in "USOT":
         return text_column(name, array)

@@ -16,7 +16,7 @@ from .object_numbers import EXACT, check_rounding
 def is_untyped(value: Any) -> bool:
     """Whether a column has Python objects and no dtype that says what they are."""
     kind = getattr(value, "dtype", None)
-    if str(kind) == "null[pyarrow]":
+    if str(kind) in ("null[pyarrow]", "Null"):  # of pandas and of Polars
         return True
     return kind is None or (isinstance(kind, np.dtype) and kind.kind == "O")
 
