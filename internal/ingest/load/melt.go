@@ -91,6 +91,13 @@ func (l *load) meltRowsOf(r source.Reader) (source.Reshaped, []string, error) {
 		return nil, nil, err
 	}
 	items := slices.Clone(w.names[:len(l.ItemID)])
+	if items[0] == column.MeltedValue { // the option item_id cannot name it
+		return nil, nil, &loaderr.SourceError{
+			Path: r.Path(), Column: items[0],
+			Reason: "names the series, and has the name that `melt` gives to their values",
+			Hint:   "rename the column in the source",
+		}
+	}
 	for i, name := range w.names {
 		if n := slices.Index(names, name); name == "" || slices.Contains(names[n+1:], name) {
 			return nil, nil, &loaderr.SourceError{

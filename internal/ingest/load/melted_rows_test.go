@@ -118,6 +118,24 @@ func TestAColumnOfNumbersNamesSeriesOnlyWhereItIsNamed(t *testing.T) {
 	}
 }
 
+// TestIntegersThatMeltedRowsRoundAreRefusedWithTheirRemedy loads integers of a typed file, which
+// are read as floats because one may be missing.
+func TestIntegersThatMeltedRowsRoundAreRefusedWithTheirRemedy(t *testing.T) {
+	type row struct {
+		ID string `parquet:"id"`
+		A  int64  `parquet:"a"`
+	}
+	o := option.Options{Melt: option.MeltRows,
+		Sources: []string{loadtest.File(t, "x.parquet", parquetOf(t, row{"x", 1<<53 + 1}))}}
+	_, _, err := loadInProcess(t, o)
+	loadtest.Refused(t, err, `column "a": "9007199254740993" does not fit float64`,
+		"convert the values to floats")
+	o.Sources = []string{loadtest.File(t, "x.parquet", parquetOf(t, row{"x", 1 << 53}))}
+	if got := loadtest.Values[int64](mustLoad(t, o), "value"); got[0] != 1<<53 {
+		t.Error(got)
+	}
+}
+
 // TestSortDoesNotJoinSeriesOfOneSource sorts rows of which two, not one after the other, have the
 // same name. In two sources the series goes on.
 func TestSortDoesNotJoinSeriesOfOneSource(t *testing.T) {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
@@ -54,6 +56,45 @@ func TestErrorsOfMeltedTablesNameTheSourceCell(t *testing.T) {
 			option.Options{Sources: []string{loadtest.File(t, "x.csv", c.text)},
 				Time: "t", Melt: option.MeltColumns})
 		loadtest.Refused(t, err, c.want, "")
+	}
+}
+
+// TestNamesOfSeriesAreNotInAColumnCalledValue loads columns that melt would have twice.
+func TestNamesOfSeriesAreNotInAColumnCalledValue(t *testing.T) {
+	for want, o := range map[string]option.Options{
+		`column "value": names the series, and has the name that`: {Melt: option.MeltRows},
+		`item_id: "value": want columns of another name`: {Melt: option.MeltRows,
+			ItemID: []string{"value"}},
+		`want it with a time column of another name than "value"`: {Melt: option.MeltColumns,
+			Time: "value"},
+	} {
+		o.Sources = []string{loadtest.File(t, "x.csv", "value,a\nx,1\n")}
+		_, _, err := loadInProcess(t, o)
+		loadtest.Refused(t, err, want, "")
+	}
+	// Columns that are melted may have the name.
+	mustLoad(t, option.Options{Melt: option.MeltRows,
+		Sources: []string{loadtest.File(t, "x.csv", "id,value,item\nx,1,2\n")}})
+	mustLoad(t, option.Options{Melt: option.MeltColumns,
+		Sources: []string{loadtest.File(t, "x.csv", "value,item\n1,2\n")}})
+}
+
+func TestAFileOfOneSeriesARowIsPointedToMeltRows(t *testing.T) {
+	for text, hint := range map[string]string{
+		"V1,V2,V3\nY1,1,2\nY2,3,4\n": "if each row is a series, load it with `melt=\"rows\"`",
+		"V1,V2,V3\nY1,1,\nY2,3,4\n":  "`melt=\"rows\"`; otherwise name series of one type",
+		"V1,V2,V3\nY1,1,x\nY2,3,y\n": "name series of one type with `columns`",
+		"V1,V2\ntrue,1\nfalse,2\n":   "name series of one type with `columns`",
+	} {
+		_, _, err := loadInProcess(t, option.Options{Melt: option.MeltColumns,
+			Sources: []string{loadtest.File(t, "x.csv", text)}})
+		loadtest.Refused(t, err, `column "V2": is int64, but series "V1" is `, hint)
+		if strings.Contains(text, "x") || strings.Contains(text, "true") {
+			e := (*loaderr.SourceError)(nil)
+			if errors.As(err, &e) && strings.Contains(e.Hint, "rows") {
+				t.Errorf("%q: hint %q", text, e.Hint)
+			}
+		}
 	}
 }
 

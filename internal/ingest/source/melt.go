@@ -138,7 +138,7 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 				Path: m.Path(), Column: c.Name,
 				Reason: fmt.Sprintf("is %s, but series %q is %s",
 					c.Describe(), value.Name, value.Describe()),
-				Hint: "name series of one type with `columns`",
+				Hint: seriesHint(series),
 			}
 		}
 		value = other
@@ -156,6 +156,17 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 		}
 	}
 	return out, nil
+}
+
+// seriesHint returns the hint for series without a common type. In a file with one series a row,
+// the first column has the names of the series, and the others their values.
+func seriesHint(series []column.Column) string {
+	const oneType = "name series of one type with `columns`"
+	if series[0].Kind == column.KindText && !slices.ContainsFunc(series[1:],
+		func(c column.Column) bool { return !c.IsNumber() }) {
+		return "if each row is a series, load it with `melt=\"rows\"`; otherwise " + oneType
+	}
+	return oneType
 }
 
 // isNull reports whether the type itself of a column says that all its values are missing.

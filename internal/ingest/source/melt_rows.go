@@ -231,7 +231,12 @@ func (m *MeltedRows) read(wants []column.Want) error {
 			to[i].Dest.Loss = &column.Loss{} // refuses integers that are no float64
 		}
 	}
-	return m.Reader.ReadRows(context.Background(), to, &progress.Meter{})
+	err = m.Reader.ReadRows(context.Background(), to, &progress.Meter{})
+	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Hint == column.HintWider {
+		e.Hint = "convert the values to floats: with `melt=\"rows\"` integers must lie between " +
+			"-2^53 and 2^53, except in CSV and TSV files"
+	}
+	return err
 }
 
 // measure finds the length of each series. It refuses series without values, and two rows, one
