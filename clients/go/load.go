@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -208,6 +209,13 @@ func absolutePaths(sources []string) ([]string, error) {
 	}
 	if len(out) == 0 {
 		return nil, errorf(SourceError, "sources", "sources: got none, want at least one file")
+	}
+	for _, path := range out {
+		if !utf8.ValidString(path) {
+			err := errorf(SourceError, "sources", "%q: the name is not UTF-8", path)
+			err.Hint = "rename it: requests are JSON, which is UTF-8"
+			return nil, err
+		}
 	}
 	return out, nil
 }

@@ -91,6 +91,13 @@ func TestWideTablesAndTimesInPartsAreReshaped(t *testing.T) {
 	}
 }
 
+func TestPathsThatAreNotUTF8AreRefused(t *testing.T) {
+	_, err := absolutePaths([]string{"a\xff.csv"})
+	if err == nil || !strings.Contains(err.Error(), `a\xff.csv": the name is not UTF-8`) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestURLsAreRefusedWithoutTheirSecrets(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://user:secret@h/x.csv?secret": "tensorcache load NAME URL, on the command line, " +

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -132,6 +133,13 @@ func sourcePaths(args []string) ([]string, error) {
 				Hint:   "look at the folder and the pattern; hidden files match none"}
 		}
 		out = append(out, matches...)
+	}
+	for _, path := range out {
+		if !utf8.ValidString(path) {
+			return nil, &tensorcache.Error{Type: tensorcache.SourceError,
+				Detail: fmt.Sprintf("%q: the name is not UTF-8", path),
+				Hint:   "rename it: requests are JSON, which is UTF-8"}
+		}
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,22 @@ def test_chained_protocols_are_refused(cache: tensorcache.Cache) -> None:
         cache.load("frame", "simplecache::s3://user:s3cr3t@bucket/x.csv")
     assert "one protocol" in caught.value.hint
     assert "s3cr3t" not in str(caught.value)
+
+
+def test_names_that_are_not_utf8_are_refused(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"a\xff.csv")
+    try:
+        path.write_text("v\n1\n")
+    except OSError:
+        pytest.skip("the file system has only names that are UTF-8")
+    for sources in (path, str(path), tmp_path / "*.csv"):
+        with pytest.raises(tensorcache.SourceError, match="the name is not UTF-8") as caught:
+            cache.load("odd", sources)
+        assert caught.value.hint.startswith("rename it")
+    with pytest.raises(
+        tensorcache.SourceError, match=r'holds "a\\xff.csv", a name that is not UTF-8'
+    ):
+        cache.load("odd", tmp_path)
 
 
 def test_the_home_directory_is_found(

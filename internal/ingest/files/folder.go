@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
@@ -105,6 +106,12 @@ func (f *folder) walk(dir string, partitions []Partition) error {
 		}
 		if err != nil {
 			return AsSourceError(path, err)
+		}
+		if !utf8.ValidString(e.Name()) && (st.IsDir() || hasFormat(e.Name())) {
+			return &loaderr.SourceError{
+				Path: f.root, Reason: fmt.Sprintf("holds %q, a name that is not UTF-8", e.Name()),
+				Hint: "rename it: manifests, by which files are recognized, are JSON, which is UTF-8",
+			}
 		}
 		if !st.IsDir() {
 			if hasFormat(e.Name()) {

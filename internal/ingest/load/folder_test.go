@@ -3,6 +3,7 @@ package load
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -49,6 +50,24 @@ func TestAFolderLoadsItsFilesInPathOrder(t *testing.T) {
 	if n := len(l.Manifest.Sources); n != 3 {
 		t.Errorf("%d sources in the manifest", n)
 	}
+}
+
+// TestNamesThatAreNotUTF8AreRefused has a file and a partition whose names a manifest cannot have:
+// an append would not know them again. Other names are of no load.
+func TestNamesThatAreNotUTF8AreRefused(t *testing.T) {
+	for _, name := range []string{"a\xff.csv", "k=\xff/a.csv"} {
+		root := t.TempDir()
+		path := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte("v\n1\n"), 0o600)); err != nil {
+			t.Skip("the file system has only names that are UTF-8:", err)
+		}
+		_, _, err := loadInProcess(t, option.Options{Sources: []string{root}})
+		loadtest.Refused(t, err, `\xff`, "rename it")
+		loadtest.Refused(t, err, "a name that is not UTF-8", "rename it")
+	}
+	root := writeTree(t, map[string]string{"a.csv": "v\n1\n", "notes\xff": "no"})
+	mustLoad(t, option.Options{Sources: []string{root}})
 }
 
 func TestPartitionsAreColumns(t *testing.T) {

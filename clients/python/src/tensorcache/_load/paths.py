@@ -71,7 +71,23 @@ def absolute(listed: list[Any]) -> list[str]:
         if not os.fspath(source):
             raise SourceError('sources: got "", want the path of a file', field="sources")
         paths += matches(source)
+    for path in paths:
+        if not is_utf8(path):
+            raise SourceError(
+                f"sources: {path!a}: the name is not UTF-8",
+                field="sources",
+                hint="rename it: requests are JSON, which is UTF-8",
+            )
     return paths
+
+
+def is_utf8(path: str) -> bool:
+    """Whether a path has no bytes that Python writes as surrogates because they are not UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def expanded(source: Any) -> Any:
