@@ -30,9 +30,11 @@ type loadFlags struct {
 
 func (f *loadFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.Columns, "columns", nil, "value `columns` to keep (default: all)")
-	flags.StringSliceVar(&f.ItemID, "item-id", nil, "`columns` that name the series of a row")
-	flags.StringSliceVar(&f.times, "time", nil,
+	flags.Var(namesFlag{&f.Columns}, "columns", "value `columns` to keep, as a,b or as a JSON "+
+		"list (default: all)")
+	flags.Var(namesFlag{&f.ItemID}, "item-id", "`columns` that name the series of a row, as a,b or "+
+		"as a JSON list")
+	flags.Var(namesFlag{&f.times}, "time",
 		"the time `column`, or those of year, month, day, hour, minute, second")
 	flags.Var(dtypesFlag{&f.DType}, "dtype",
 		"store floats as float32, or columns as `a=float32,b=int16` (default: as they are)")

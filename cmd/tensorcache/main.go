@@ -89,7 +89,9 @@ func newRoot() *cobra.Command {
 	if err := root.MarkPersistentFlagDirname("dir"); err != nil {
 		panic(err) // the flag does not exist
 	}
+	refuseEmptyTexts(root.PersistentFlags())
 	for _, c := range root.Commands() {
+		refuseEmptyTexts(c.Flags())
 		if c.ValidArgsFunction == nil && strings.Contains(c.Use, " NAME") {
 			c.ValidArgsFunction = o.completeName
 		}

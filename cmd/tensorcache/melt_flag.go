@@ -20,6 +20,9 @@ func (m meltFlag) Type() string { return "melt" }
 
 // Set sets the flag to a name, or to a boolean: --melt was one.
 func (m meltFlag) Set(text string) error {
+	if text == "" {
+		return errEmptyFlag
+	}
 	*m.to = ingest.Melt(text)
 	if on, err := strconv.ParseBool(text); err == nil {
 		if *m.to = ""; on {

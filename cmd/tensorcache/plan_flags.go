@@ -56,7 +56,9 @@ func (f *planFlags) add(cmd *cobra.Command) {
 		"known_columns":  "`columns` known in advance",
 		"static_columns": "`columns` constant per item",
 	} {
-		f.spec[name] = flags.StringSlice(flagName(name), nil, usage)
+		names := &[]string{}
+		flags.Var(namesFlag{names}, flagName(name), usage)
+		f.spec[name] = names
 	}
 	f.spec["count_filled"] = flags.Bool("count-filled", false,
 		"count values that were filled at the load as missing")

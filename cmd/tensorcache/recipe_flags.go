@@ -35,7 +35,7 @@ func (f *loadFlags) addRecipe(cmd *cobra.Command) {
 	flags.Int64Var(&f.FitSample, "fit-sample", 0,
 		"fit them on so many of these `rows`, drawn at random")
 	flags.Int64Var(&f.FitSeed, "fit-seed", 0, "the `seed` of that draw")
-	flags.StringSliceVar(&f.Calendar, "calendar", nil,
+	flags.Var(namesFlag{&f.Calendar}, "calendar",
 		"make `features` of the time: hour, dayofweek, month_sincos, …")
 }
 
