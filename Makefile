@@ -62,6 +62,7 @@ build-race:
 demo: $(VENV)/client ## train a forecasting model on real data that the daemon serves
 	$(PY) examples/nlinear_numpy.py
 	@echo; echo "see its windows in a browser: $(VENV)/bin/tensorcache ui etth1"
+	@echo "the daemon goes on: $(VENV)/bin/tensorcache doctor says where its cache is, $(VENV)/bin/tensorcache stop ends it"
 
 .PHONY: test
 test: lint test-go test-python test-portable ## run all tests and linters

@@ -104,7 +104,7 @@ func (s *Split) validate() error {
 		}
 	}
 	if rest > 1 {
-		return &SpecError{"lengths", fmt.Sprintf("%d times null", rest), "null at most once"}
+		return &SpecError{"lengths", shorten([]byte(mustJSON(s.Lengths))), "null at most once"}
 	}
 	if err := validateFractions("fractions", s.Fractions); err != nil {
 		return err
@@ -159,9 +159,10 @@ func validateFractions(field string, fractions []*float64) error {
 	}
 	switch {
 	case rest > 1:
-		return &SpecError{field, fmt.Sprintf("%d times null", rest), "null at most once"}
+		return &SpecError{field, shorten([]byte(mustJSON(fractions))), "null at most once"}
 	case sum > 1+1e-9:
-		return &SpecError{field, fmt.Sprintf("a sum of %.9g", sum), "a sum of at most 1"}
+		return &SpecError{field, shorten([]byte(mustJSON(fractions))),
+			fmt.Sprintf("at most 1 in all, not %.9g", sum)}
 	case rest > 0 && sum > 1-1e-9:
 		return &SpecError{field, shorten([]byte(mustJSON(fractions))),
 			"less than 1 in all, so that null has a rest to take"}

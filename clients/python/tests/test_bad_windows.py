@@ -196,7 +196,7 @@ def test_time_without_a_time_column(cache: tensorcache.Cache) -> None:
         ({"items": [["x", "y"]]}, "items", "want at least two parts"),
         ({"lengths": (0, 5)}, "lengths[0]", 'got "0", want a whole number from 1'),
         ({"lengths": (True, 5)}, "lengths[0]", "got True, want a whole number"),
-        ({"fractions": (0.7, 0.7)}, "fractions", 'got "a sum of 1.4", want a sum of at most 1'),
+        ({"fractions": (0.7, 0.7)}, "fractions", "got [0.7,0.7], want at most 1 in all, not 1.4"),
         (
             {"fractions": (0.5, None, 0.5)},
             "fractions",
@@ -206,7 +206,7 @@ def test_time_without_a_time_column(cache: tensorcache.Cache) -> None:
         ({"fractions": (0.5, float("nan"))}, "fractions[1]", "got nan, want a finite number"),
         ({"fractions": (0.5, float("inf"))}, "fractions[1]", "got inf, want a finite number"),
         ({"fractions": (True, 0.5)}, "fractions[0]", "got True, want a number"),
-        ({"items": (0.5, 0.6)}, "items", "want a sum of at most 1"),
+        ({"items": (0.5, 0.6)}, "items", "want at most 1 in all, not 1.1"),
         ({"items": [["x", "x"], ["y"]]}, "items[0]", 'got "item x", want items once'),
         ({"items": 5}, "items", "got 5, want a list"),
         ({"lengths": (5, 5), "purge": True}, "purge", "got True"),

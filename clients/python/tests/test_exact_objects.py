@@ -14,12 +14,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorcache
-
-LAX = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+from cases import cases
 
 BIG = 2**53 + 1
 NANOSECONDS = {"D": 86_400 * 10**9, "h": 3600 * 10**9, "s": 10**9, "ms": 10**6, "us": 1000, "ns": 1}
@@ -58,7 +57,8 @@ def put(cache: tensorcache.Cache, column: Any) -> Any:
 def is_refused(stored: Any) -> bool:
     """Whether a column was refused, by its name and with what to do."""
     if isinstance(stored, tensorcache.SourceError):
-        assert re.match(r'row [\d,]+, column "a": ', stored.detail), stored.detail
+        place = r'(row [\d,]+, column "a": |column "a" is objects of shape)'
+        assert re.match(place, stored.detail), stored.detail
         assert stored.hint
         return True
     return False
@@ -83,7 +83,7 @@ NUMBERS = st.one_of(
     ),
     form=st.sampled_from(sorted(FORMS)),
 )
-@LAX
+@cases(0.05)
 def test_no_number_changes(cache: tensorcache.Cache, values: list[Any], form: str) -> None:
     stored = put(cache, FORMS[form](values))
     if is_refused(stored):
@@ -92,8 +92,6 @@ def test_no_number_changes(cache: tensorcache.Cache, values: list[Any], form: st
     assert [one.item() for one in stored] == [
         one.item() if isinstance(one, np.generic) else one for one in values
     ]
-    if all(isinstance(one, (int, np.integer)) for one in values) and max(map(abs, values)) >= BIG:
-        assert stored.dtype.kind in "iu"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +181,7 @@ OTHERS = st.sampled_from(
     ),
     form=st.sampled_from(sorted(FORMS)),
 )
-@LAX
+@cases(0.05)
 def test_no_time_changes(cache: tensorcache.Cache, values: list[Any], form: str) -> None:
     stored = put(cache, FORMS[form](values))
     kinds = {

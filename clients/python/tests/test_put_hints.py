@@ -12,14 +12,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorcache
+from cases import cases
 from tensorcache._option_text import for_put, with_keywords
 
 REPOSITORY = Path(__file__).parents[3]
-LAX = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 FRAME = pd.DataFrame({"a": [1.0, 1.0], "b": [3.0, 2.0]})
 RECORDS = np.array([(1, 2.5, "x"), (2, 3.5, "y")], [("n", "i4"), ("v", "f8"), ("s", "U1")])
@@ -126,7 +126,7 @@ LEVELS: dict[str, Any] = {
     ),
     time=st.sampled_from([None, "t"]),
 )
-@LAX
+@cases(0.05)
 def test_hints_for_levels_without_a_name_work(
     cache: tensorcache.Cache, levels: list[tuple[str, Any]], time: str | None
 ) -> None:
@@ -171,7 +171,7 @@ def test_names_of_several_levels_are_refused(cache: tensorcache.Cache) -> None:
         st.just(()),
     )
 )
-@LAX
+@cases(0.05)
 def test_names_that_are_bytes_or_have_parts_are_refused(cache: tensorcache.Cache, key: Any) -> None:
     error = refusal(cache, {"a": [1.0], key: [2.0]})
     assert f"the name {key!r} of column 2 is of type {type(key).__name__}" in error.detail

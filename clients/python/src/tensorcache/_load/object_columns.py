@@ -183,7 +183,6 @@ def only_missing(array: npt.NDArray[Any]) -> bool:
     """Whether an array of objects has rows, and all of them are missing values."""
     return (
         array.dtype.kind == "O"
-        and array.ndim == 1
-        and len(array) > 0
-        and all(is_missing(value) for value in array)
+        and array.size > 0
+        and all(is_missing(value) for value in array.flat)
     )

@@ -87,7 +87,9 @@ def column_of(name: str, value: Any) -> Column:
     array = array_of(name, plain(value))
     check_shape(name, array, value)
     if is_untyped(value) and only_missing(array):
-        return Column(name, "null", array.shape, 0, "", iter(()))
+        if array.ndim == 1:
+            return Column(name, "null", array.shape, 0, "", iter(()))
+        array = np.full(array.shape, np.nan)
     kind = array.dtype.kind
     if kind in "USOT":
         return text_column(name, array)
