@@ -22,6 +22,7 @@ SPECS = 3
 PARTS = ("context", "target", "known", "static", "mask", "context_missing", "target_missing")
 
 
+@pytest.mark.filterwarnings("ignore:lengths. the parts need:UserWarning")  # some draws do
 @given(table=tables(), chosen=st.lists(specs(), min_size=SPECS, max_size=SPECS), data=st.data())
 @cases(0.4, of_each=SPECS)
 def test_windows_are_those_of_the_loops(
