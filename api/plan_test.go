@@ -104,7 +104,7 @@ func TestInvalidPlanRequestsAreRefused(t *testing.T) {
 			"options": map[string]any{"batch_size": 8, "order": "any"}}, wire.InvalidSpec,
 			`order: got "any"`},
 		"a batch of none": {map[string]any{"spec": etthSpec, "options": map[string]any{}},
-			wire.InvalidSpec, `batch_size: got "0"`},
+			wire.InvalidSpec, `batch_size: got 0`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *w
@@ -245,7 +245,7 @@ func TestAPlanOfManyPartsIsBounded(t *testing.T) {
 			"split": map[string]any{"lengths": lengths, "names": names}}
 	}
 	w.wantProblem(w.do("POST", "/v1/datasets/etth1/plan", body(100_000, 6)), wire.InvalidSpec,
-		`lengths: got "100000 parts", want at most 1000 parts`)
+		`lengths: want at most 1000 parts, not 100000`)
 	w.wantProblem(w.do("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge,
 		"split: the cuts of its 200 parts are over 16777216 bytes")
 }

@@ -184,7 +184,7 @@ func TestRemoteFilesAreAppendedOnce(t *testing.T) {
 	body = request(a, b)
 	body["time"] = "t"
 	w.wantProblem(w.do("POST", "/v1/datasets/d/ranges?of=append", body), wire.InvalidRequest,
-		"append with load options")
+		"of: want sources and origins only for an append")
 	missing := w.do("POST", "/v1/datasets/e/ranges?of=append", request(a))
 	w.wantProblem(missing, wire.DatasetNotFound, `"e"`)
 }

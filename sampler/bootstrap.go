@@ -37,15 +37,16 @@ func newBootstrap(x Windows, o Options) (order, error) {
 	sum := 0.0
 	for i, it := range b.items {
 		if it.item >= int64(len(o.Weights)) {
-			return nil, &OptionError{"weights", fmt.Sprintf("%d weights", len(o.Weights)),
-				fmt.Sprintf("one for each item, at least %d", b.items[len(b.items)-1].item+1)}
+			return nil, &OptionError{"weights", "", fmt.Sprintf(
+				"one for each item, at least %d, not %d", b.items[len(b.items)-1].item+1,
+				len(o.Weights))}
 		}
 		sum += o.Weights[it.item]
 		b.sums[i] = sum
 	}
 	if !(sum > 0) || sum-sum != 0 {
-		return nil, &OptionError{"weights", fmt.Sprintf("a sum of %.9g", sum),
-			"a finite sum above 0 over the items that have windows"}
+		return nil, &OptionError{"weights", "", fmt.Sprintf(
+			"a finite sum above 0 over the items that have windows, not %.9g", sum)}
 	}
 	return b, nil
 }

@@ -13,12 +13,19 @@ var ErrOptions = errors.New("invalid feed options")
 // OptionError names an invalid option, its value and what is allowed.
 type OptionError struct {
 	Field   string `json:"field"`
-	Value   string `json:"value"`
+	Value   string `json:"value"` // a number, null or a text; "" if there is none
 	Allowed string `json:"allowed"`
 }
 
 func (e *OptionError) Error() string {
-	return fmt.Sprintf("%s: got %q, want %s", e.Field, e.Value, e.Allowed)
+	value := e.Value
+	if value == "" {
+		return fmt.Sprintf("%s: want %s", e.Field, e.Allowed)
+	}
+	if _, err := strconv.ParseFloat(value, 64); err != nil && value != "null" {
+		value = strconv.Quote(value)
+	}
+	return fmt.Sprintf("%s: got %s, want %s", e.Field, value, e.Allowed)
 }
 
 // Unwrap makes errors.Is(err, ErrOptions) true.
@@ -102,7 +109,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, &OptionError{"rank", num(o.Rank),
 			fmt.Sprintf("a whole number from 0 to num_replicas − 1 = %d", o.NumReplicas-1)}
 	case o.Weights != nil && !k.cursor.weights:
-		return o, &OptionError{"weights", fmt.Sprintf("%d weights", len(o.Weights)),
+		return o, &OptionError{"weights", "",
 			fmt.Sprintf("order %s with them, or none", OneOf(weightedOrders()))}
 	}
 	if err := o.checkMinItems(k.traits); err != nil {

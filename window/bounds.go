@@ -172,7 +172,11 @@ func (m timestamp) before(o timestamp) bool {
 }
 
 func noTimes(field, value string) error {
-	return &SpecError{field, value, "nothing: the dataset has no time column"}
+	allowed := "nothing: the dataset has no time column"
+	if value == "" {
+		allowed = "no order of groups: the dataset has no time column"
+	}
+	return &SpecError{field, value, allowed}
 }
 
 func unknownUnit(unit string) error {

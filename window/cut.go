@@ -78,8 +78,8 @@ func (c Cut) Validate() error {
 }
 
 func (c Cut) kind() string {
-	return fmt.Sprintf("where %t, split %t, part %d, latest %t", c.Where != nil, c.Split != nil,
-		c.Part, c.Latest)
+	return fmt.Sprintf(`{"where": %t, "split": %t, "part": %d, "latest": %t}`, c.Where != nil,
+		c.Split != nil, c.Part, c.Latest)
 }
 
 func (w *Where) validate() error {

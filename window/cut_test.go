@@ -106,7 +106,7 @@ func TestCutsThatDoNotFitTheTableAreRefused(t *testing.T) {
 		{`[{"split":{"at_times":[5]}}]`, "no time column"},
 		{`[{"where":{"time":[5,null]}}]`, "no time column"},
 		{`[{"latest":true},{"where":{"rows":[0,5]}}]`, "last cut"},
-		{`[{"latest":true}]`, "item 0 ends at row 10"}, // no known rows after it
+		{`[{"latest":true}]`, "rows of item 0 up to 11, not 10"}, // no known rows after it
 	} {
 		cuts, err := parseCuts([]byte(c.in))
 		if err != nil {

@@ -58,12 +58,12 @@ func (g Groups) Group(i int64) []uint32 {
 func (x *Index) GroupTable() ([]uint32, error) {
 	t := &x.subset.base.table
 	if t.Times == nil {
-		return nil, noTimes("order", "an order of groups")
+		return nil, noTimes("order", "")
 	}
 	n := x.Len()
 	if n > MaxGrouped {
-		return nil, &SpecError{"order", "an order of groups",
-			fmt.Sprintf("at most %d windows, not %d", int64(MaxGrouped), n)}
+		return nil, &SpecError{"order", "", fmt.Sprintf(
+			"at most %d windows for an order of groups, not %d", int64(MaxGrouped), n)}
 	}
 	times := x.distinctTimes()
 	table := make([]uint32, groupsHeader+n+int64(len(times)))

@@ -41,9 +41,9 @@ func (x *builder) addLatest() error {
 			continue
 		}
 		if last := start + b.shape.last; len(b.spec.KnownColumns) > 0 && last >= e.b {
-			return &SpecError{"known_columns", fmt.Sprintf("%s ends at row %d", b.table.name(item),
-				e.b), fmt.Sprintf(
-				"rows up to %d: latest delivers the known columns of the prediction rows", last+1)}
+			return &SpecError{"known_columns", "", fmt.Sprintf(
+				"rows of %s up to %d, not %d: latest delivers the known columns of the "+
+					"prediction rows", b.table.name(item), last+1, e.b)}
 		}
 		x.runs = append(x.runs, Run{item, start, 1})
 	}

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -15,7 +16,7 @@ var ErrSpec = errors.New("invalid window spec")
 // what is allowed.
 type SpecError struct {
 	Field   string `json:"field"`
-	Value   string `json:"value"` // [Missing] if there is none
+	Value   string `json:"value"` // as JSON, or a text; [Missing] or "" if there is none
 	Allowed string `json:"allowed"`
 }
 
@@ -26,12 +27,17 @@ func (e *SpecError) Error() string {
 	if e.Value == Missing {
 		return fmt.Sprintf("%s: missing, want %s", e.Field, e.Allowed)
 	}
+	if e.Value == "" {
+		return fmt.Sprintf("%s: want %s", e.Field, e.Allowed)
+	}
 	return fmt.Sprintf("%s: got %s, want %s", e.Field, quoted(e.Value), e.Allowed)
 }
 
-// quoted returns a value in quotes. Lists, objects and texts of JSON are quoted already.
+// quoted returns a text in quotes. JSON, which may be cut off, stays as it is.
 func quoted(value string) string {
-	if value != "" && strings.Contains(`[{"`, value[:1]) && !strings.ContainsAny(value, "\n\r") {
+	_, noNumber := strconv.ParseFloat(value, 64)
+	isJSON := noNumber == nil || json.Valid([]byte(value)) || strings.Contains(`[{"`, value[:1])
+	if isJSON && !strings.ContainsAny(value, "\n\r") {
 		return value
 	}
 	return strconv.Quote(value)
@@ -107,7 +113,7 @@ func (s Spec) Validate() error {
 	}
 	switch {
 	case s.Anchor != "" && s.Anchor != AnchorStart && s.Anchor != AnchorEnd:
-		return &SpecError{"anchor", s.Anchor, `"start" or "end"`}
+		return &SpecError{"anchor", strconv.Quote(s.Anchor), `"start" or "end"`}
 	case s.Rows != nil && s.Time != nil:
 		return &SpecError{"time", s.Time.String(), "either rows or time, not both"}
 	case !(s.MaxMissing.Share >= 0 && s.MaxMissing.Share <= 1):
@@ -215,7 +221,8 @@ func (s Spec) validateColumns() error {
 		seen := make(map[string]bool, len(r.names))
 		for _, name := range r.names {
 			if name == "" || seen[name] {
-				return &SpecError{r.field, name, "names that are not empty, each once"}
+				return &SpecError{r.field, strconv.Quote(name),
+					"names that are not empty, each once"}
 			}
 			seen[name] = true
 		}
@@ -252,7 +259,8 @@ func (r role) checkDisjoint(other role) error {
 	}
 	for _, name := range r.names {
 		if others[name] {
-			return &SpecError{r.field, name, "columns that are not in " + other.field}
+			return &SpecError{r.field, strconv.Quote(name),
+				"columns that are not in " + other.field}
 		}
 	}
 	return nil

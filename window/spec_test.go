@@ -128,7 +128,7 @@ func TestInvalidSpecIsRefusedWithTheField(t *testing.T) {
 
 func TestSpecErrorNamesFieldValueAndAllowed(t *testing.T) {
 	_, err := window.ParseSpec([]byte(`{"context_length":24,"min_context":30}`))
-	if want := `min_context: got "30", want a whole number from 0 to context_length 24`; err == nil || err.Error() != want {
+	if want := `min_context: got 30, want a whole number from 0 to context_length 24`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
@@ -139,7 +139,7 @@ func TestErrorSaysThatAFieldIsMissing(t *testing.T) {
 		` null`:                   "spec: missing, want one JSON object",
 		`{}`:                      "context_length: missing, want a whole number from 1",
 		`{"context_length":null}`: "context_length: missing, want a whole number from 1",
-		`{"context_length":0}`:    `context_length: got "0", want a whole number from 1`,
+		`{"context_length":0}`:    `context_length: got 0, want a whole number from 1`,
 	} {
 		if _, err := window.ParseSpec([]byte(in)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", in, err, want)
@@ -279,4 +279,42 @@ func FuzzParseSpec(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestErrorsQuoteTextsAlone has numbers, lists and words, and no prose in quotes.
+func TestErrorsQuoteTextsAlone(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"context_length":-1}`:                                   "context_length: got -1, want",
+		`{"context_length":2,"anchor":"5"}`:                       `anchor: got "5", want "start" or "end"`,
+		`{"context_length":2,"columns":["",""]}`:                  `columns: got "", want names`,
+		`{"context_length":2,"rows":[5,3]}`:                       "rows: got [5,3], want",
+		`{"context_length":2,"count_filled":1}`:                   "count_filled: got 1, want true or",
+		`{"context_length":2,"max_step":"no"}`:                    `max_step: got "no", want`,
+		`{"context_length":2,"max_missing":2}`:                    "max_missing: got 2, want a share",
+		`{"context_length":2,"time":["2016-07-01","2016-07-01"]}`: `time: got ["2016-07-01`,
+	} {
+		var s window.Spec
+		err := s.UnmarshalJSON([]byte(in))
+		if err == nil {
+			err = s.Validate()
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", in, err, want)
+		}
+	}
+	share := 0.6
+	for want, s := range map[string]window.Split{
+		"fractions: got [0.6,0.6], want a sum of at most 1, not 1.2": {
+			Fractions: []*float64{&share, &share}},
+		"fractions: got [null,null], want null at most once": {Fractions: []*float64{nil, nil}},
+		"lengths: got [null,null], want null at most once":   {Lengths: []*int64{nil, nil}},
+		`split: got ["lengths","fractions"], want one of`: {Lengths: []*int64{nil},
+			Fractions: []*float64{nil}},
+		`names: got ["a"], want one for each of the 2 parts`: {
+			Fractions: []*float64{nil, &share}, Names: []string{"a"}},
+	} {
+		if _, err := s.Parts(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // Split divides an index into parts. Exactly one of Lengths, Fractions, AtTimes and Items is set.
@@ -43,7 +42,7 @@ func (s *Split) Parts() (int, error) {
 	if len(given) != 1 {
 		got := Missing
 		if len(given) > 1 {
-			got = strings.Join(given, " and ")
+			got = mustJSON(given)
 		}
 		return 0, &SpecError{"split", got, "one of lengths, fractions, at_times and items"}
 	}
@@ -56,8 +55,7 @@ func (s *Split) Parts() (int, error) {
 			"at least two parts; where keeps one"}
 	}
 	if n > maxParts {
-		return 0, &SpecError{by.field, fmt.Sprintf("%d parts", n),
-			fmt.Sprintf("at most %d parts", maxParts)}
+		return 0, &SpecError{by.field, "", fmt.Sprintf("at most %d parts, not %d", maxParts, n)}
 	}
 	if s.Names != nil {
 		return n, s.validateNames(n)
@@ -131,13 +129,13 @@ func (s *Split) validate() error {
 
 func (s *Split) validateNames(n int) error {
 	if len(s.Names) != n {
-		return &SpecError{"names", fmt.Sprintf("%d names", len(s.Names)),
+		return &SpecError{"names", shorten([]byte(mustJSON(s.Names))),
 			fmt.Sprintf("one for each of the %d parts", n)}
 	}
 	seen := make(map[string]bool, n)
 	for _, name := range s.Names {
 		if name == "" || seen[name] {
-			return &SpecError{"names", name, "names that are not empty, each once"}
+			return &SpecError{"names", strconv.Quote(name), "names that are not empty, each once"}
 		}
 		seen[name] = true
 	}
@@ -182,7 +180,7 @@ func (p *ItemParts) validate() error {
 		return nil
 	}
 	if p.Lists != nil && p.Fractions != nil {
-		return &SpecError{"items", "lists and fractions", "lists of item numbers, or fractions"}
+		return &SpecError{"items", "", "lists of item numbers or fractions, not both"}
 	}
 	part := make(map[int64]int)
 	for i, list := range p.Lists {

@@ -31,8 +31,8 @@ func newSubset(b *base, cuts []Cut) (*subset, error) {
 	for i, c := range cuts {
 		if c.Latest {
 			if i+1 < len(cuts) {
-				return nil, &SpecError{"cuts", fmt.Sprintf("cut %d after latest", i+1),
-					"latest as the last cut"}
+				return nil, &SpecError{"cuts", "",
+					fmt.Sprintf("latest as the last cut, and not before cut %d", i+1)}
 			}
 			var err error
 			if p.context, err = b.contextAlone(); err != nil {

@@ -136,10 +136,10 @@ func TestRefusalsNameTheirField(t *testing.T) {
 func TestRefusedBatchSizesNameTheirField(t *testing.T) {
 	w := rampWindows(t, sharedDaemon(t), 30, window.Spec{})
 	for words, o := range map[string]FeedOptions{
-		`got "0", want a whole number from 1`:             {},
-		`got "null", want a whole number from 1`:          {WholeGroups: true},
-		"got 4 with WholeGroups, want one of them":        {WholeGroups: true, BatchSize: 4},
-		`got "-9223372036854775807", want a whole number`: {BatchSize: math.MinInt64},
+		`got 0, want a whole number from 1`:             {},
+		`got null, want a whole number from 1`:          {WholeGroups: true},
+		"got 4 with WholeGroups, want one of them":      {WholeGroups: true, BatchSize: 4},
+		`got -9223372036854775807, want a whole number`: {BatchSize: math.MinInt64},
 	} {
 		var refused *Error
 		for _, err := range []error{

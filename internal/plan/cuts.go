@@ -100,8 +100,16 @@ func numberField(h *store.Handle, fields map[string]json.RawMessage, field strin
 		// package window would name a code, which the client did not write
 		for _, code := range numbered[i] {
 			if other, ok := part[code]; ok {
+				value, err := ItemValue(h.Data, code)
+				if err != nil {
+					return err
+				}
+				text, err := json.Marshal(value)
+				if err != nil {
+					return err
+				}
 				return &window.SpecError{Field: fmt.Sprintf("items[%d]", i),
-					Value:   itemName(h.Data, code),
+					Value:   string(text),
 					Allowed: fmt.Sprintf("items once, in one part only; it is in part %d", other)}
 			}
 			part[code] = i

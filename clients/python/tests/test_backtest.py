@@ -217,7 +217,7 @@ def test_latest_is_the_window_to_forecast_from(cache: tensorcache.Cache) -> None
         context_length=3, prediction_length=2, columns=["v"], known_columns=["holiday"]
     )
     with pytest.raises(
-        tensorcache.SpecError, match=r"item x ends at row 6.* want rows up to 8"
+        tensorcache.SpecError, match=r"want rows of item x up to 8, not 6"
     ) as caught:
         known.latest()
     assert caught.value.field == "known_columns"

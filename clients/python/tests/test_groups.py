@@ -210,12 +210,12 @@ def test_integers_are_times(cache: tensorcache.Cache) -> None:
 @pytest.mark.parametrize(
     ("options", "field", "words"),
     [
-        ({"batch_size": 0}, "batch_size", 'got "0", want a whole number from 1'),
+        ({"batch_size": 0}, "batch_size", "got 0, want a whole number from 1"),
         ({"min_items": 0}, "min_items", "got 0, want 1 or more"),
-        ({"min_items": 5}, "min_items", 'got "5", want at most 4: no group has more windows'),
+        ({"min_items": 5}, "min_items", "got 5, want at most 4: no group has more windows"),
         ({"weights": [1, 1, 1, 1]}, "weights", "order bootstrap with them, or none"),
         ({"delivery": "view"}, "delivery", 'order "cross_section" scatters windows'),
-        ({"num_replicas": 99, "tail": "drop"}, "num_replicas", 'got "99", want at most 36'),
+        ({"num_replicas": 99, "tail": "drop"}, "num_replicas", "got 99, want at most 36"),
         ({"order": "shuffle"}, "batch_size", "whole groups are for order cross_section or"),
         (
             {"order": "shuffle", "batch_size": 2, "min_items": 2},

@@ -197,7 +197,7 @@ REFUSED: list[tuple[dict[str, Any], str, type[Exception]]] = [
         'row 3, column "n": the rows of item "a" with the time 1 differ',
         tensorcache.SourceError,
     ),
-    ({"regrid": 0}, 'regrid: "0": want a positive duration', tensorcache.SpecError),
+    ({"regrid": 0}, "regrid: got 0, want a positive duration", tensorcache.SpecError),
     (
         {"regrid": "1h", "duplicates": "last"},
         'regrid: "1h": want an integer',

@@ -261,7 +261,7 @@ def test_leakage_checks_count_it_as_a_fitted_step(cache: tensorcache.Cache) -> N
 @pytest.mark.parametrize(
     ("value", "match"),
     [
-        ((0.9, 0.1), r'winsorize: "\[0.9, 0.1\]": want two quantiles from 0 to 1, the lower one'),
+        ((0.9, 0.1), r"winsorize: got \[0.9, 0.1\], want two quantiles from 0 to 1, the lower one"),
         ((0, 0), "want two quantiles from 0 to 1"),
         ((-0.1, 0.5), "want two quantiles from 0 to 1"),
         ((0.5, 1.5), "want two quantiles from 0 to 1"),

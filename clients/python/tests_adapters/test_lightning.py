@@ -145,7 +145,7 @@ def test_a_data_module_of_one_part(windows: tensorcache.Windows) -> None:
         fitting.test(model, datamodule=module)
     module = tensorcache.lightning.datamodule(val=windows, batch_size=B, eval_batch_size=0)
     with pytest.raises(
-        tensorcache.SpecError, match='batch_size: got "0", want a whole number from 1'
+        tensorcache.SpecError, match="batch_size: got 0, want a whole number from 1"
     ):
         module.val_dataloader()
 

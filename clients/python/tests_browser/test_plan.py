@@ -21,7 +21,7 @@ def test_what_is_refused_stands_beside_its_field(dashboard: Dashboard, etth1: Da
     dashboard.refusals = 100
     page = opened(dashboard.go("#/datasets/etth1", **PAPERS))
     for label, bad, says, good in [
-        ("context_length", "0", 'got "0", want a whole number from 1', "336"),
+        ("context_length", "0", "got 0, want a whole number from 1", "336"),
         ("context_length", "many", "context_length", "336"),
         ("lengths", "8640, 0", "lengths[1]", "8640, 2880, 2880"),
         ("max_step", "1 fortnight", "max_step", ""),

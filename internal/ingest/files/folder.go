@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -46,8 +47,9 @@ func hasFormat(name string) bool {
 func (r AllowedRoots) Expand(sources []string) ([]SourceFile, error) {
 	if len(sources) > MaxFiles {
 		return nil, &loaderr.OptionError{
-			Field: "sources", Value: fmt.Sprintf("%d files", len(sources)),
-			Allowed: fmt.Sprintf("at most %d", MaxFiles), Hint: "load some, and append the others",
+			Field: "sources", Value: strconv.Itoa(len(sources)), Bare: true,
+			Allowed: fmt.Sprintf("at most %d files", MaxFiles),
+			Hint:    "load some, and append the others",
 		}
 	}
 	var out []SourceFile

@@ -121,16 +121,15 @@ func (s *Staged) Check(sources []layout.Source) error {
 		f := s.byPath[x.Path]
 		if f == nil {
 			return &loaderr.OptionError{
-				Field: "origins", Value: "none for " + x.Path,
-				Allowed: "one for each file of the sources",
+				Field:   "origins",
+				Allowed: "one for each file of the sources: there is none for " + x.Path,
 				Hint:    "load local files in another request",
 			}
 		}
 		if f.Size != x.Bytes {
 			return &loaderr.OptionError{
 				Field:   "origins",
-				Value:   fmt.Sprintf("size %d of %s", f.Size, x.Path),
-				Allowed: fmt.Sprintf("%d, the size of the staged file", x.Bytes),
+				Allowed: fmt.Sprintf("the size of %s, %d, not %d", x.Path, x.Bytes, f.Size),
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -57,8 +58,8 @@ func CheckDescriptors(files int, limit uint64) error {
 		return nil
 	}
 	return &loaderr.OptionError{
-		Field: "sources", Value: fmt.Sprintf("%d files", files),
-		Allowed: fmt.Sprintf("fewer than the %d that may be open at once", limit),
+		Field: "sources", Value: strconv.Itoa(files), Bare: true,
+		Allowed: fmt.Sprintf("fewer than the %d files that may be open at once", limit),
 		Hint:    hintDescriptors,
 	}
 }

@@ -47,13 +47,13 @@ func TestStepsRefuseIntegersFrom2To53On(t *testing.T) {
 		{"a value stored as float64", arrow.PrimitiveTypes.Int64, large, as("float64"),
 			`row 3, column "v": the integer near`, "out of fill, or"},
 		{"a fill value", arrow.PrimitiveTypes.Int64, small, fill(1 << 60),
-			`fill: "1152921504606846976": want an integer between -2^53 and 2^53 for column "v"`,
+			`fill: got 1152921504606846976, want an integer between -2^53 and 2^53 for column "v"`,
 			`leave column "v" out of fill`},
 		{"a lower bound", arrow.PrimitiveTypes.Int8, small,
-			clip(option.Clip{Low: -1 << 53, HasLow: true}), `clip: "-9007199254740992": want`,
+			clip(option.Clip{Low: -1 << 53, HasLow: true}), `clip: got -9007199254740992, want`,
 			`leave column "v" out of clip`},
 		{"an upper bound", arrow.PrimitiveTypes.Uint64, small,
-			clip(option.Clip{High: 1e18, HasHigh: true}), `clip: "1000000000000000000": want`,
+			clip(option.Clip{High: 1e18, HasHigh: true}), `clip: got 1000000000000000000, want`,
 			`leave column "v" out of clip`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -194,27 +194,27 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 			"quantile")},
 		`fill: "median": want a number, mean, forward`: {Fill: option.All(
 			option.Fill{How: "median"})},
-		`clip: "[2, 1]": want the lower bound first`: {Clip: option.All(
+		`clip: got [2, 1], want the lower bound first`: {Clip: option.All(
 			option.Clip{Low: 2, High: 1, HasLow: true, HasHigh: true})},
-		`winsorize: "[0.9, 0.1]": want two quantiles from 0 to 1, the lower one first`: {
+		`winsorize: got [0.9, 0.1], want two quantiles from 0 to 1, the lower one first`: {
 			Winsorize: winsorizeAt(0.9, 0.1)},
-		`winsorize: "[0, 0]": want two quantiles`:    {Winsorize: winsorizeAt(0, 0)},
-		`winsorize: "[-0.1, 0.5]": want`:             {Winsorize: winsorizeAt(-0.1, 0.5)},
-		`winsorize: "[0.5, 99]": want two quantiles`: {Winsorize: winsorizeAt(0.5, 99)},
-		`fit_fraction: "1.5": want a share above 0`: {Scale: option.All(
+		`winsorize: got [0, 0], want two quantiles`:    {Winsorize: winsorizeAt(0, 0)},
+		`winsorize: got [-0.1, 0.5], want`:             {Winsorize: winsorizeAt(-0.1, 0.5)},
+		`winsorize: got [0.5, 99], want two quantiles`: {Winsorize: winsorizeAt(0.5, 99)},
+		`fit_fraction: got 1.5, want a share above 0`: {Scale: option.All(
 			"minmax"), FitFraction: new(1.5)},
-		`fit_sample: "-1": want a number of rows from 1`: {Scale: option.All(
+		`fit_sample: got -1, want a number of rows from 1`: {Scale: option.All(
 			"minmax"), FitSample: -1},
-		`fit_seed: "3": want it only together with fit_sample`: {FitSeed: 3},
-		`fit_before: "5": want it only together with time`: {Scale: option.All(
+		`fit_seed: got 3, want it only together with fit_sample`: {FitSeed: 3},
+		`fit_before: got 5, want it only together with time`: {Scale: option.All(
 			"minmax"), FitBefore: []byte("5")},
 		`scale_per: "window": want column or item`: {Scale: option.All(
 			"minmax"), ScalePer: "window"},
 		`scale_per: "item": want it only together with fill mean or winsorize or scale`: {
 			ScalePer: "item"},
-		`fit_rows: "[0,1]": want it only together with fill mean or winsorize or scale`: {
+		`fit_rows: got [0,1], want it only together with fill mean or winsorize or scale`: {
 			FitRows: fitRows(0, 1)},
-		`fit_rows: "[5,5]": want a first row before the second`: {Scale: option.All(
+		`fit_rows: got [5,5], want a first row before the second`: {Scale: option.All(
 			"minmax"), FitRows: fitRows(5, 5)},
 		`columns: "a": want each column once`: {Columns: []string{"a",
 			"a"}},

@@ -359,7 +359,7 @@ func TestSourcesNeedOrigins(t *testing.T) {
 		_, err := Ranges(Request{Options: s.o})
 		_, _, loadErr := generationOf(t, s.o)
 		e := (*loaderr.OptionError)(nil)
-		if !errors.As(err, &e) || e.Field != "origins" || !strings.Contains(e.Value, all[1].Path) ||
+		if !errors.As(err, &e) || e.Field != "origins" || !strings.Contains(e.Allowed, all[1].Path) ||
 			loadErr == nil || loadErr.Error() != err.Error() {
 			t.Errorf("%v, %v", err, loadErr)
 		}

@@ -90,13 +90,10 @@ func (l *load) gridStep(clock column.Column) (int64, error) {
 	case ok:
 		return v, nil
 	case unit == "":
-		return 0, &loaderr.OptionError{
-			Field: "regrid", Value: s.String(),
-			Allowed: "an integer: the time column holds integers",
-		}
+		return 0, (&loaderr.OptionError{Field: "regrid",
+			Allowed: "an integer: the time column holds integers"}).WithJSON(l.Options.Regrid)
 	}
-	return 0, &loaderr.OptionError{
-		Field: "regrid", Value: s.String(), Allowed: "a multiple of 1" + unit +
-			", the unit of the time column",
-	}
+	return 0, (&loaderr.OptionError{Field: "regrid",
+		Allowed: "a multiple of 1" + unit + ", the unit of the time column",
+	}).WithJSON(l.Options.Regrid)
 }

@@ -5,6 +5,7 @@
 package loaderr
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -96,6 +97,8 @@ type OptionError struct {
 	Field   string `json:"field"`
 	Value   string `json:"value"`
 	Allowed string `json:"allowed"`
+	// Bare is true if Value is a number, or other JSON, that no quotes belong to.
+	Bare bool `json:"bare,omitempty"`
 	// Column is true if Value is the name of a column that no source has. Allowed lists similar
 	// names.
 	Column bool `json:"column,omitempty"`
@@ -117,8 +120,18 @@ func (e *OptionError) Error() string {
 		return fmt.Sprintf("%s: no item is named %q", e.Field, e.Value)
 	case e.Value == "":
 		return e.Field + ": want " + e.Allowed
+	case e.Bare:
+		return fmt.Sprintf("%s: got %s, want %s", e.Field, e.Value, e.Allowed)
 	}
 	return fmt.Sprintf("%s: %s: want %s", e.Field, Quote(e.Value), e.Allowed)
+}
+
+// WithJSON sets the value to one of JSON, and returns the error.
+func (e *OptionError) WithJSON(raw []byte) *OptionError {
+	if json.Unmarshal(raw, &e.Value) != nil {
+		e.Value, e.Bare = string(raw), true
+	}
+	return e
 }
 
 // Unwrap makes errors.Is(err, ErrOption) true.

@@ -17,3 +17,15 @@ func TestQuoteSplitsNoRune(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+func TestOptionsQuoteTextsAlone(t *testing.T) {
+	for raw, want := range map[string]string{
+		`"x"`: `f: "x": want w`, `5`: "f: got 5, want w", `true`: "f: got true, want w",
+		`[0,null]`: "f: got [0,null], want w", `"5"`: `f: "5": want w`,
+	} {
+		e := (&OptionError{Field: "f", Allowed: "w"}).WithJSON([]byte(raw))
+		if got := e.Error(); got != want {
+			t.Errorf("%s: got %s, want %s", raw, got, want)
+		}
+	}
+}

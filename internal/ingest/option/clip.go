@@ -34,7 +34,7 @@ func (c Clip) Validate() error {
 	if c.HasLow && c.HasHigh && c.Low > c.High {
 		return &loaderr.OptionError{
 			Field: "clip", Value: fmt.Sprintf("[%v, %v]", c.Low, c.High),
-			Allowed: "the lower bound first",
+			Bare: true, Allowed: "the lower bound first",
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func (f Fill) IsOff() bool { return f == Fill{} }
 func (f Fill) Validate() error {
 	if f.Value-f.Value != 0 {
 		return &loaderr.OptionError{Field: "fill", Value: fmt.Sprint(f.Value),
-			Allowed: "a finite number"}
+			Bare: true, Allowed: "a finite number"}
 	}
 	switch f.How {
 	case "", none, FillValue, FillMean, FillForward, FillBackward, FillLinear:

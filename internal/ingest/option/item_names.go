@@ -36,7 +36,7 @@ func ItemParts(raw json.RawMessage, columns int) ([]any, error) {
 		if columns > 1 {
 			allowed = fmt.Sprintf("a list of the %d values that name an item", columns)
 		}
-		return nil, &loaderr.OptionError{Field: "items", Value: string(raw), Allowed: allowed}
+		return nil, (&loaderr.OptionError{Field: "items", Allowed: allowed}).WithJSON(raw)
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

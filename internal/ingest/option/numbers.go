@@ -30,6 +30,7 @@ func (s Steps) CheckNumbers(columnName string) error {
 		if i := column.FirstInexact(numbers); i >= 0 {
 			return &loaderr.OptionError{
 				Field: s.Name(), Value: strconv.FormatFloat(numbers[i], 'f', 0, 64),
+				Bare: true,
 				Allowed: fmt.Sprintf("an integer between -2^53 and 2^53 for column %q of integers",
 					columnName),
 				Hint: fmt.Sprintf("choose a smaller number, or leave column %q out of %s",

@@ -112,8 +112,8 @@ func (o Options) Validate() error {
 		return err
 	}
 	if len(o.Origins) > 0 && o.HashSources {
-		return &loaderr.OptionError{Field: "hash_sources",
-			Allowed: "false for remote files", Hint: "their ETags are compared"}
+		return &loaderr.OptionError{Field: "hash_sources", Value: "true",
+			Bare: true, Allowed: "false for remote files", Hint: "their ETags are compared"}
 	}
 	if err := oneOf("layout", o.Layout, layout.Columns, layout.Packed); err != nil {
 		return err

@@ -78,9 +78,7 @@ func (o Options) RegridStep() (*window.Step, error) {
 	var s window.Step
 	if err := s.UnmarshalJSON(o.Regrid); err != nil || s == (window.Step{}) ||
 		strings.HasPrefix(s.String(), "-") {
-		return nil, &loaderr.OptionError{
-			Field: "regrid", Value: strings.Trim(string(o.Regrid), `"`), Allowed: allowed,
-		}
+		return nil, (&loaderr.OptionError{Field: "regrid", Allowed: allowed}).WithJSON(o.Regrid)
 	}
 	return &s, nil
 }
@@ -93,7 +91,8 @@ func (w *Where) times() (out [2]*window.TimeValue, err error) {
 	if len(w.Time) != 2 {
 		text, _ := json.Marshal(w.Time) // JSON that was read
 		return out, &loaderr.OptionError{
-			Field: "where", Value: string(text), Allowed: `{"time": [from, to]}, either null`,
+			Field: "where", Value: string(text), Bare: true,
+			Allowed: `{"time": [from, to]}, either null`,
 		}
 	}
 	for i, raw := range w.Time {
@@ -111,10 +110,8 @@ func ReadTime(field string, raw json.RawMessage) (t *window.TimeValue, err error
 		return nil, nil
 	}
 	if json.Unmarshal(raw, &t) != nil {
-		return nil, &loaderr.OptionError{
-			Field: field, Value: strings.Trim(string(raw), `"`),
-			Allowed: `a time like "2016-07-01T00:00:00Z", a date, or an integer`,
-		}
+		return nil, (&loaderr.OptionError{Field: field,
+			Allowed: `a time like "2016-07-01T00:00:00Z", a date, or an integer`}).WithJSON(raw)
 	}
 	return t, nil
 }
@@ -128,7 +125,8 @@ func TimeBound(c column.Column, field string, t window.TimeValue) (int64, error)
 	}
 	at, err := t.In(field, unit)
 	if e := (*window.SpecError)(nil); errors.As(err, &e) {
-		return 0, &loaderr.OptionError{Field: field, Value: e.Value, Allowed: e.Allowed}
+		return 0, &loaderr.OptionError{Field: field, Value: e.Value, Allowed: e.Allowed,
+			Bare: json.Valid([]byte(e.Value))}
 	}
 	return at, err
 }

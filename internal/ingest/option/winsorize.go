@@ -35,7 +35,7 @@ func (w Winsorize) Validate() error {
 	if w.On && !(0 <= w.Low && w.Low < w.High && w.High <= 1) {
 		return &loaderr.OptionError{
 			Field: "winsorize", Value: fmt.Sprintf("[%v, %v]", w.Low, w.High),
-			Allowed: "two quantiles from 0 to 1, the lower one first",
+			Bare: true, Allowed: "two quantiles from 0 to 1, the lower one first",
 		}
 	}
 	return nil

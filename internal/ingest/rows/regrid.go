@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -44,7 +45,7 @@ func Regrid(
 	}
 	if rows > maxRows {
 		return nil, &loaderr.OptionError{
-			Field: "regrid", Value: stepText,
+			Field: "regrid", Value: stepText, Bare: json.Valid([]byte(stepText)),
 			Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", maxRows,
 				m.Rows, wantedRows),
 			Hint: "is a time wrong, or the step too short?",
