@@ -67,27 +67,14 @@ def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
 
 
 def conditions(results: dict[str, Any], options: Options) -> str:
-    """Return how often was measured, and what else ran."""
-    groups = [(r["lines"], r.get("others")) for r in results.values()]
-    measured = {
-        lines[0]["what"]: others
-        for lines, others in groups
-        if any(line.get("value") for line in lines)
-    }
-    shares = {name: share for name, share in measured.items() if share is not None}
-    known = ""
-    if shares:
-        most = max(shares, key=lambda name: shares[name])
-        known = f" Other processes used at most {shares[most]:.0%} of the cores, in “{most}”"
-        unknown = [f"“{name}”" for name in measured if name not in shares]
-        known += f"; not recorded of {', '.join(unknown)}." if unknown else "."
+    """Return how often was measured, and whether in one run."""
     runs = len({result.get("run") for result in results.values()})
     pieces = (
         " Not one run: groups were measured one by one, at different states of the code."
         if runs > 1
         else ""
     )
-    return f"Medians of {options.runs} rounds, ratios within a round.{known}{pieces}"
+    return f"Medians of {options.runs} rounds, ratios within a round.{pieces}"
 
 
 def main() -> None:

@@ -108,8 +108,7 @@ PAGES = {
 def publish(where: str, how: str, results: dict[str, Any]) -> None:
     """Replace the text between the marks of each page with its table.
 
-    where names the machine and the month, how the rounds and what else ran. The front page says
-    only where.
+    where names the machine and the month, how the rounds. The front page says only where.
     """
     above = {
         all_rows: f"{where} {how}",
