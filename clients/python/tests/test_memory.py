@@ -23,7 +23,7 @@ ROWS, COLUMNS = 16_000_000, 8  # a Parquet file of 1 GB
 
 
 @pytest.fixture(scope="module", autouse=True)
-def shipped_binary(home: Path) -> None:
+def shipped_binary(home: Path) -> Iterator[None]:
     """Use the binary that users run, if there is one.
 
     A build with the race detector uses more memory.
@@ -33,6 +33,8 @@ def shipped_binary(home: Path) -> None:
         os.environ["TENSORCACHE_BIN"] = binary.find_binary()
     except tensorcache.DaemonError:
         os.environ["TENSORCACHE_BIN"] = named
+    yield
+    os.environ["TENSORCACHE_BIN"] = named
 
 
 def anonymous(pids: list[int]) -> int:
