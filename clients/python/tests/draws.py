@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import strategies as st
 
 import tensorcache
@@ -172,6 +173,12 @@ def wheres(names: list[Any]) -> st.SearchStrategy[dict[str, Any]]:
         {"context_before_split": st.booleans()},
         optional={"rows": bounds(-15, 20), "time": times(-30, 50), "items": items},
     ).filter(lambda where: len(where) > 1)
+
+
+SPLITS_MAY_LOSE_ROWS = pytest.mark.filterwarnings(
+    "ignore:lengths. the parts need .* rows, the longest item has:UserWarning"
+)
+"""Marks tests that draw `splits`: the lengths of some are more than the rows of every item."""
 
 
 @st.composite

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import tensorcache
 from cases import cases, note_seed
-from draws import Table, specs, splits, tables
+from draws import SPLITS_MAY_LOSE_ROWS, Table, specs, splits, tables
 from naive import Naive
 from tensorcache._repr.drawing import LEFT, WIDTH, Strip
 from tensorcache._repr.html import text
@@ -126,6 +126,7 @@ def expected(naive: Naive, parts: dict[str, list[tuple[Any, ...]]]) -> Pixels:
     }
 
 
+@SPLITS_MAY_LOSE_ROWS
 @given(table=tables(), spec=specs(), data=st.data())
 @cases(0.03)
 def test_the_drawn_rectangles_are_those_of_the_loops(

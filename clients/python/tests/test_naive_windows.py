@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tensorcache
 from cases import cases, note_seed
-from draws import Table, specs, splits, tables, wheres
+from draws import SPLITS_MAY_LOSE_ROWS, Table, specs, splits, tables, wheres
 from naive import Found, Naive
 from tensorcache._index.cuts import split_request
 
@@ -22,7 +22,7 @@ SPECS = 3
 PARTS = ("context", "target", "known", "static", "mask", "context_missing", "target_missing")
 
 
-@pytest.mark.filterwarnings("ignore:lengths. the parts need:UserWarning")  # some draws do
+@SPLITS_MAY_LOSE_ROWS
 @given(table=tables(), chosen=st.lists(specs(), min_size=SPECS, max_size=SPECS), data=st.data())
 @cases(0.4, of_each=SPECS)
 def test_windows_are_those_of_the_loops(
