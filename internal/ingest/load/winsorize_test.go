@@ -86,10 +86,12 @@ func TestWinsorizedColumnsEqualANaiveComputation(t *testing.T) {
 		}
 		for item, values := range fittedTo(o, series) {
 			low, high := naiveQuantile(values, shares[0]), naiveQuantile(values, shares[1])
-			if at := item % len(w.Low); w.Low[at] != low || w.High[at] != high {
+			at := item % len(w.Low)
+			if w.Low[at] != low || w.High[at] != high {
 				r.Fatalf("item %d: bounds %v and %v, want %v and %v", item, w.Low[at], w.High[at],
 					low, high)
 			}
+			low, high = w.Low[at], w.High[at] // a zero may have the other sign
 			for row, v := range series[item] {
 				if v < low {
 					series[item][row] = low
