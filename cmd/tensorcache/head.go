@@ -48,9 +48,7 @@ func newHead(o *options) *cobra.Command {
 				return err
 			}
 			var r wire.Rows
-			d := json.NewDecoder(bytes.NewReader(b))
-			d.UseNumber() // so that integers stay exact
-			if err := d.Decode(&r); err != nil {
+			if err := decodeExact(b, &r); err != nil {
 				return err
 			}
 			if asJSON {
@@ -114,4 +112,11 @@ func cellText(v any) string {
 		return v
 	}
 	return fmt.Sprint(v)
+}
+
+// decodeExact reads JSON. Integers in fields of any type keep all digits, as json.Number.
+func decodeExact(b []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	return d.Decode(into)
 }

@@ -32,8 +32,12 @@ func newPlan(o *options) *cobra.Command {
 				return err
 			}
 			defer c.Close()
+			var b []byte
+			if err := c.Post(cmd.Context(), control.Dataset(args[0], "/plan"), r, &b); err != nil {
+				return err
+			}
 			var p wire.PlanReply
-			if err := c.Post(cmd.Context(), control.Dataset(args[0], "/plan"), r, &p); err != nil {
+			if err := decodeExact(b, &p); err != nil {
 				return err
 			}
 			if asJSON {
