@@ -6,7 +6,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-# A large download may break off often.
+# pip resumes a large download that breaks off; its default of 5 attempts is too few here.
 export PIP_RESUME_RETRIES := 30
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -64,7 +64,7 @@ build-race:
 demo: $(VENV)/client ## train a forecasting model on real data that the daemon serves
 	$(PY) examples/nlinear_numpy.py
 	@echo; echo "see its windows in a browser: $(VENV)/bin/tensorcache ui etth1"
-	@echo "the daemon goes on: $(VENV)/bin/tensorcache doctor says where its cache is, $(VENV)/bin/tensorcache stop ends it"
+	@echo "the daemon still runs. $(VENV)/bin/tensorcache doctor names its cache; $(VENV)/bin/tensorcache stop stops it"
 
 .PHONY: test
 test: lint test-go test-python test-portable ## run all tests and linters

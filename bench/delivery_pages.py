@@ -108,7 +108,8 @@ PAGES = {
 def publish(where: str, how: str, results: dict[str, Any]) -> None:
     """Replace the text between the marks of each page with its table.
 
-    where names the machine and the month, how the rounds. The front page says only where.
+    where names the machine and the month; how says how many rounds were measured. The front page
+    says only where.
     """
     above = {
         all_rows: f"{where} {how}",

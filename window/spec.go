@@ -35,8 +35,8 @@ func (e *SpecError) Error() string {
 
 // quoted returns a text in quotes. JSON, which may be cut off, stays as it is.
 func quoted(value string) string {
-	_, noNumber := strconv.ParseFloat(value, 64)
-	isJSON := noNumber == nil || json.Valid([]byte(value)) || strings.Contains(`[{"`, value[:1])
+	_, err := strconv.ParseFloat(value, 64)
+	isJSON := err == nil || json.Valid([]byte(value)) || strings.Contains(`[{"`, value[:1])
 	if isJSON && !strings.ContainsAny(value, "\n\r") {
 		return value
 	}

@@ -304,7 +304,7 @@ func TestErrorsQuoteTextsAlone(t *testing.T) {
 	}
 	share := 0.6
 	for want, s := range map[string]window.Split{
-		"fractions: got [0.6,0.6], want at most 1 in all, not 1.2": {
+		"fractions: got [0.6,0.6], want a sum of at most 1, not 1.2": {
 			Fractions: []*float64{&share, &share}},
 		"fractions: got [null,null], want null at most once": {Fractions: []*float64{nil, nil}},
 		"lengths: got [null,null], want null at most once":   {Lengths: []*int64{nil, nil}},

@@ -160,10 +160,10 @@ func validateFractions(field string, fractions []*float64) error {
 		return &SpecError{field, shorten([]byte(mustJSON(fractions))), "null at most once"}
 	case sum > 1+1e-9:
 		return &SpecError{field, shorten([]byte(mustJSON(fractions))),
-			fmt.Sprintf("at most 1 in all, not %.9g", sum)}
+			fmt.Sprintf("a sum of at most 1, not %.9g", sum)}
 	case rest > 0 && sum > 1-1e-9:
 		return &SpecError{field, shorten([]byte(mustJSON(fractions))),
-			"less than 1 in all, so that null has a rest to take"}
+			"a sum below 1, because null takes the rest"}
 	}
 	return nil
 }

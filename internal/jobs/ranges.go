@@ -112,7 +112,8 @@ func checkNoOptions(o ingest.Options) error {
 	none, err := ingest.Options{Sources: o.Sources, AllowedRoots: o.AllowedRoots}.Recipe()
 	if err == nil && !sameJSON(given, none) {
 		err = &ingest.OptionError{Field: "of",
-			Allowed: "sources and origins only for an append, and no load options", Hint: "an append has the options of the dataset"}
+			Allowed: "sources and origins only for an append, and no load options",
+			Hint:    "an append has the options of the dataset"}
 	}
 	return err
 }
