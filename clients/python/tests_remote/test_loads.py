@@ -269,8 +269,10 @@ def test_random_loads_equal_those_of_local_files(
         same(cache, "local", "remote")
 
 
+# A process in the background of a script without job control inherits an ignored SIGINT.
 SCRIPT = """
-    import sys, tensorcache
+    import signal, sys, tensorcache
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     cache = tensorcache.connect(sys.argv[1], autostart=False)
     cache.load("killed", sys.argv[2], item_id="id", time="t", sort=True)
 """
