@@ -211,7 +211,9 @@ func TestRequestsThatAreTooLargeAreRefused(t *testing.T) {
 	w.wantProblem(w.sendRaw(
 		"POST /v1/datasets/x/load HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n"),
 		wire.TooLarge, "the body is over 16777216 bytes")
-	w.wantProblem(w.do("GET", "/v1/health?"+strings.Repeat("x", maxHeaderBytes), nil),
+	// In one write: the server may answer and close the connection before a second one.
+	w.wantProblem(w.sendRaw(
+		"GET /v1/health?"+strings.Repeat("x", maxHeaderBytes)+" HTTP/1.1\r\nHost: localhost\r\n\r\n"),
 		wire.TooLarge, "the headers are over 8192 bytes")
 }
 
