@@ -10,6 +10,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"pgregory.net/rapid"
+
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 )
 
 // TestChecksumAndStatisticsDescribeTheStoredValues writes the rows of a column in any order and in

@@ -3,10 +3,10 @@ package sampler_test
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"slices"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/testseed"
 	"github.com/tensorcache/tensorcache/sampler"
 	"github.com/tensorcache/tensorcache/window"
 	"pgregory.net/rapid"
@@ -19,11 +19,9 @@ var (
 	tails  = []string{"short", "wrap", "drop"}
 )
 
-// TestMain makes rapid check 500 cases of each property, unless -rapid.checks is set.
+// TestMain makes rapid check 500 cases of each property.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "500"); err != nil {
-		panic(err)
-	}
+	testseed.Checks(500)
 	m.Run()
 }
 

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tensorcache/tensorcache/internal/machine"
+	"github.com/tensorcache/tensorcache/internal/testseed"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -233,9 +233,7 @@ func TestALoadEvictsUnreadGenerationsLeastRecentlyUsedFirst(t *testing.T) {
 // TestMemoryStaysWithinTheBudget runs loads, readers and preloads in a random order, and compares
 // the memory of all generations with the budget.
 func TestMemoryStaysWithinTheBudget(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := rand.New(rand.NewPCG(testseed.Seed(), 0))
 	s := bigStore(t)
 	big(t, s, "probe")
 	all := bytesIn(t, s, "probe")

@@ -1,14 +1,13 @@
 package window_test
 
 import (
-	"flag"
 	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/testseed"
 )
 
-// TestMain runs 500 cases of each property, unless -rapid.checks sets another number.
+// TestMain makes rapid check 500 cases of each property.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "500"); err != nil {
-		panic(err)
-	}
+	testseed.Checks(500)
 	m.Run()
 }

@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/tensorcache/tensorcache/internal/testseed"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -30,9 +30,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	if err := flag.Set("rapid.checks", "300"); err != nil {
-		panic(err)
-	}
+	testseed.Checks(300)
 	goleak.VerifyTestMain(m)
 }
 

@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 )
 
 // TestCopyValuesWritesExactlyTheDestination copies bytes between two ranges of memory, each before

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 )
 
 func TestABlockInPiecesHasTheMomentsOfTheWhole(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/testseed"
 )
 
 // mantissa draws an integer of any length. In half of the cases it is halfway between two float64
@@ -19,9 +21,7 @@ func mantissa(r *rand.Rand) uint64 {
 }
 
 func TestDecimalsEqualParseFloat(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := rand.New(rand.NewPCG(testseed.Seed(), 0))
 	for range 300_000 {
 		m, exponent := mantissa(r), r.IntN(60)-30
 		got, ok := Decimal(m, exponent)

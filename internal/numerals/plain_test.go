@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 )
 
 // TestFloatsEqualParseFloat compares Float and textvalue.ParseFloat with strconv.ParseFloat. Float

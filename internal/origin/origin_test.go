@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 )
 
 // drawRanges draws sorted, disjoint ranges of a file of 40 bytes.

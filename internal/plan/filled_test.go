@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/window"
 )

@@ -15,6 +15,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 	"github.com/tensorcache/tensorcache/layout"
 )
 

@@ -27,6 +27,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
+	"github.com/tensorcache/tensorcache/internal/testseed"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -40,19 +41,6 @@ func mutantCount(t *testing.T) int {
 		}
 	}
 	return n
-}
-
-// mutantSeed returns the seed of the random damage: TENSORCACHE_SEED, or a constant.
-func mutantSeed(t *testing.T) uint64 {
-	text := os.Getenv("TENSORCACHE_SEED")
-	if text == "" {
-		return 20261121
-	}
-	seed, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return seed
 }
 
 // cellTexts has the values of a table as texts, by column name.
@@ -258,7 +246,7 @@ func mutantFiles(t *testing.T) []mutantFile {
 // of the file. clients/python/tests/test_mutants.py compares Parquet and Arrow files with pyarrow,
 // and .npy files with damaged headers with numpy.
 func TestMutantsAreRefusedOrReadCorrectly(t *testing.T) {
-	seed := mutantSeed(t)
+	seed := testseed.Seed()
 	files := mutantFiles(t)
 	n := max(1, mutantCount(t)/len(files))
 	for _, f := range files {

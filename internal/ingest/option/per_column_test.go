@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 )
 
 func TestPerColumnSettingsRoundTripThroughJSON(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 )
 
 func TestEveryTaskRunsOnce(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ncruces/go-strftime"
 	"pgregory.net/rapid"
+
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 )
 
 // TestParseTimeEqualsTimeParse compares ParseTime with time.Parse in all accepted layouts.

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 )
 
 func TestFieldsOfAnArrowSchemaAreRead(t *testing.T) {

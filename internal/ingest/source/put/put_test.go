@@ -21,6 +21,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
+	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 	"github.com/tensorcache/tensorcache/layout"
 )
 
