@@ -20,6 +20,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/feed"
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/jobs"
+	"github.com/tensorcache/tensorcache/internal/testlog"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
@@ -99,7 +100,7 @@ func newWorldOfCores(t testing.TB, cores int) *world {
 func newWorldWith(t testing.TB, cores int, change func(*Server)) *world {
 	t.Helper()
 	w := &world{TB: t, dir: t.TempDir(), stopped: func() {}}
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.NewTextHandler(testlog.Writer(t), nil))
 	st, err := store.Open(w.dir, log)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/tensorcache/tensorcache/internal/testlog"
 )
 
 // daemonFile and exampleFile are the binaries of the daemon and of examples/nlinear_go, built from
@@ -91,6 +93,7 @@ func sharedDaemon(t testing.TB) *Cache {
 			t.Fatal(err)
 		}
 	}
+	testlog.OnFailure(t, filepath.Join(sharedState.dir, "daemon.log"))
 	checkLeaks(t, sharedState.cache)
 	return sharedState.cache
 }
@@ -103,6 +106,7 @@ func newDaemon(t *testing.T) *Cache {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	testlog.OnFailure(t, filepath.Join(dir, "daemon.log"))
 	c, err := Connect(t.Context(), Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)

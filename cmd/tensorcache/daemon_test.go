@@ -5,11 +5,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/testlog"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -34,6 +36,13 @@ func startFaulty(t *testing.T, dir, planted string, command ...string) *daemon {
 	cmd.Env = append(os.Environ(), mainEnv+"=1", "GORACE="+raceOptions,
 		"TENSORCACHE_FAULT="+planted)
 	cmd.ExtraFiles = []*os.File{report}
+	log, err := os.Create(filepath.Join(t.TempDir(), "daemon.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	testlog.OnFailure(t, log.Name())
+	cmd.Stderr = log // a file, because Wait would wait for a pipe until all children have ended
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

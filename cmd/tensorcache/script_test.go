@@ -21,6 +21,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/testlog"
 )
 
 // mainEnv makes the test binary behave as the program. The daemon and the children of loads are
@@ -90,6 +91,13 @@ func setup(env *testscript.Env) error {
 			if d, err := control.ReadDaemon(filepath.Dir(file)); err == nil && d.PID > 1 {
 				_ = syscall.Kill(d.PID, syscall.SIGKILL)
 			}
+		}
+		logs, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", "daemon.log"))
+		for _, log := range logs {
+			testlog.Show(env.T().(interface { // what testscript.Run passes
+				testscript.T
+				Failed() bool
+			}), log)
 		}
 	})
 	return nil

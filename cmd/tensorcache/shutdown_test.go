@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/testlog"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -161,7 +162,7 @@ func startDaemon(t *testing.T, args ...string) (*exec.Cmd, *strings.Builder) {
 	defer ready.Close()
 	cmd := exec.Command(os.Args[0], append(args, "--ready-fd", "3")...)
 	log := &strings.Builder{}
-	cmd.Stderr = log
+	cmd.Stderr = io.MultiWriter(log, testlog.Writer(t))
 	cmd.Env = append(os.Environ(), mainEnv+"=1", "GORACE="+raceOptions)
 	cmd.ExtraFiles = []*os.File{report}
 	err = cmd.Start()

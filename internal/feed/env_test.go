@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/peer"
 	"github.com/tensorcache/tensorcache/internal/storetest"
+	"github.com/tensorcache/tensorcache/internal/testlog"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -56,7 +58,7 @@ const largeBudget = 1 << 40
 func newTestEnv(t testing.TB, budget int64) *testEnv {
 	t.Helper()
 	env := &testEnv{dir: t.TempDir(), log: &logBuffer{}}
-	log := slog.New(slog.NewTextHandler(env.log, nil))
+	log := slog.New(slog.NewTextHandler(io.MultiWriter(env.log, testlog.Writer(t)), nil))
 	env.store = must(store.Open(env.dir, log))(t)
 	env.store.Budget.Set(budget)
 	short := must(os.MkdirTemp("", "feed"))(t) // t.TempDir may be too long for a socket
