@@ -1,36 +1,53 @@
-"""The number and the seed of the random cases of the property tests.
+"""The number and the seed of the random cases of the tests: two runs draw the same values.
 
-``TENSORCACHE_CASES`` is the number over all property tests together (`make soak` sets 100,000).
-``TENSORCACHE_SEED`` is the seed. A failure prints the seed and a blob for ``@reproduce_failure``.
+``TENSORCACHE_CASES`` is the number over all tests with ``@cases`` together, 2,000 by default
+(`make soak` sets 100,000); ``@examples`` scales with it. ``TENSORCACHE_SEED`` is the seed, 1 by
+default. A failure prints a blob for ``@reproduce_failure``.
 """
 
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Callable
 from typing import Any
 
 from hypothesis import HealthCheck, note, seed, settings
 
-CASES = int(os.environ.get("TENSORCACHE_CASES") or 2000)
-SEED = int(os.environ.get("TENSORCACHE_SEED") or random.SystemRandom().randrange(2**32))
+USUAL = 2000
+CASES = int(os.environ.get("TENSORCACHE_CASES") or USUAL)
+SEED = int(os.environ.get("TENSORCACHE_SEED") or 1)
+
+
+def use_fixed_profile() -> None:
+    """Make Hypothesis ignore the clock and earlier runs; ``conftest.py`` calls it."""
+    settings.register_profile(
+        "fixed",
+        derandomize=True,  # without @seed, too
+        deadline=None,  # the daemon loads in a child process
+        database=None,
+        print_blob=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    settings.load_profile("fixed")
+
+
+def drawn(max_examples: int, **options: Any) -> Callable[[Any], Any]:
+    """Give a test a number of examples, and further settings of Hypothesis."""
+
+    def decorate(test: Any) -> Any:
+        return seed(SEED)(settings(max_examples=max_examples, **options)(test))
+
+    return decorate
 
 
 def cases(share: float, of_each: int = 1) -> Callable[[Any], Any]:
     """Give a test a share of all cases; one example counts as ``of_each`` cases."""
+    return drawn(max(1, round(CASES * share / of_each)))
 
-    def decorate(test: Any) -> Any:
-        options = settings(
-            max_examples=max(1, round(CASES * share / of_each)),
-            deadline=None,  # the daemon loads in a child process
-            print_blob=True,
-            database=None,
-            suppress_health_check=list(HealthCheck),
-        )
-        return seed(SEED)(options(test))
 
-    return decorate
+def examples(usual: int) -> Callable[[Any], Any]:
+    """Give a test a number of examples, which grows with the number of all cases."""
+    return drawn(max(1, round(usual * CASES / USUAL)))
 
 
 def note_seed() -> None:

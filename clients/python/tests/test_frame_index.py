@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorcache
+from cases import examples
 
 ROWS = 6
 LEVELS: dict[str, Any] = {
@@ -61,7 +62,7 @@ def outcome(cache: tensorcache.Cache, columns: Any, time: str | None) -> Any:
     ),
     time=st.sampled_from([None, "time", "x"]),
 )
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(120)
 def test_each_level_is_a_column_or_a_position_or_refused(
     cache: tensorcache.Cache, levels: list[tuple[str, str | None]], time: str | None
 ) -> None:

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorcache
+from cases import examples
 
 START = datetime.datetime(2020, 3, 1)
 WHOLE = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
@@ -73,7 +74,7 @@ COLUMNS = st.one_of(
     columns=st.lists(COLUMNS, min_size=1, max_size=5),
     picked=st.integers(0, 10**6),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60)
 def test_a_value_is_the_same_in_every_dtype_that_has_it(
     cache: tensorcache.Cache, seed: list[int], columns: list[Any], picked: int
 ) -> None:

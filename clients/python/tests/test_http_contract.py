@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 import requests
 import schemathesis
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import Phase, assume, given
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core import NOT_SET
 
 import tensorcache
+from cases import drawn
 from daemon import processes, wait_until
 
 CASES = int(os.environ.get("TENSORCACHE_HTTP_CASES", "4"))
@@ -146,14 +147,7 @@ def try_out(
     """Send requests that the document allows or forbids, and check each answer against it."""
 
     @given(case=operation.as_strategy(generation_mode=mode))
-    @settings(
-        max_examples=CASES,
-        deadline=None,
-        database=None,
-        derandomize=CASES < 100,
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
+    @drawn(CASES, phases=[Phase.generate])
     def each(case: schemathesis.Case) -> None:
         before(case)
         response = case.call(base_url=door.base, session=door, timeout=60)

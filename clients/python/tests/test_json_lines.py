@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorcache
+from cases import examples
 
 COLUMNS = {
     "i": st.integers(-(2**63), 2**63 - 1),
@@ -32,7 +33,7 @@ def cells(data: tensorcache.Dataset, name: str) -> list[Any]:
 
 
 @given(rows=st.lists(st.fixed_dictionaries(COLUMNS), min_size=1, max_size=30), data=st.data())
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(40)
 def test_rows_are_what_others_wrote(
     cache: tensorcache.Cache, tmp_path: Path, rows: list[dict[str, Any]], data: st.DataObject
 ) -> None:

@@ -18,10 +18,11 @@ import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
 import xarray as xr
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorcache
+from cases import examples
 
 TABLE = pa.table({"id": ["x", "x", "y"], "t": [1, 2, 1], "a": [1.0, 2.0, 3.0]})
 
@@ -80,7 +81,7 @@ def grid_of(seed: int, stations: int, steps: int, turned: bool) -> xr.Dataset:
     steps=st.integers(1, 5),
     turned=st.booleans(),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(25)
 def test_a_grid_is_the_frame_that_xarray_makes_of_it(
     cache: tensorcache.Cache, seed: int, stations: int, steps: int, turned: bool
 ) -> None:

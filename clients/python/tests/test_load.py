@@ -216,7 +216,7 @@ def test_an_interrupt_at_any_moment_leaves_no_job(cache: tensorcache.Cache, tmp_
         for n in range(60):
             try:
                 signal.setitimer(signal.ITIMER_REAL, seconds.uniform(1e-4, 0.02))
-                # A name of its own: a load that ends before the interrupt leaves no hit to the next.
+                # A new name, because a load that ended would make the next one a hit.
                 cache.load(f"interrupted-{n}", path)
                 signal.setitimer(signal.ITIMER_REAL, 0)  # still in the try: the timer may fire here
             except KeyboardInterrupt:

@@ -8,14 +8,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorcache
+from cases import examples
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60)
 def test_melted_tables_are_what_pandas_makes(
     cache: tensorcache.Cache, tmp_path: Path, data: st.DataObject
 ) -> None:

@@ -13,10 +13,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorcache
+from cases import examples
 
 NAN = float("nan")
 
@@ -39,7 +40,7 @@ def write_csv(path: Path, names: list[str], rows: list[list[Any]], data: st.Data
 
 
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(150)
 def test_rows_are_series_up_to_their_last_value(
     cache: tensorcache.Cache, tmp_path: Path, data: st.DataObject
 ) -> None:

@@ -20,10 +20,10 @@ from pyarrow import ipc
 
 import tensorcache
 import test_types
+from cases import SEED
 
 # The module reads the environment here, before fixtures clear it.
 MUTANTS = int(os.environ.get("TENSORCACHE_MUTANTS", "1000")) // 10
-SEED = int(os.environ.get("TENSORCACHE_SEED") or 20261121)
 KINDS = [
     pa.int64(),
     pa.float64(),

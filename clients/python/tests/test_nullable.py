@@ -13,11 +13,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather
 
 import tensorcache
+from cases import examples
 
 KINDS = ["Int8", "Int32", "Int64", "UInt16", "UInt64", "boolean", "Float32", "Float64"]
 FILLS: dict[str, Any] = {"zero": 0, "one": 1, "forward": "forward", "backward": "backward"}
@@ -49,7 +50,7 @@ def filled(frame: pd.DataFrame, how: Any) -> pd.DataFrame:
     rows=st.sampled_from([1, 3, 50, 9000]),
     how=st.sampled_from(sorted(FILLS)),
 )
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(12)
 def test_fill_of_nullable_columns_is_that_of_pandas(
     cache: tensorcache.Cache, tmp_path: Path, seed: int, rows: int, how: str
 ) -> None:

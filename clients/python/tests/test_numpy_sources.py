@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import tensorcache
+from cases import examples
 
 KINDS = ["b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "f2", "f4", "f8"]
 
@@ -30,7 +31,7 @@ def same(got: Any, want: np.ndarray) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(80)
 def test_arrays_are_what_numpy_wrote(
     cache: tensorcache.Cache, tmp_path: Path, data: st.DataObject
 ) -> None:

@@ -12,11 +12,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import dataset, feather, ipc
 
 import tensorcache
+from cases import examples
 
 
 @given(
@@ -34,7 +35,7 @@ import tensorcache
     header=st.booleans(),
     packed=st.booleans(),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60)
 def test_dialects_are_read_as_pandas_reads_them(
     cache: tensorcache.Cache,
     tmp_path: Path,
@@ -259,7 +260,7 @@ def test_arrow_files_of_polars(cache: tensorcache.Cache, tmp_path: Path, compres
         ["%d/%m/%Y %H:%M:%S.%f", "%m/%d/%y %I:%M:%S %p", "%Y%m%d%H%M%S", "%d %B %Y, %H:%M", "%j/%Y"]
     ),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60)
 def test_times_are_what_pandas_makes_of_the_same_format(
     cache: tensorcache.Cache, tmp_path: Path, times: list[datetime.datetime], form: str
 ) -> None:

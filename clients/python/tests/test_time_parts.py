@@ -12,10 +12,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorcache
+from cases import examples
 
 PARTS = ("year", "month", "day", "hour", "minute", "second")
 BOUNDS = ((100, 9999), (1, 12), (1, 31), (0, 23), (0, 59), (0, 59))
@@ -39,7 +40,7 @@ def numpy_time(values: tuple[int, ...]) -> np.datetime64:
 
 
 @given(data=st.data())
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(120)
 def test_parts_are_the_time_they_make(
     cache: tensorcache.Cache, tmp_path: Path, data: st.DataObject
 ) -> None:

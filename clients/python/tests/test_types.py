@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import ipc
 
 import tensorcache
+from cases import examples
 
 INTEGERS = [
     pa.int8(),
@@ -159,7 +160,7 @@ def expected(column: pa.ChunkedArray, kind: pa.DataType) -> np.ndarray[Any, Any]
     )
 
 
-draws = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+draws = examples(15)
 seeds = st.integers(0, 2**32)
 counts = st.sampled_from([1, 2, 17, 300, 3000])
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorcache
+from cases import examples
 from tensorcache._remote.urls import check_url, object_url, shown
 
 SECRET = "s3cr3t"
@@ -58,6 +59,7 @@ def test_a_shown_url_has_no_secret(url: str) -> None:
     st.text("ab:@/?#;%\\ .[]", max_size=12),
     st.text("ab:@/?#;%\\ .[]", max_size=12),
 )
+@examples(100)
 def test_a_password_or_query_is_never_shown(protocol: str, before: str, after: str) -> None:
     assert SECRET not in shown(f"{protocol}://user:{SECRET}@host/x")
     assert SECRET not in shown(f"{protocol}://{before}?{SECRET}{after}")
@@ -68,6 +70,7 @@ def test_a_password_or_query_is_never_shown(protocol: str, before: str, after: s
 
 
 @given(st.text(min_size=1), st.text())
+@examples(100)
 def test_names_of_objects_differ_in_their_urls(a: str, b: str) -> None:
     names = {a.lstrip("/"), b.lstrip("/")}
     urls = {object_url("s3", f"bucket/{name}") for name in names}
