@@ -8,6 +8,8 @@ VENV := .venv
 PY := $(VENV)/bin/python
 # pip resumes a large download that breaks off; its default of 5 attempts is too few here.
 export PIP_RESUME_RETRIES := 30
+# The order of sets of texts is the same in every run of the tests.
+export PYTHONHASHSEED ?= 0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 CLIENT := clients/python
@@ -66,8 +68,12 @@ demo: $(VENV)/client ## train a forecasting model on real data that the daemon s
 	@echo; echo "see its windows in a browser: $(VENV)/bin/tensorcache ui etth1"
 	@echo "the daemon still runs. $(VENV)/bin/tensorcache doctor names its cache; $(VENV)/bin/tensorcache stop stops it"
 
+# Each of these runs, whatever happens to the others, and the end says all that failed. MORE are further ones.
 .PHONY: test
-test: lint test-go test-python test-portable ## run all tests and linters
+test: ## run all tests and linters
+	+$(PYTHON) internal/ci/parts.py lint-go lint-python lint-workflows test-go test-memory test-python test-portable $(MORE)
+
+# TESTS selects tests of a target, as pytest or go test take them. REPORT is a flag of go test.
 
 # For each: one wheel, one binary. clients/python/hatch_build.py has their tags.
 TARGETS := linux-amd64 linux-arm64 darwin-arm64 darwin-amd64
@@ -107,78 +113,98 @@ lint-go: ## gofmt, vet (Linux and macOS), staticcheck
 
 .PHONY: lint-python
 lint-python: $(VENV)/test-tools ## ruff, mypy strict
-	cd $(CLIENT) && ../../$(VENV)/bin/ruff check . ../../examples ../../bench ../../docs ../../internal/release && ../../$(VENV)/bin/ruff format --check . ../../examples ../../bench ../../docs ../../internal/release
+	cd $(CLIENT) && ../../$(VENV)/bin/ruff check . ../../examples ../../bench ../../docs ../../internal/ci ../../internal/release && ../../$(VENV)/bin/ruff format --check . ../../examples ../../bench ../../docs ../../internal/ci ../../internal/release
 	cd $(CLIENT) && ../../$(VENV)/bin/mypy
 
 .PHONY: test-go
 test-go: ## Go tests, with the race detector and planted faults
-	go test -timeout 30m -race -tags faults ./... # which bounds what hangs, and not a slow machine
-	CGO_ENABLED=0 go test ./internal/ingest -run Memory
+	go test -timeout 30m -race -tags faults $(REPORT) $(or $(TESTS),./...) # the time bounds what hangs, and not a slow machine
+
+.PHONY: test-memory
+test-memory: ## Go tests of the memory of loads, which the race detector would change
+	CGO_ENABLED=0 go test $(REPORT) $(or $(TESTS),./internal/ingest -run Memory)
 
 # The tests run what pip installed; the daemon is the one with the race detector, but where memory is measured.
-PYTEST = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/bin/tensorcache-race $(CURDIR)/$(PY) -m pytest -q
+PYTEST = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/bin/tensorcache-race $(CURDIR)/$(PY) -m pytest -q --durations=15 --durations-min=1
 
 .PHONY: test-python
 test-python: build-race $(VENV)/client $(VENV)/test-tools ## client tests against a real daemon
-	$(PYTEST) tests
+	$(PYTEST) $(or $(TESTS),tests)
 
 .PHONY: test-portable
 test-portable: build-race $(VENV)/client $(VENV)/test-tools ## the same over the paths that macOS takes
-	export TENSORCACHE_PORTABLE=1; $(PYTEST) tests
+	export TENSORCACHE_PORTABLE=1; $(PYTEST) $(or $(TESTS),tests --ignore tests/test_ci_parts.py --ignore tests/test_fixed_draws.py)
 
 .PHONY: test-adapters
-test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tools ## the adapters, with torch, Lightning and JAX themselves
-	$(PYTEST) tests_adapters --ignore tests_adapters/test_jax.py
-	$(PYTEST) tests_adapters/test_jax.py # in a process of its own: others fork, which JAX's threads do not like
+test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tools ## the adapters, with torch and Lightning themselves
+	$(PYTEST) $(or $(TESTS),tests_adapters --ignore tests_adapters/test_jax.py)
+
+.PHONY: test-jax
+test-jax: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tools ## the adapter for JAX, in a process of its own: others fork, which JAX's threads do not like
+	$(PYTEST) $(or $(TESTS),tests_adapters/test_jax.py)
 
 .PHONY: test-adapters-all
-test-adapters-all: test-adapters $(VENV)/framework-tools ## and with Accelerate, Transformers and Keras
+test-adapters-all: test-adapters test-jax $(VENV)/framework-tools ## and with Accelerate, Transformers and Keras
 	$(PYTEST) tests_frameworks
 
 .PHONY: test-wheels
 test-wheels: $(VENV)/test-tools $(VENV)/release-tools ## make release, and what it makes as users install it; network for modules and numpy
-	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest -q tests_wheels
+	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest -q --durations=15 --durations-min=1 $(or $(TESTS),tests_wheels)
 
 .PHONY: test-remote
 test-remote: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/remote-tools ## loads of remote files, from moto's S3 server and a web server
-	$(PYTEST) tests_remote
+	$(PYTEST) $(or $(TESTS),tests_remote)
 
 # CHROMIUM names another one than the first of chromium and chromium-browser that is found; FIREFOX,
 # another one than firefox-esr or firefox.
 .PHONY: test-browser
 test-browser: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools ## the dashboard in a real Chromium and Firefox
-	$(PYTEST) tests_browser
+	$(PYTEST) $(or $(TESTS),tests_browser)
 
 .PHONY: pictures
 pictures: $(VENV)/client $(VENV)/browser-tools ## take the pictures of the dashboard in docs/img again
 	$(PY) docs/img/take.py
 
-# Long runs, before a promise is called kept. SOAK_CASES random cases for each oracle; FUZZ_TIME for each fuzz target.
+# Long runs, before a promise is called kept. SOAK_CASES random cases for each oracle; SOAK_SEED is the seed of all of them;
+# FUZZ_TIME for each fuzz target.
 SOAK_CASES ?= 100000
+ifndef SOAK_SEED
+SOAK_SEED := $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+endif
 FUZZ_TIME ?= 60s
 
-# Estimated from shorter counts, on two cores that nobody else uses: half an hour of Go oracles and mutants, a quarter of an hour of
-# requests made up in Go, twenty minutes of schemathesis, an hour and more of the client's cases, and FUZZ_TIME for each of twelve
-# fuzz targets: two to three hours. The first failure ends it: a loop ends with its first failing round (-e), and what it goes over is
+# Estimated from shorter counts, on two cores that nobody else uses: an hour of Go oracles and mutants, a quarter of an hour of
+# requests made up in Go, twenty minutes of schemathesis, three hours of the client's cases, and FUZZ_TIME for each of twelve fuzz
+# targets: about five hours. The first failure ends it: a loop ends with its first failing round (-e), and what it goes over is
 # found before, or a failure of finding would be an empty loop.
 SOAKED = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/$(VENV)/bin/tensorcache $(CURDIR)/$(PY) -m pytest -q
 
 .PHONY: soak
-soak: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools ## the oracles with 100,000 cases, and the fuzz targets
-	for p in ./window ./sampler; do go test $$p -timeout 60m -rapid.checks=$(SOAK_CASES); done
-	go test ./internal/feed -timeout 60m -rapid.checks=2000
-	TENSORCACHE_MUTANTS=10000 go test ./internal/ingest/load -timeout 60m -run Mutants
-	export TENSORCACHE_HTTP_CASES=1000; $(SOAKED) tests/test_http_contract.py
-	TENSORCACHE_HTTP_REQUESTS=1000000 go test ./api -timeout 120m -run MadeUp
-	go test ./api -run xxx -fuzz '^FuzzTheControlAPI$$' -fuzztime 1000000x -fuzzminimizetime 1x
-	export TENSORCACHE_MUTANTS=10000; $(SOAKED) tests/test_mutants.py
-	export TENSORCACHE_CASES=$(SOAK_CASES); $(SOAKED) tests/test_naive_windows.py tests/test_naive_feeds.py tests/test_property.py tests/test_metamorphic.py tests/test_backtest.py tests/test_leakage.py tests/test_plot.py
-	export TENSORCACHE_SOAK=1; $(PYTEST) tests_browser/test_generated.py
+soak: soak-cases ## the oracles with 100,000 cases of a new seed, and the fuzz targets
 	packages=$$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); \
 	for p in $$packages; do \
 	  targets=$$(grep -hoE '^func Fuzz[A-Za-z0-9]+' $$p/*_test.go | cut -c6-); \
 	  for f in $$targets; do \
 	    go test $$p -run xxx -fuzz "^$$f\$$" -fuzztime $(FUZZ_TIME); done; done
+
+# What uses rapid or @given is found by search, so that no new test is left out. -count=1: the go command does not see the seed.
+.PHONY: soak-cases
+soak-cases: export TENSORCACHE_SEED := $(SOAK_SEED)
+soak-cases: export PYTHONHASHSEED := $(SOAK_SEED)
+soak-cases: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools $(VENV)/remote-tools
+	@echo "all draws of this run: make soak SOAK_SEED=$(SOAK_SEED)"
+	for p in ./window ./sampler; do go test $$p -count=1 -timeout 60m -rapid.checks=$(SOAK_CASES); done
+	packages=$$(grep -rl '"pgregory.net/rapid"' --include='*_test.go' . | xargs -n1 dirname | sort -u | grep -vxE './(window|sampler)'); \
+	for p in $$packages; do go test $$p -count=1 -timeout 120m -rapid.checks=2000; done
+	go test ./store ./internal/numerals -count=1 -run 'MemoryStays|DecimalsEqual'
+	TENSORCACHE_MUTANTS=10000 go test ./internal/ingest/load -count=1 -timeout 60m -run Mutants
+	export TENSORCACHE_HTTP_CASES=1000; $(SOAKED) tests/test_http_contract.py
+	TENSORCACHE_HTTP_REQUESTS=1000000 go test ./api -count=1 -timeout 120m -run MadeUp
+	go test ./api -run xxx -fuzz '^FuzzTheControlAPI$$' -fuzztime 1000000x -fuzzminimizetime 1x
+	export TENSORCACHE_MUTANTS=10000; $(SOAKED) tests/test_mutants.py
+	export TENSORCACHE_CASES=$(SOAK_CASES); $(SOAKED) $$(grep -l '^@given' tests/test_*.py tests_remote/test_*.py)
+	$(SOAKED) tests_remote/test_loads.py -k random
+	export TENSORCACHE_SOAK=1; $(PYTEST) tests_browser/test_generated.py
 
 .PHONY: bench
 bench: $(VENV)/client ## delivery beside DataLoaders, an expert's recipes and the machine's limit; about six minutes and 3 GB of files
