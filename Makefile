@@ -8,7 +8,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 # pip resumes a large download that breaks off; its default of 5 attempts is too few here.
 export PIP_RESUME_RETRIES := 30
-# The order of sets of texts is the same in every run of the tests.
+# The order of sets of strings is the same in every run of the tests.
 export PYTHONHASHSEED ?= 0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -68,12 +68,11 @@ demo: $(VENV)/client ## train a forecasting model on real data that the daemon s
 	@echo; echo "see its windows in a browser: $(VENV)/bin/tensorcache ui etth1"
 	@echo "the daemon still runs. $(VENV)/bin/tensorcache doctor names its cache; $(VENV)/bin/tensorcache stop stops it"
 
-# Each of these runs, whatever happens to the others, and the end says all that failed. MORE are further ones.
+# All of these run, even if one fails. EXTRA_PARTS are further targets.
 .PHONY: test
 test: ## run all tests and linters
-	+$(PYTHON) internal/ci/parts.py lint-go lint-python lint-workflows test-go test-memory test-python test-portable $(MORE)
+	+$(PYTHON) internal/ci/parts.py lint-go lint-python lint-workflows test-go test-memory test-python test-portable $(EXTRA_PARTS)
 
-# TESTS selects tests of a target, as pytest or go test take them. REPORT is a flag of go test.
 
 # For each: one wheel, one binary. clients/python/hatch_build.py has their tags.
 TARGETS := linux-amd64 linux-arm64 darwin-arm64 darwin-amd64
@@ -116,16 +115,21 @@ lint-python: $(VENV)/test-tools ## ruff, mypy strict
 	cd $(CLIENT) && ../../$(VENV)/bin/ruff check . ../../examples ../../bench ../../docs ../../internal/ci ../../internal/release && ../../$(VENV)/bin/ruff format --check . ../../examples ../../bench ../../docs ../../internal/ci ../../internal/release
 	cd $(CLIENT) && ../../$(VENV)/bin/mypy
 
+# TESTS selects the tests of a target, as go test and pytest take them: make test-go TESTS='-run Limits ./api',
+# make test-python TESTS=tests/test_put.py. The go command caches results without regard to TENSORCACHE_SEED.
+GO_TEST = go test $(if $(TENSORCACHE_SEED),-count=1) $(GO_TEST_FLAGS)
+
 .PHONY: test-go
 test-go: ## Go tests, with the race detector and planted faults
-	go test -timeout 30m -race -tags faults $(REPORT) $(or $(TESTS),./...) # the time bounds what hangs, and not a slow machine
+	$(GO_TEST) -timeout 30m -race -tags faults $(or $(TESTS),./...) # the time bounds what hangs, and not a slow machine
 
 .PHONY: test-memory
 test-memory: ## Go tests of the memory of loads, which the race detector would change
-	CGO_ENABLED=0 go test $(REPORT) $(or $(TESTS),./internal/ingest -run Memory)
+	CGO_ENABLED=0 $(GO_TEST) $(or $(TESTS),./internal/ingest -run Memory)
 
 # The tests run what pip installed; the daemon is the one with the race detector, but where memory is measured.
-PYTEST = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/bin/tensorcache-race $(CURDIR)/$(PY) -m pytest -q --durations=15 --durations-min=1
+PYTEST_FLAGS = -q --durations=15 --durations-min=1 --continue-on-collection-errors
+PYTEST = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/bin/tensorcache-race $(CURDIR)/$(PY) -m pytest $(PYTEST_FLAGS)
 
 .PHONY: test-python
 test-python: build-race $(VENV)/client $(VENV)/test-tools ## client tests against a real daemon
@@ -140,7 +144,7 @@ test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tool
 	$(PYTEST) $(or $(TESTS),tests_adapters --ignore tests_adapters/test_jax.py)
 
 .PHONY: test-jax
-test-jax: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tools ## the adapter for JAX, in a process of its own: others fork, which JAX's threads do not like
+test-jax: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tools ## the adapter for JAX, in a process of its own, because JAX does not support fork
 	$(PYTEST) $(or $(TESTS),tests_adapters/test_jax.py)
 
 .PHONY: test-adapters-all
@@ -149,7 +153,7 @@ test-adapters-all: test-adapters test-jax $(VENV)/framework-tools ## and with Ac
 
 .PHONY: test-wheels
 test-wheels: $(VENV)/test-tools $(VENV)/release-tools ## make release, and what it makes as users install it; network for modules and numpy
-	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest -q --durations=15 --durations-min=1 $(or $(TESTS),tests_wheels)
+	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest $(PYTEST_FLAGS) $(or $(TESTS),tests_wheels)
 
 .PHONY: test-remote
 test-remote: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/remote-tools ## loads of remote files, from moto's S3 server and a web server
@@ -194,7 +198,7 @@ soak-cases: export PYTHONHASHSEED := $(SOAK_SEED)
 soak-cases: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools $(VENV)/remote-tools
 	@echo "all draws of this run: make soak SOAK_SEED=$(SOAK_SEED)"
 	for p in ./window ./sampler; do go test $$p -count=1 -timeout 60m -rapid.checks=$(SOAK_CASES); done
-	packages=$$(grep -rl '"pgregory.net/rapid"' --include='*_test.go' . | xargs -n1 dirname | sort -u | grep -vxE './(window|sampler)'); \
+	packages=$$(grep -rlE '^\s"pgregory.net/rapid"' --include='*_test.go' . | xargs -n1 dirname | sort -u | grep -vxE './(window|sampler)'); \
 	for p in $$packages; do go test $$p -count=1 -timeout 120m -rapid.checks=2000; done
 	go test ./store ./internal/numerals -count=1 -run 'MemoryStays|DecimalsEqual'
 	TENSORCACHE_MUTANTS=10000 go test ./internal/ingest/load -count=1 -timeout 60m -run Mutants

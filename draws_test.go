@@ -40,8 +40,12 @@ func TestTestsDrawTheSameValuesInEveryRun(t *testing.T) {
 				usesRapid[filepath.Dir(path)] = true
 			case testseedPath:
 				setsSeed[filepath.Dir(path)] = true
-			case "math/rand", "crypto/rand":
+			case "math/rand", "crypto/rand", "hash/maphash":
 				t.Errorf("%s imports %s: use math/rand/v2 with a seed", path, one.Path.Value)
+			case "math/rand/v2":
+				if one.Name != nil {
+					t.Errorf("%s names math/rand/v2 %s: leave the name out", path, one.Name)
+				}
 			}
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -52,8 +56,9 @@ func TestTestsDrawTheSameValuesInEveryRun(t *testing.T) {
 			if name, ok := function(call, "rand"); ok && !slices.Contains(seeded, name) {
 				t.Errorf("%s draws with another seed in each run: use testseed.Seed()",
 					set.Position(call.Pos()))
-			} else if ok && usesTime(call) {
-				t.Errorf("%s has a seed of the clock: use testseed.Seed()", set.Position(call.Pos()))
+			}
+			if s, ok := call.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "UnixNano" {
+				t.Errorf("%s is a seed of the clock: use testseed.Seed()", set.Position(call.Pos()))
 			}
 			return true
 		})
@@ -82,18 +87,4 @@ func function(call *ast.CallExpr, from string) (string, bool) {
 	x, ok := selected.X.(*ast.Ident)
 	// A package has no object in the file; a variable has one.
 	return selected.Sel.Name, ok && x.Name == from && x.Obj == nil
-}
-
-// usesTime reports whether an argument of a call calls time.Now.
-func usesTime(call *ast.CallExpr) (uses bool) {
-	for _, argument := range call.Args {
-		ast.Inspect(argument, func(n ast.Node) bool {
-			if inner, ok := n.(*ast.CallExpr); ok {
-				name, is := function(inner, "time")
-				uses = uses || is && name == "Now"
-			}
-			return !uses
-		})
-	}
-	return uses
 }

@@ -94,10 +94,7 @@ func setup(env *testscript.Env) error {
 		}
 		logs, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", "daemon.log"))
 		for _, log := range logs {
-			testlog.Show(env.T().(interface { // what testscript.Run passes
-				testscript.T
-				Failed() bool
-			}), log)
+			testlog.Show(env.T().(testlog.Test), log) // testscript.Run passes a *testing.T
 		}
 	})
 	return nil

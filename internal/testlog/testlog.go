@@ -6,12 +6,26 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"regexp"
 	"sync"
 	"testing"
 )
 
-// lines is how many lines of a log a failed test shows.
-const lines = 80
+const (
+	// lines is how many lines of a log a failed test shows.
+	lines = 80
+	// maxLines is how many it shows if a data race or a panic is in the log, from there on.
+	maxLines = 400
+)
+
+// crash matches the first line of what the Go runtime and the daemon say of a crash.
+var crash = regexp.MustCompile("DATA RACE|fatal error|^panic|msg=panic|SIG[A-Z]{3,}")
+
+// Test is the part of testing.TB that the tests of scripts have, too.
+type Test interface {
+	Failed() bool
+	Log(...any)
+}
 
 // OnFailure shows the last lines of a log file when a test ends that has failed. Call it before the
 // daemon is started, so that t.Cleanup stops the daemon first. A file that does not exist is no
@@ -21,12 +35,8 @@ func OnFailure(t testing.TB, path string) {
 	t.Cleanup(func() { Show(t, path) })
 }
 
-// Show shows the last lines of a log file if a test has failed. Its parameter is a part of
-// testing.TB that the tests of scripts have, too.
-func Show(t interface {
-	Failed() bool
-	Log(...any)
-}, path string) {
+// Show shows the last lines of a log file if a test has failed.
+func Show(t Test, path string) {
 	if !t.Failed() {
 		return
 	}
@@ -61,8 +71,15 @@ func (w *writer) Write(b []byte) (int, error) {
 	return w.text.Write(b)
 }
 
-// last returns the last lines of a text.
+// last returns the last lines of a text, or those from the first sign of a crash on.
 func last(text []byte) string {
-	all := bytes.SplitAfter(text, []byte("\n"))
-	return string(bytes.Join(all[max(0, len(all)-1-lines):], nil))
+	all := bytes.SplitAfter(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+	begin := max(0, len(all)-lines)
+	for i, line := range all[:begin] {
+		if crash.Match(line) {
+			begin = i
+			break
+		}
+	}
+	return string(bytes.Join(all[begin:min(len(all), begin+maxLines)], nil))
 }

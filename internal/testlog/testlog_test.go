@@ -39,12 +39,23 @@ func TestOnlyAFailedTestShowsTheLastLines(t *testing.T) {
 			for _, f := range r.cleanups {
 				f()
 			}
-			if got := strings.Contains(r.logged, "line 99\n"); got != failed {
+			if got := strings.Contains(r.logged, "line 99"); got != failed {
 				t.Errorf("failed %v: shown %v", failed, got)
 			}
 			if n := strings.Count(r.logged, "line "); failed && n != lines {
 				t.Errorf("%d lines, want %d", n, lines)
 			}
 		}
+	}
+}
+
+func TestAReportOfACrashIsShownFromItsBegin(t *testing.T) {
+	text := strings.Repeat("before\n", 200) + "WARNING: DATA RACE\n" + strings.Repeat("stack\n", 200)
+	got := last([]byte(text))
+	if !strings.HasPrefix(got, "WARNING: DATA RACE\n") || strings.Count(got, "stack") != 200 {
+		t.Error(got)
+	}
+	if got := last([]byte(text + strings.Repeat("after\n", 200))); strings.Count(got, "\n") != maxLines {
+		t.Errorf("%d lines", strings.Count(got, "\n"))
 	}
 }

@@ -19,6 +19,9 @@ import tensorcache
 REPOSITORY = Path(__file__).resolve().parents[3]
 ETTH1 = REPOSITORY / "examples" / "data" / "ETTh1.csv"
 
+directories: list[Path] = []
+"""The cache directories of the module; ``conftest.py`` shows the logs in them."""
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -27,6 +30,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     The fixture checks the directory when the module ends.
     """
     directory = tmp_path_factory.mktemp("cache")
+    directories[:] = [directory]
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
             if name.startswith("TENSORCACHE_") and name not in (

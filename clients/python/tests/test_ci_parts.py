@@ -14,12 +14,14 @@ import pytest
 from daemon import REPOSITORY
 
 MAKEFILE = """
-.PHONY: go go-race python lint broken-lint
+.PHONY: go go-race leaves python lint broken-lint
 go go-race:
-\tcd go && go test -count=1 $(RACE) $(REPORT) $(or $(TESTS),./$@)
+\tcd go && go test $(RACE) $(GO_TEST_FLAGS) $(or $(TESTS),./$@)
 go-race: RACE = -race
+leaves:
+\tsleep 1000 &
 python: lint
-\tcd python && %(python)s -m pytest -q -p no:cacheprovider $(or $(TESTS),test_one.py)
+\tcd python && %(python)s -m pytest -q --continue-on-collection-errors $(or $(TESTS),.)
 lint:
 \t@echo fine
 broken-lint:
@@ -29,9 +31,9 @@ broken-lint:
 GO = """
 package one
 
-import ("os"; "sync"; "testing")
+import ("fmt"; "os"; "sync"; "testing")
 
-var _ = sync.Mutex{}
+var _, _ = sync.Mutex{}, fmt.Print
 
 // once returns whether a file does not exist yet, and makes it.
 func once(name string) bool {
@@ -70,7 +72,7 @@ def test_flaky(text):
 def project(tmp_path: Path) -> Path:
     """A project with tests of both languages, all of which pass."""
     (tmp_path / "Makefile").write_text(MAKEFILE % {"python": sys.executable})
-    for package in ("go", "go-race", "two"):
+    for package in ("go", "go-race"):
         (tmp_path / "go" / package).mkdir(parents=True)
     (tmp_path / "go" / "go.mod").write_text("module example.com/m\n\ngo 1.26\n")
     (tmp_path / "go" / "go" / "one_test.go").write_text(GO)
@@ -86,7 +88,8 @@ def project(tmp_path: Path) -> Path:
 
 def run(project: Path, *targets: str) -> tuple[int, str]:
     """Run targets; return the exit code and what was printed."""
-    kept = {k: v for k, v in os.environ.items() if not re.match("TENSORCACHE|PYTEST|MAKE", k)}
+    ours = "TENSORCACHE|PYTEST|MAKE|MFLAGS|TESTS|EXTRA_PARTS|GO_TEST_FLAGS"
+    kept = {k: v for k, v in os.environ.items() if not re.match(ours, k)}
     done = subprocess.run(
         [sys.executable, str(REPOSITORY / "internal" / "ci" / "parts.py"), *targets],
         cwd=project, env=kept, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -101,7 +104,7 @@ def add(project: Path, text: str, file: str = "go/go/one_test.go") -> None:
     path.write_text(path.read_text() + text)
 
 
-def ends(output: str) -> list[str]:
+def final_lines(output: str) -> list[str]:
     """The lines at the end that name tests."""
     end = output.rpartition("\n==\n")[2]
     return [line for line in end.splitlines() if line.startswith(("FAILED", "FLAKY"))]
@@ -109,7 +112,7 @@ def ends(output: str) -> list[str]:
 
 def test_what_passes_has_its_seconds(project: Path) -> None:
     code, output = run(project, "go", "python")
-    assert (code, ends(output)) == (0, [])
+    assert (code, final_lines(output)) == (0, [])
     assert re.search(r"^go: \d+ s\npython: \d+ s$", output, re.MULTILINE)
     assert "not shown" not in output
     assert "ok  \texample.com/m/go" in output
@@ -122,9 +125,10 @@ def test_every_part_runs_and_each_failure_is_named(project: Path) -> None:
     add(project, "def test_bad():\n    assert 1 == 2, 'is 5'\n", "python/test_one.py")
     code, output = run(project, "broken-lint", "go", "python", "lint")
     assert code == 1
-    assert ends(output) == [
-        "FAILED: broken-lint: make: *** [Makefile:11: broken-lint] Error 3",
-        "FAILED: go: example.com/m/go.TestBad",
+    lint, *tests = final_lines(output)
+    assert re.fullmatch(r"FAILED: broken-lint: make: \*\*\* \[.*broken-lint\] Error 3", lint)
+    assert tests == [
+        "FAILED: go: example.com/m/go.TestBad/a",
         "FAILED: python: test_one.py::test_bad",
     ]
     assert output.count("is 4") == 2, "the test did not run once more"
@@ -138,7 +142,7 @@ def test_a_flaky_test_passes_and_is_named_with_its_first_output(project: Path, p
     code, output = run(project, part)
     assert code == 0
     test = {"go": "example.com/m/go.TestFlaky", "python": "test_one.py::test_flaky[$(x)]"}[part]
-    assert ends(output) == [f"FLAKY: {part}: {test}"]
+    assert final_lines(output) == [f"FLAKY: {part}: {test}"]
     assert "it failed first" in output.rpartition("\n==\n")[2]
 
 
@@ -146,62 +150,124 @@ def test_one_flaky_and_one_bad_test_are_told_apart(project: Path) -> None:
     add(project, FLAKY_GO + 'func TestBad(t *testing.T) { t.Error("is 4") }\n')
     code, output = run(project, "go")
     assert code == 1
-    assert ends(output) == [
+    assert final_lines(output) == [
         "FLAKY: go: example.com/m/go.TestFlaky",
         "FAILED: go: example.com/m/go.TestBad",
     ]
 
 
-MANY = "".join(
-    f'func TestFlaky{i}(t *testing.T) {{ if once("{i}") {{ t.Error("first") }} }}\n' for i in "1234"
-)
+def test_the_result_of_an_earlier_rerun_does_not_count(project: Path) -> None:
+    add(project, FLAKY_GO)
+    for _ in range(2):
+        code, output = run(project, "go")
+        assert (code, final_lines(output)) == (0, ["FLAKY: go: example.com/m/go.TestFlaky"])
+        assert "(cached)" not in output
+        (project / "go" / "go" / "flaky").unlink()
 
 
-@pytest.mark.parametrize(
-    ("part", "text", "names"),
-    [
-        ("go", MANY, [f"example.com/m/go.TestFlaky{i}" for i in "1234"]),
-        (
-            "go",
-            'func TestPanics(t *testing.T) { if once("x") { panic("no") } }\n',
-            ["example.com/m/go.TestPanics"],
-        ),
-        (
-            "go",
-            'func TestLeaks(t *testing.T) { if once("x") { t.Error("2 files are left") } }\n',
-            ["example.com/m/go.TestLeaks"],
-        ),
-        ("go", "func TestExits(t *testing.T) { os.Exit(3) }\n", ["example.com/m/go.TestExits"]),
-        ("go", "func TestMain(m *testing.M) { m.Run(); os.Exit(3) }\n", None),
-        ("go", "func TestIsNoGo\n", None),
-        (
-            "go-race",
-            'func TestRaces(t *testing.T) { if once("x") { var w sync.WaitGroup; n := 0;'
-            " for range 2 { w.Go(func() { n++ }) }; w.Wait(); _ = n } }\n",
-            ["example.com/m/go-race.TestRaces"],
-        ),
-        (
-            "python",
-            "def test_leaks():\n    assert not once('x'), 'feeds are left'\n",
-            ["test_one.py::test_leaks"],
-        ),
-        (
-            "python",
-            "def test_race():\n    assert not once('x'), 'WARNING: DATA RACE'\n",
-            ["test_one.py::test_race"],
-        ),
-        ("python", "raise ValueError\n", ["test_one.py"]),
-        ("python", "def test_dies():\n    os.abort()\n", None),
-    ],
+def test_a_process_that_is_left_behind_does_not_stop_the_run(project: Path) -> None:
+    code, output = run(project, "leaves", "lint")
+    assert (code, final_lines(output)) == (0, [])
+
+
+def go_test(name: str, body: str) -> str:
+    """A test that fails the first time; GO_ONCE in its body is true then."""
+    return f"func {name}(t *testing.T) {{ {body.replace('GO_ONCE', 'once(t.Name())')} }}\n"
+
+
+ERROR = 'if GO_ONCE { t.Error("first") }'
+MANY = "".join(go_test(f"TestFlaky{i}", ERROR) for i in "1234")
+SUBTESTS = go_test(
+    "TestFlaky",
+    "for i := range 4 { t.Run(fmt.Sprint(i), func(t *testing.T) { ERROR }) }".replace(
+        "ERROR", ERROR
+    ),
 )
-def test_what_is_always_a_defect_does_not_run_again(
-    project: Path, part: str, text: str, names: list[str] | None
+RACE = "var w sync.WaitGroup; n := 0; for range 2 { w.Go(func() { n++ }) }; w.Wait(); _ = n"
+DEFECTS = {
+    "four tests": ("go", MANY, [f"TestFlaky{i}" for i in "1234"]),
+    "four subtests": ("go", SUBTESTS, [f"TestFlaky/{i}" for i in "0123"]),
+    "panic": ("go", go_test("TestPanics", 'if GO_ONCE { panic("no") }'), ["TestPanics"]),
+    "panic in a log": (
+        "go",
+        go_test("TestPanics", 'if GO_ONCE { t.Log("level=ERROR msg=panic"); t.Error() }'),
+        ["TestPanics"],
+    ),
+    "leak": (
+        "go",
+        go_test("TestLeaks", 'if GO_ONCE { t.Error("2 files are left") }'),
+        ["TestLeaks"],
+    ),
+    "exit": ("go", go_test("TestExits", "os.Exit(3)"), ["TestExits"]),
+    "TestMain": ("go", "func TestMain(m *testing.M) { m.Run(); os.Exit(3) }\n", None),
+    "TestMain and a test": (
+        "go",
+        go_test("TestFlaky", ERROR)
+        + 'func TestMain(m *testing.M) { m.Run(); fmt.Println("2 daemons run"); os.Exit(3) }\n',
+        ["TestFlaky"],
+    ),
+    "syntax": ("go", "func TestIsNoGo\n", None),
+    "race": ("go-race", go_test("TestRaces", f"if GO_ONCE {{ {RACE} }}"), ["TestRaces"]),
+    "race beside another test": (
+        "go-race",
+        go_test("TestRaces", f"t.Parallel(); if GO_ONCE {{ {RACE} }}")
+        + go_test("TestPrints", 't.Parallel(); for range 1000 { fmt.Println("x") }'),
+        None,
+    ),
+    "leak in Python": (
+        "python",
+        "def test_leaks():\n    assert not once('x'), 'feeds are left'\n",
+        ["::test_leaks"],
+    ),
+    "race in Python": (
+        "python",
+        "def test_race():\n    assert not once('x'), 'WARNING: DATA RACE'\n",
+        ["::test_race"],
+    ),
+    "long log": (
+        "python",
+        "def test_log(tmp_path):\n"
+        "    (tmp_path / 'daemon.log').write_text('DATA RACE\\n' + 'stack\\n' * 99)\n"
+        "    assert not once('x')\n",
+        ["::test_log"],
+    ),
+    "teardown": (
+        "python",
+        "@pytest.fixture(scope='module', autouse=True)\ndef world():\n    yield\n"
+        "    assert not once('x')\n",
+        ["::test_good"],
+    ),
+    "crash at the exit": (
+        "python",
+        "import atexit\n\n"
+        "def test_bad():\n    atexit.register(os.abort)\n    assert not once('x')\n",
+        ["::test_bad"],
+    ),
+    "import": ("python", "raise ValueError\n", [""]),
+    "crash": ("python", "def test_dies():\n    os.abort()\n", None),
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_race_a_panic_a_leak_or_many_failures_do_not_run_again(
+    project: Path, defect: str
 ) -> None:
+    part, text, names = DEFECTS[defect]
     add(project, text, "python/test_one.py" if part == "python" else f"go/{part}/one_test.go")
     code, output = run(project, part)
     assert code == 1
     assert f"== {part} again" not in output
+    begin = f"FAILED: {part}: " + ("test_one.py" if part == "python" else f"example.com/m/{part}.")
     if names is None:
-        assert [line.startswith(f"FAILED: {part}: make: ***") for line in ends(output)] == [True]
+        assert final_lines(output)
     else:
-        assert ends(output) == [f"FAILED: {part}: {name}" for name in names]
+        assert final_lines(output) == [begin + name for name in names]
+
+
+def test_a_module_that_cannot_be_imported_hides_no_other(project: Path) -> None:
+    (project / "python" / "test_two.py").write_text("raise ValueError\n")
+    add(project, "def test_bad():\n    assert 0\n", "python/test_one.py")
+    assert final_lines(run(project, "python")[1]) == [
+        "FAILED: python: test_two.py",
+        "FAILED: python: test_one.py::test_bad",
+    ]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import tensorcache
-from daemon import ETTH1, wait_until
+from daemon import ETTH1, directories, wait_until
 from tensorcache._daemon.binary import find_binary
 
 ALLOWED, OTHER = 12345, 12346
@@ -92,6 +92,7 @@ def directory() -> Iterator[Path]:
     (place / "secret.csv").write_text("date,x\n2020-01-01,1\n")
     (place / "secret.csv").chmod(0o600)
     directory = place / "cache"
+    directories[:] = [directory]
     serve = [
         find_binary(),
         "serve",

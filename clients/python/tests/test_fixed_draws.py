@@ -17,8 +17,8 @@ FOLDER = Path(__file__).parent
 TESTS = [
     path for folder in sorted(FOLDER.parent.glob("tests*")) for path in sorted(folder.rglob("*.py"))
 ]
-DECORATORS = {"cases", "drawn", "draws", "examples"}
-"""What gives a property test a seed; ``cases.py`` has these functions."""
+DECORATORS = {"cases", "drawn", "examples"}
+"""What gives a property test a seed; they are functions of ``cases.py``."""
 
 
 def digests(hash_seed: int, **env: str) -> dict[str, str]:
@@ -48,25 +48,30 @@ def unseeded(text: str) -> Iterator[tuple[int, str]]:
     """The lines of a file of tests whose draws differ between runs, with the reasons."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):
-            names = [ast.unparse(one).split("(")[0] for one in node.decorator_list]
-            if "settings" in names:
+            names = [
+                ast.unparse(one).split("(")[0].rpartition(".")[2] for one in node.decorator_list
+            ]
+            if any(name.endswith("settings") for name in names):
                 yield node.lineno, "@settings: use @examples or @cases"
             if "given" in names and not DECORATORS & set(names):
                 yield node.lineno, "@given without @examples or @cases"
+        if isinstance(node, ast.ImportFrom) and node.module in ("random", "secrets"):
+            yield node.lineno, f"from {node.module} import: import the module"
         if not isinstance(node, ast.Call):
             continue
         called = ast.unparse(node.func)
         module, _, name = called.rpartition(".")
-        if name in ("SystemRandom", "token_bytes", "token_hex", "urandom", "uuid4"):
+        if module == "secrets" or name in ("SystemRandom", "urandom", "uuid4", "time_ns"):
             yield node.lineno, f"{called}: use cases.SEED"
         if module == "random" and name != "Random":
             yield node.lineno, f"{called}: use random.Random(cases.SEED)"
         if module in ("np.random", "numpy.random") and name not in ("default_rng", "Generator"):
             yield node.lineno, f"{called}: use np.random.default_rng(cases.SEED)"
         if name in ("Random", "default_rng"):
-            if not node.args:
+            seed = ast.unparse([*node.args, *(one.value for one in node.keywords)])
+            if seed in ("", "None"):
                 yield node.lineno, f"{called}() without a seed"
-            elif "time" in ast.unparse(node.args[0]):
+            elif "time." in seed:
                 yield node.lineno, f"{called} with a seed of the clock"
 
 
@@ -87,7 +92,11 @@ def test_a_file_of_tests_draws_the_same_in_every_run(path: Path) -> None:
         "np.random.default_rng()",
         "os.urandom(9)",
         "@settings(max_examples=9)\n@given(a=b)\ndef f(): ...",
-        "@given(a=b)\ndef f(): ...",
+        "@hypothesis.given(a=b)\ndef f(): ...",
+        "from random import randrange",
+        "secrets.token_hex()",
+        "seed = time.time_ns()",
+        "np.random.default_rng(None)",
     ],
 )
 def test_a_draw_without_a_seed_is_found(text: str) -> None:
@@ -99,6 +108,7 @@ def test_a_draw_without_a_seed_is_found(text: str) -> None:
     [
         "random.Random(SEED).random()",
         "np.random.default_rng(7).integers(9)",
+        "np.random.default_rng(seed=7)",
         "@examples(9)\n@given(a=b)\ndef f(): ...",
     ],
 )

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import tensorcache
-from daemon import ETTH1, REPOSITORY, wait_until
+from daemon import ETTH1, REPOSITORY, directories, wait_until
 from tensorcache._daemon.binary import find_binary
 from test_containers import ALLOWED, OTHER, TRAINER, as_user, why_not
 
@@ -53,6 +53,7 @@ def image() -> Iterator[Path]:
         pytest.skip(f"{binary} needs a loader, and the image has none")
     root = Path(tempfile.mkdtemp(prefix="tci"))
     root.chmod(0o755)
+    directories[:] = [root / "cache"]
     final = DOCKERFILE.split("\nFROM scratch\n")[1]
     copied = dict(re.findall(r"^COPY .*?(/out/\S+) (/\S+)$", final, re.M))
     assert copied == {

@@ -160,7 +160,6 @@ def expected(column: pa.ChunkedArray, kind: pa.DataType) -> np.ndarray[Any, Any]
     )
 
 
-draws = examples(15)
 seeds = st.integers(0, 2**32)
 counts = st.sampled_from([1, 2, 17, 300, 3000])
 
@@ -172,7 +171,7 @@ counts = st.sampled_from([1, 2, 17, 300, 3000])
     codec=st.sampled_from([None, "lz4", "zstd"]),
     batch=st.integers(1, 3),
 )
-@draws
+@examples(15)
 def test_arrow(
     cache: tensorcache.Cache,
     tmp_path: Path,
@@ -207,7 +206,7 @@ def test_arrow(
     old=st.booleans(),
     schema=st.booleans(),
 )
-@draws
+@examples(15)
 def test_parquet(
     cache: tensorcache.Cache,
     tmp_path: Path,
