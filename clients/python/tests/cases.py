@@ -11,11 +11,22 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, note, seed, settings
 
 USUAL = 2000
-CASES = int(os.environ.get("TENSORCACHE_CASES") or USUAL)
-SEED = int(os.environ.get("TENSORCACHE_SEED") or 1)
+
+
+def whole_number(name: str, default: int) -> int:
+    """Read a whole number from 1 from an environment variable."""
+    text = os.environ.get(name) or str(default)
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise pytest.UsageError(f'{name}: got "{text}", want a whole number from 1')
+    return int(text)
+
+
+CASES = whole_number("TENSORCACHE_CASES", USUAL)
+SEED = whole_number("TENSORCACHE_SEED", 1)
 
 
 def use_fixed_profile() -> None:
