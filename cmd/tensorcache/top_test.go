@@ -1,38 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
 
+	"github.com/tensorcache/tensorcache/internal/testlog"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
-
-// terminal collects what a program writes to a pseudo-terminal.
-type terminal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (t *terminal) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.text.Write(p)
-}
-
-func (t *terminal) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.text.String()
-}
 
 // TestTopFillsATerminalAndRestoresIt resizes the terminal and presses q.
 func TestTopFillsATerminalAndRestoresIt(t *testing.T) {
@@ -53,7 +34,7 @@ func TestTopFillsATerminalAndRestoresIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var shown terminal
+	var shown testlog.Buffer
 	read := make(chan struct{})
 	// reading from a closed terminal returns an error
 	go func() { _, _ = io.Copy(&shown, f); close(read) }()
@@ -94,7 +75,7 @@ func TestTopFillsATerminalAndRestoresIt(t *testing.T) {
 	}
 	<-read // the terminal is restored after all output
 	if !strings.HasSuffix(shown.String(), leaveScreen) {
-		t.Errorf("the terminal is left as %q", shown.String()[max(0, shown.text.Len()-80):])
+		t.Errorf("the terminal is left as %q", shown.String()[max(0, len(shown.String())-80):])
 	}
 }
 

@@ -1,10 +1,8 @@
 package feed
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -28,25 +26,7 @@ type testEnv struct {
 	store  *store.Store
 	server *Server
 	stop   func()
-	log    *logBuffer
-}
-
-// logBuffer is a log that a test can read.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	log    *testlog.Buffer
 }
 
 // panickingDataset is the name of a dataset whose put panics.
@@ -57,8 +37,8 @@ const largeBudget = 1 << 40
 
 func newTestEnv(t testing.TB, budget int64) *testEnv {
 	t.Helper()
-	env := &testEnv{dir: t.TempDir(), log: &logBuffer{}}
-	log := slog.New(slog.NewTextHandler(io.MultiWriter(env.log, testlog.Writer(t)), nil))
+	env := &testEnv{dir: t.TempDir(), log: testlog.Writer(t)}
+	log := slog.New(slog.NewTextHandler(env.log, nil))
 	env.store = must(store.Open(env.dir, log))(t)
 	env.store.Budget.Set(budget)
 	short := must(os.MkdirTemp("", "feed"))(t) // t.TempDir may be too long for a socket

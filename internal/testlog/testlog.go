@@ -4,7 +4,6 @@ package testlog
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"regexp"
 	"sync"
@@ -46,29 +45,35 @@ func Show(t Test, path string) {
 }
 
 // Writer returns where a daemon inside a test writes its log. A failed test shows the last lines.
-// It is safe for concurrent use.
-func Writer(t testing.TB) io.Writer {
+func Writer(t testing.TB) *Buffer {
 	t.Helper()
-	w := &writer{}
+	b := &Buffer{}
 	t.Cleanup(func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if t.Failed() && w.text.Len() > 0 {
-			t.Log("the last lines of the daemon's log:\n" + last(w.text.Bytes()))
+		if text := b.String(); t.Failed() && text != "" {
+			t.Log("the last lines of the daemon's log:\n" + last([]byte(text)))
 		}
 	})
-	return w
+	return b
 }
 
-type writer struct {
+// Buffer collects what is written to it. It is safe for concurrent use.
+type Buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (w *writer) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(b)
+// Write adds bytes; it returns no error.
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// String returns all that was written.
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 // last returns the last lines of a text, or those from the first sign of a crash on.
