@@ -6,52 +6,70 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+CLIENT := clients/python
+# The version of every Python package, so that the tests of a commit install the same ones. `make CONSTRAINTS= ...` installs the
+# newest. pip reads both variables, the second for the builds that it isolates.
+CONSTRAINTS ?= $(CLIENT)/constraints.txt
+export PIP_CONSTRAINT := $(abspath $(CONSTRAINTS))
+export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
 # pip resumes a large download that breaks off; its default of 5 attempts is too few here.
 export PIP_RESUME_RETRIES := 30
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The order of sets of strings is the same in every run of the tests.
 export PYTHONHASHSEED ?= 0
-STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
-ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
-CLIENT := clients/python
-CLIENT_SOURCES := $(shell find $(CLIENT)/src api/dashboard api/openapi $(CLIENT)/pyproject.toml $(CLIENT)/hatch_build.py -type f) $(shell find . \( -name '*.go' -o -name '*.s' \) -not -name '*_test.go' -not -path './.venv/*')
+STATICCHECK := bin/staticcheck-v0.8.2/staticcheck
+ACTIONLINT := bin/actionlint-v1.7.12/actionlint
+CLIENT_SOURCES := $(shell find $(CLIENT)/src api/dashboard api/openapi $(CLIENT)/pyproject.toml $(CLIENT)/hatch_build.py -type f) $(shell find . \( -name '*.go' -o -name '*.s' \) -not -name '*_test.go' -not -path './.venv*')
 
 .PHONY: help
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
 
-$(VENV)/made:
+$(VENV)/made: $(CLIENT)/requirements-build.txt $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(PY) -m pip install --quiet -r $<
 	touch $@
 
 # The client as a user gets it: installed with pip, the Go binary in it.
 $(VENV)/client: $(VENV)/made $(CLIENT_SOURCES)
-	$(PY) -m pip install --quiet --disable-pip-version-check ./$(CLIENT)
+	$(PY) -m pip install --quiet ./$(CLIENT)
 	touch $@
 
-$(VENV)/test-tools: $(VENV)/made $(CLIENT)/requirements-test.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-test.txt
+$(VENV)/%-tools: $(CLIENT)/requirements-%.txt $(VENV)/made
+	$(PY) -m pip install --quiet -r $<
 	touch $@
 
-$(VENV)/adapter-tools: $(VENV)/made $(CLIENT)/requirements-adapters.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-adapters.txt
-	touch $@
+# What test-wheels installs the wheels with: pip finds nothing else there.
+$(VENV)/wheelhouse: $(VENV)/made
+	rm -rf $@ $@-part
+	$(PY) -m pip download --quiet --dest $@-part numpy hatchling
+	mv $@-part $@ && touch $@
 
-$(VENV)/browser-tools: $(VENV)/made $(CLIENT)/requirements-browser.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-browser.txt
-	touch $@
+# A tool of Go, of the version in the name of its directory.
+GO_INSTALL = GOBIN=$(CURDIR)/$(@D) go install $(1)@$(lastword $(subst -, ,$(@D)))
 
-$(VENV)/framework-tools: $(VENV)/adapter-tools $(CLIENT)/requirements-frameworks.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-frameworks.txt
-	touch $@
+$(STATICCHECK):
+	$(call GO_INSTALL,honnef.co/go/tools/cmd/staticcheck)
 
-$(VENV)/release-tools: $(VENV)/made $(CLIENT)/requirements-release.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-release.txt
-	touch $@
+$(ACTIONLINT):
+	$(call GO_INSTALL,github.com/rhysd/actionlint/cmd/actionlint)
 
-$(VENV)/remote-tools: $(VENV)/made $(CLIENT)/requirements-remote.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-remote.txt
-	touch $@
+.PHONY: fetch
+fetch: $(STATICCHECK) $(ACTIONLINT) $(VENV)/client $(VENV)/wheelhouse $(addprefix $(VENV)/,$(addsuffix -tools,test adapters browser release remote)) ## download all that CI's tests need; they then run without a network
+	go mod download
+	cd internal/release && go mod download
+
+# For each Python that the tests run with, on Linux and on macOS. Versions that the files have stay.
+UPGRADE =
+COMPILE = $(CURDIR)/$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-annotate \
+  --custom-compile-command 'make constraints' $(UPGRADE)
+
+.PHONY: constraints
+constraints: $(VENV)/made ## add new requirements to the constraints of pip; UPGRADE=--upgrade: the newest of all
+	env -u PIP_CONSTRAINT -u PIP_BUILD_CONSTRAINT $(PY) -m pip install --quiet $$(grep '^uv==' $(CLIENT)/requirements-release.txt)
+	cd $(CLIENT); $(COMPILE) -o constraints.txt --all-extras pyproject.toml ../../bench/requirements-*.txt \
+	  $$(ls requirements-*.txt | grep -v peers)
+	cd $(CLIENT); $(COMPILE) -o constraints-peers.txt $(addprefix requirements-,build.txt test.txt peers.txt)
 
 .PHONY: build
 build: ## build bin/tensorcache
@@ -98,17 +116,17 @@ release: $(VENV)/release-tools ## dist/: all files of release VERSION=x.y.z; doc
 lint: lint-go lint-python lint-workflows ## run the linters
 
 .PHONY: lint-workflows
-lint-workflows: ## actionlint
+lint-workflows: $(ACTIONLINT) ## actionlint
 	$(ACTIONLINT)
 
 .PHONY: lint-go
-lint-go: ## gofmt, vet (Linux and macOS), staticcheck
+lint-go: $(STATICCHECK) ## gofmt, vet (Linux and macOS), staticcheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not gofmt-ed:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	go vet ./...
 	go vet -tags faults ./...
 	GOOS=darwin CGO_ENABLED=0 go vet -trimpath ./... # as wheels are built, so that both use what one has compiled
 	$(STATICCHECK) ./...
-	cd internal/release && go vet ./... && $(STATICCHECK) ./...
+	cd internal/release && go vet ./... && ../../$(STATICCHECK) ./...
 
 .PHONY: lint-python
 lint-python: $(VENV)/test-tools ## ruff, mypy strict
@@ -140,19 +158,19 @@ test-portable: build-race $(VENV)/client $(VENV)/test-tools ## the same over the
 	export TENSORCACHE_PORTABLE=1; $(PYTEST) $(or $(TESTS),tests --ignore tests/test_ci_parts.py --ignore tests/test_fixed_draws.py)
 
 .PHONY: test-adapters
-test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tools ## the adapters, with torch and Lightning themselves
+test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools ## the adapters, with torch and Lightning themselves
 	$(PYTEST) $(or $(TESTS),tests_adapters --ignore tests_adapters/test_jax.py)
 
 .PHONY: test-jax
-test-jax: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tools ## the adapter for JAX, in a process of its own, because JAX does not support fork
+test-jax: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools ## the adapter for JAX, in a process of its own, because JAX does not support fork
 	$(PYTEST) $(or $(TESTS),tests_adapters/test_jax.py)
 
 .PHONY: test-adapters-all
-test-adapters-all: test-adapters test-jax $(VENV)/framework-tools ## and with Accelerate, Transformers and Keras
+test-adapters-all: test-adapters test-jax $(VENV)/frameworks-tools ## and with Accelerate, Transformers and Keras
 	$(PYTEST) tests_frameworks
 
 .PHONY: test-wheels
-test-wheels: $(VENV)/test-tools $(VENV)/release-tools ## make release, and what it makes as users install it; network for modules and numpy
+test-wheels: $(VENV)/test-tools $(VENV)/release-tools $(VENV)/wheelhouse ## make release, and what it makes as users install it
 	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest $(PYTEST_FLAGS) $(or $(TESTS),tests_wheels)
 
 .PHONY: test-remote
@@ -212,7 +230,7 @@ soak-cases: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools $
 
 .PHONY: bench
 bench: $(VENV)/client ## delivery beside DataLoaders, an expert's recipes and the machine's limit; about six minutes and 3 GB of files
-	$(PY) -m pip install --quiet --disable-pip-version-check -r bench/requirements-delivery.txt
+	$(PY) -m pip install --quiet -r bench/requirements-delivery.txt
 	$(PY) bench/delivery.py $(BENCH)
 
 .PHONY: bench-go
@@ -225,14 +243,18 @@ bench-control: $(VENV)/client ## requests beside a feed, what they take from it,
 
 .PHONY: bench-loading
 bench-loading: $(VENV)/client ## loads beside pyarrow, Polars, DuckDB and pandas; about ten minutes and 6 GB of files
-	$(PY) -m pip install --quiet --disable-pip-version-check -r bench/requirements-loading.txt
+	$(PY) -m pip install --quiet -r bench/requirements-loading.txt
 	$(PY) bench/loading.py
 
+# In an environment of its own, because these libraries need older packages.
 .PHONY: test-peers
-test-peers: $(VENV)/client $(VENV)/test-tools ## windows of GluonTS, sktime, Keras and Darts beside ours, value by value
-	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-peers.txt
-	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest -q tests_peers
+test-peers: ## windows of GluonTS, sktime, Keras and Darts beside ours, value by value
+	$(MAKE) VENV=.venv-peers CONSTRAINTS=$(if $(CONSTRAINTS),$(CLIENT)/constraints-peers.txt) test-peers-here
+
+.PHONY: test-peers-here
+test-peers-here: $(VENV)/client $(VENV)/test-tools $(VENV)/peers-tools
+	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest -q $(or $(TESTS),tests_peers)
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin dist $(VENV) $(CLIENT)/dist
+	rm -rf bin dist $(VENV) .venv-peers $(CLIENT)/dist

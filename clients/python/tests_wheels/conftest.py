@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from installs import Release, Venv, commit, copy_of_sources, raise_version, run
+from installs import REPOSITORY, Release, Venv, commit, copy_of_sources, raise_version, run
 
 
 def make_release(folder: Path, umask: str, **env: str) -> Release:
@@ -38,15 +37,10 @@ def again(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Release
 
 
 @pytest.fixture(scope="session")
-def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheelhouse() -> Path:
     """A folder with the packages that ours needs: to run, and to be built from source."""
-    folder = tmp_path_factory.mktemp("wheelhouse")
-    needs = ["numpy", "hatchling"]
-    run(
-        *[sys.executable, "-m", "pip", "download", "--quiet", "--dest", folder, *needs],
-        env=dict(os.environ),
-        cwd=folder,
-    )
+    folder = REPOSITORY / ".venv" / "wheelhouse"
+    assert folder.exists(), "make test-wheels downloads it"
     return folder
 
 

@@ -114,7 +114,7 @@ class Venv:
 
 def go_env(home: Path, **more: str) -> dict[str, str]:
     """The environment of a user with Go, whose caches of builds and modules are this machine's."""
-    names = ["GOCACHE", "GOMODCACHE", "GOPROXY"]
+    names = ["GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB"]
     values = run("go", "env", *names, env=dict(os.environ), cwd=REPOSITORY).splitlines()
     return clean_env(home, **dict(zip(names, values, strict=True)), **more)
 
@@ -128,8 +128,10 @@ def copy_of_sources(folder: Path) -> Path:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, folder / name, follow_symlinks=False)
     git(folder, "init", "--quiet")
-    # The tools of make: a copy installs nothing by itself.
+    # The tools of make, which are newer than what they are made of: a copy installs nothing.
     (folder / ".venv").symlink_to(REPOSITORY / ".venv")
+    for path in (folder / "clients" / "python").glob("*.txt"):
+        os.utime(path, (0, 0))
     (folder / ".git" / "info" / "exclude").write_text("/.venv\n")
     return folder
 
