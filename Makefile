@@ -199,7 +199,7 @@ FUZZ_TIME ?= 60s
 # requests made up in Go, twenty minutes of schemathesis, three hours of the client's cases, and FUZZ_TIME for each of twelve fuzz
 # targets: about five hours. The first failure ends it: a loop ends with its first failing round (-e), and what it goes over is
 # found before, or a failure of finding would be an empty loop.
-SOAKED = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/$(VENV)/bin/tensorcache $(CURDIR)/$(PY) -m pytest -q
+PYTEST_INSTALLED = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/$(VENV)/bin/tensorcache $(CURDIR)/$(PY) -m pytest -q
 
 .PHONY: soak
 soak: soak-cases ## the oracles with 100,000 cases of a new seed, and the fuzz targets
@@ -220,12 +220,12 @@ soak-cases: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools $
 	for p in $$packages; do go test $$p -count=1 -timeout 120m -rapid.checks=2000; done
 	go test ./store ./internal/numerals -count=1 -run 'MemoryStays|DecimalsEqual'
 	TENSORCACHE_MUTANTS=10000 go test ./internal/ingest/load -count=1 -timeout 60m -run Mutants
-	export TENSORCACHE_HTTP_CASES=1000; $(SOAKED) tests/test_http_contract.py
+	export TENSORCACHE_HTTP_CASES=1000; $(PYTEST_INSTALLED) tests/test_http_contract.py
 	TENSORCACHE_HTTP_REQUESTS=1000000 go test ./api -count=1 -timeout 120m -run MadeUp
 	go test ./api -run xxx -fuzz '^FuzzTheControlAPI$$' -fuzztime 1000000x -fuzzminimizetime 1x
-	export TENSORCACHE_MUTANTS=10000; $(SOAKED) tests/test_mutants.py
-	export TENSORCACHE_CASES=$(SOAK_CASES); $(SOAKED) $$(grep -l '^@given' tests/test_*.py tests_remote/test_*.py)
-	$(SOAKED) tests_remote/test_loads.py -k random
+	export TENSORCACHE_MUTANTS=10000; $(PYTEST_INSTALLED) tests/test_mutants.py
+	export TENSORCACHE_CASES=$(SOAK_CASES); $(PYTEST_INSTALLED) $$(grep -l '^@given' tests/test_*.py tests_remote/test_*.py)
+	$(PYTEST_INSTALLED) tests_remote/test_loads.py -k random
 	export TENSORCACHE_SOAK=1; $(PYTEST) tests_browser/test_generated.py
 
 .PHONY: bench
@@ -253,7 +253,7 @@ test-peers: ## windows of GluonTS, sktime, Keras and Darts beside ours, value by
 
 .PHONY: test-peers-here
 test-peers-here: $(VENV)/client $(VENV)/test-tools $(VENV)/peers-tools
-	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest -q $(or $(TESTS),tests_peers)
+	$(PYTEST_INSTALLED) $(or $(TESTS),tests_peers)
 
 .PHONY: clean
 clean: ## remove what was built
