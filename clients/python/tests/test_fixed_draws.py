@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from cases import whole_number
+
 FOLDER = Path(__file__).parent
 TESTS = [
     path for folder in sorted(FOLDER.parent.glob("tests*")) for path in sorted(folder.rglob("*.py"))
@@ -42,6 +44,13 @@ def test_two_runs_draw_the_same() -> None:
     assert len(one.result()) >= 36
     same = [name for name, digest in other.result().items() if digest == one.result()[name]]
     assert same == [], "TENSORCACHE_SEED changes nothing"
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "x", "1.5", "²", str(2**64)])
+def test_another_seed_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENSORCACHE_SEED", text)
+    with pytest.raises(ValueError, match=f'TENSORCACHE_SEED: got "{text}", want a whole number'):
+        whole_number("TENSORCACHE_SEED", 1)
 
 
 def unseeded(text: str) -> Iterator[tuple[int, str]]:
