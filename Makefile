@@ -4,12 +4,13 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
-VENV := .venv
-PY := $(VENV)/bin/python
 CLIENT := clients/python
 # The version of every Python package, so that the tests of a commit install the same ones. `make CONSTRAINTS= ...` installs the
-# newest. pip reads both variables, the second for the builds that it isolates.
+# newest, in an environment of its own. pip reads both variables, the second for the builds that it isolates.
+# With torch come 4 GB for CUDA, because a registry has no other build: all but triton is linked, and pip can leave nothing out.
 CONSTRAINTS ?= $(CLIENT)/constraints.txt
+VENV := $(if $(CONSTRAINTS),.venv,.venv-newest)
+PY := $(VENV)/bin/python
 export PIP_CONSTRAINT := $(abspath $(CONSTRAINTS))
 export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
 # pip resumes a large download that breaks off; its default of 5 attempts is too few here.
@@ -39,13 +40,13 @@ $(VENV)/%-tools: $(CLIENT)/requirements-%.txt $(VENV)/made
 	$(PY) -m pip install --quiet -r $<
 	touch $@
 
-# What test-wheels installs the wheels with: pip finds nothing else there.
+# The packages that test-wheels installs; pip uses no index there.
 $(VENV)/wheelhouse: $(VENV)/made
 	rm -rf $@ $@-part
 	$(PY) -m pip download --quiet --dest $@-part numpy hatchling
 	mv $@-part $@ && touch $@
 
-# A tool of Go, of the version in the name of its directory.
+# Installs a Go tool; the name of its directory ends with its version.
 GO_INSTALL = GOBIN=$(CURDIR)/$(@D) go install $(1)@$(lastword $(subst -, ,$(@D)))
 
 $(STATICCHECK):
@@ -58,8 +59,11 @@ $(ACTIONLINT):
 fetch: $(STATICCHECK) $(ACTIONLINT) $(VENV)/client $(VENV)/wheelhouse $(addprefix $(VENV)/,$(addsuffix -tools,test adapters browser release remote)) ## download all that CI's tests need; they then run without a network
 	go mod download
 	cd internal/release && go mod download
+	folder=$$(mktemp -d); trap 'rm -r "$$folder"' EXIT; \
+	git archive "$$($(PY) internal/release/release.py previous | cut -d ' ' -f 2)" go.mod go.sum | tar -x -C "$$folder"; \
+	cd "$$folder" && go mod download # test-wheels builds the newest release
 
-# For each Python that the tests run with, on Linux and on macOS. Versions that the files have stay.
+# For each Python that the tests run with, on Linux and on macOS. uv keeps the versions that the files already have.
 UPGRADE =
 COMPILE = $(CURDIR)/$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --no-annotate \
   --custom-compile-command 'make constraints' $(UPGRADE)
@@ -166,8 +170,11 @@ test-jax: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools ##
 	$(PYTEST) $(or $(TESTS),tests_adapters/test_jax.py)
 
 .PHONY: test-adapters-all
-test-adapters-all: test-adapters test-jax $(VENV)/frameworks-tools ## and with Accelerate, Transformers and Keras
-	$(PYTEST) tests_frameworks
+test-adapters-all: test-adapters test-jax test-frameworks ## and with Accelerate, Transformers and Keras
+
+.PHONY: test-frameworks
+test-frameworks: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools $(VENV)/frameworks-tools ## the adapters for Accelerate, Transformers and Keras
+	$(PYTEST) $(or $(TESTS),tests_frameworks)
 
 .PHONY: test-wheels
 test-wheels: $(VENV)/test-tools $(VENV)/release-tools $(VENV)/wheelhouse ## make release, and what it makes as users install it
@@ -249,7 +256,7 @@ bench-loading: $(VENV)/client ## loads beside pyarrow, Polars, DuckDB and pandas
 # In an environment of its own, because these libraries need older packages.
 .PHONY: test-peers
 test-peers: ## windows of GluonTS, sktime, Keras and Darts beside ours, value by value
-	$(MAKE) VENV=.venv-peers CONSTRAINTS=$(if $(CONSTRAINTS),$(CLIENT)/constraints-peers.txt) test-peers-here
+	$(MAKE) VENV=$(VENV)-peers CONSTRAINTS=$(if $(CONSTRAINTS),$(CLIENT)/constraints-peers.txt) test-peers-here || exit 1
 
 .PHONY: test-peers-here
 test-peers-here: $(VENV)/client $(VENV)/test-tools $(VENV)/peers-tools
@@ -257,4 +264,4 @@ test-peers-here: $(VENV)/client $(VENV)/test-tools $(VENV)/peers-tools
 
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf bin dist $(VENV) .venv-peers $(CLIENT)/dist
+	rm -rf bin dist .venv .venv-* $(CLIENT)/dist

@@ -25,7 +25,7 @@ func eachText(t *testing.T, dir string, text func(place, text string), option fu
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == ".venv" || d.Name() == "testdata") {
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".venv") || d.Name() == "testdata") {
 			return fs.SkipDir
 		}
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from installs import REPOSITORY, Release, Venv, commit, copy_of_sources, raise_version, run
+from installs import Release, Venv, commit, copy_of_sources, raise_version, run
 
 
 def make_release(folder: Path, umask: str, **env: str) -> Release:
@@ -39,7 +40,7 @@ def again(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Release
 @pytest.fixture(scope="session")
 def wheelhouse() -> Path:
     """A folder with the packages that ours needs: to run, and to be built from source."""
-    folder = REPOSITORY / ".venv" / "wheelhouse"
+    folder = Path(sys.prefix) / "wheelhouse"
     assert folder.exists(), "make test-wheels downloads it"
     return folder
 

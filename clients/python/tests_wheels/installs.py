@@ -129,10 +129,10 @@ def copy_of_sources(folder: Path) -> Path:
             shutil.copy(REPOSITORY / name, folder / name, follow_symlinks=False)
     git(folder, "init", "--quiet")
     # The tools of make, which are newer than what they are made of: a copy installs nothing.
-    (folder / ".venv").symlink_to(REPOSITORY / ".venv")
+    (folder / Path(sys.prefix).name).symlink_to(sys.prefix)
     for path in (folder / "clients" / "python").glob("*.txt"):
         os.utime(path, (0, 0))
-    (folder / ".git" / "info" / "exclude").write_text("/.venv\n")
+    (folder / ".git" / "info" / "exclude").write_text("/.venv*\n")
     return folder
 
 
