@@ -31,9 +31,9 @@ broken-lint:
 GO = """
 package one
 
-import ("fmt"; "os"; "sync"; "testing")
+import ("fmt"; "os"; "runtime"; "sync"; "sync/atomic"; "testing")
 
-var _, _ = sync.Mutex{}, fmt.Print
+var _, _, _, _ = sync.Mutex{}, fmt.Print, runtime.GC, atomic.Int32{}
 
 // once returns whether a file does not exist yet, and makes it.
 func once(name string) bool {
@@ -183,7 +183,12 @@ SUBTESTS = go_test(
         "ERROR", ERROR
     ),
 )
-RACE = "var w sync.WaitGroup; n := 0; for range 2 { w.Go(func() { n++ }) }; w.Wait(); _ = n"
+# Both goroutines live until both have written: the race detector may miss one that has ended.
+RACE = """
+var w sync.WaitGroup; var written atomic.Int32; n := 0
+for range 2 { w.Go(func() { n++; written.Add(1); for written.Load() < 2 { runtime.Gosched() } }) }
+w.Wait(); _ = n
+"""
 DEFECTS = {
     "four tests": ("go", MANY, [f"TestFlaky{i}" for i in "1234"]),
     "four subtests": ("go", SUBTESTS, [f"TestFlaky/{i}" for i in "0123"]),
