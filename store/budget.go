@@ -183,7 +183,8 @@ func (b *Budget) evict(what string, need int64, keep *generation) error {
 		if c.inUse || c.bytes == 0 {
 			continue
 		}
-		evicted, err := c.evict()
+		stay, err := c.evict() // the system may have dropped others since they were counted
+		evicted := c.bytes - stay
 		resident -= evicted
 		b.log.Info("evicted pages of a dataset that nobody reads", "dataset", c.dataset,
 			"generation", c.number, "bytes", evicted, "error", err)

@@ -93,23 +93,21 @@ func (g *generation) eachFile(do func(*os.File, *mmapfile.Map) error) (err error
 	return err
 }
 
-// evict asks the system to evict the generation's pages, and returns how many bytes it evicted.
-func (g *generation) evict() (int64, error) {
-	before, _ := g.inMemory(0)
+// evict asks the system to evict the generation's pages, and returns how many bytes stay in memory.
+func (g *generation) evict() (stay int64, err error) {
+	defer func() { stay, _ = g.inMemory(0) }()
 	// The system does not evict pages that are not on the disk yet.
 	if !g.isSynced() && g.isOfThisBoot() {
 		if err := g.sync(); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return 0, err
 		}
 	}
-	err := g.eachFile(func(f *os.File, m *mmapfile.Map) error {
+	return 0, g.eachFile(func(f *os.File, m *mmapfile.Map) error {
 		if m != nil {
 			return m.Evict()
 		}
 		return mmapfile.EvictFile(f)
 	})
-	after, _ := g.inMemory(0)
-	return before - after, err
 }
 
 // Unload asks the system to evict the pages of all generations of a dataset. It returns what stays
