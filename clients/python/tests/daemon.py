@@ -10,6 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         # By default, a binary with the race detector sleeps for one second at each exit, and
         # nothing reports a race in a process that loads.
         patch.setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1")
+        # For paused_loads; a load does not wait while there is no such pipe.
+        patch.setenv("TENSORCACHE_FAULT", "HOLD@ingest.fill")
+        patch.setenv("TENSORCACHE_HOLD", str(directory / "pause"))
         yield directory
         leave(directory)
         shutil.rmtree(directory / "datasets", ignore_errors=True)  # the log stays
@@ -59,6 +63,29 @@ def cache(home: Path) -> tensorcache.Cache:
 def etth1(cache: tensorcache.Cache) -> tensorcache.Dataset:
     """ETTh1, loaded without transformations."""
     return cache.load("etth1", ETTH1, time="date")
+
+
+@contextmanager
+def paused_loads(home: Path) -> Iterator[Callable[[], None]]:
+    """Make loads wait before they read rows. The function that it yields lets one of them go on.
+
+    The daemon must be a build with faults that was started below ``home``.
+    """
+    pipe = home / "pause"
+    os.mkfifo(pipe)  # a load waits until another process opens it for writing
+
+    def resume() -> bool:
+        try:
+            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:  # no load waits
+            return False
+        return True
+
+    try:
+        yield lambda: wait_until(resume, "no load waits")
+    finally:
+        resume()
+        pipe.unlink()
 
 
 def leave(directory: Path) -> None:

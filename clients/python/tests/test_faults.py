@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import socket
@@ -17,9 +16,13 @@ from pathlib import Path
 import pytest
 
 import tensorcache
-from daemon import ETTH1, children, processes, wait_until
+from daemon import ETTH1, children, paused_loads, processes, wait_until
 
 B = 32
+
+READS_PROCESSES = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="what another process does is read there"
+)
 
 TRAINER = f"""if True:
     import sys, tensorcache
@@ -124,9 +127,7 @@ def test_a_killed_trainer_whose_child_holds_the_socket_is_noticed(
         os.kill(child, signal.SIGKILL)
 
 
-@pytest.mark.skipif(
-    not Path("/proc/self/status").exists(), reason="what another process does is read there"
-)
+@READS_PROCESSES
 @pytest.mark.parametrize("delivery", ["slot", "starts"])
 @pytest.mark.parametrize("work", [0, 1000])
 def test_a_stopped_trainer_costs_the_daemon_nothing(
@@ -331,20 +332,28 @@ def test_a_file_that_is_cut_off_ends_its_feeds_and_nobody_elses(
     cache.remove("cut")
 
 
+def loads_of(daemon: int) -> set[int]:
+    """The process ids of a daemon's loads."""
+    return {*children(daemon)} & {*processes("ingest")}
+
+
+@READS_PROCESSES
 def test_a_killed_load_leaves_nothing_and_the_daemon_lives(
     cache: tensorcache.Cache, home: Path, tmp_path: Path
 ) -> None:
     cache = tensorcache.connect()
-    path = tmp_path / "long.csv"
-    path.write_text("a,b\n" + "1.25,2.5\n" * 10_000_000)
+    path = tmp_path / "x.csv"
+    path.write_text("a\n1\n")
     daemon = cache.health()["pid"]
+    loads: set[int] = set()
 
     def kill(job: dict[str, object]) -> None:
-        for pid in {*children(daemon)} & {*processes("ingest")}:
-            with contextlib.suppress(ProcessLookupError):  # an earlier call killed the process
+        if not loads:
+            wait_until(lambda: loads.update(loads_of(daemon)) or loads, "no load runs")
+            for pid in loads:
                 os.kill(pid, signal.SIGKILL)
 
-    with pytest.raises(tensorcache.TensorcacheError) as caught:
+    with paused_loads(home), pytest.raises(tensorcache.TensorcacheError) as caught:
         cache.load("killed", path, progress=kill)
     assert "killed" in caught.value.detail or "signal" in caught.value.detail
     assert cache.health()["pid"] == daemon
@@ -352,19 +361,25 @@ def test_a_killed_load_leaves_nothing_and_the_daemon_lives(
     wait_until(lambda: not list((home / "tmp").glob("*")), "the load left files")
 
 
+@READS_PROCESSES
 def test_killing_the_daemon_ends_its_load_and_loses_nothing(
     home: Path, tmp_path: Path, etth1: tensorcache.Dataset
 ) -> None:
     cache = tensorcache.connect()
-    path = tmp_path / "long.csv"
-    path.write_text("a,b\n" + "1.25,2.5\n" * 10_000_000)
+    path = tmp_path / "x.csv"
+    path.write_text("a\n1\n")
+
+    daemon = cache.health()["pid"]
+    loads: set[int] = set()
 
     def kill(job: dict[str, object]) -> None:
-        os.kill(cache.health()["pid"], signal.SIGKILL)
+        wait_until(lambda: loads.update(loads_of(daemon)) or loads, "no load runs")
+        os.kill(daemon, signal.SIGKILL)
 
-    with pytest.raises(tensorcache.DaemonError):
-        cache.load("half", path, progress=kill)
-    wait_until(lambda: not processes(str(home)), "a process of the dead daemon goes on")
+    with paused_loads(home):
+        with pytest.raises(tensorcache.DaemonError):
+            cache.load("half", path, progress=kill)
+        wait_until(lambda: not loads & {*processes("ingest")}, "a load of the dead daemon goes on")
     cache = tensorcache.connect()
     assert [d["dataset"] for d in cache.datasets()] == ["etth1"]
     wait_until(lambda: not list((home / "tmp").glob("*")), "the load left files")

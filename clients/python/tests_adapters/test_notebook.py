@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tensorcache
-from daemon import REPOSITORY, wait_until
+from daemon import REPOSITORY, paused_loads, wait_until
 
 nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
 nbformat = pytest.importorskip("nbformat")
@@ -81,25 +81,29 @@ def test_an_interrupt_during_a_load_leaves_nothing(
     cache: tensorcache.Cache, home: Path, kernel: tuple[Any, Any], tmp_path: Path
 ) -> None:
     kernels, client = kernel
-    path = tmp_path / "long.csv"
-    path.write_text("a,b\n" + "1.25,2.5\n" * 6_000_000)
+    path = tmp_path / "x.csv"
+    path.write_text("a\n1\n")
     client.execute_interactive(
         "import tensorcache; cache = tensorcache.connect()", timeout=60, output_hook=lambda _: None
     )
-    request = client.execute(f'data = cache.load("interrupted", {str(path)!r})')
 
     def jobs() -> list[dict[str, Any]]:
         listed = cache._server.control.get("/v1/jobs")["jobs"]
         return [job for job in listed if job["dataset"] == "interrupted"]
 
-    # The kernel has the answer to its request before bytes are read.
-    wait_until(lambda: any(job["bytes"] > 0 for job in jobs()), "no load runs")
-    kernels.interrupt_kernel()
-    reply = client.get_shell_msg(timeout=60)
-    while reply["parent_header"].get("msg_id") != request:
+    with paused_loads(home):
+        request = client.execute(
+            f'data = cache.load("interrupted", {str(path)!r}, progress=lambda job: print("runs"))'
+        )
+        # The kernel prints after it has the answer to its request.
+        while client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
+            pass
+        kernels.interrupt_kernel()
         reply = client.get_shell_msg(timeout=60)
-    assert reply["content"].get("ename") == "KeyboardInterrupt"
-    wait_until(lambda: [job["state"] for job in jobs()] == ["cancelled"], "the load goes on")
+        while reply["parent_header"].get("msg_id") != request:
+            reply = client.get_shell_msg(timeout=60)
+        assert reply["content"].get("ename") == "KeyboardInterrupt"
+        wait_until(lambda: [job["state"] for job in jobs()] == ["cancelled"], "the load goes on")
     assert "interrupted" not in [data["dataset"] for data in cache.datasets()]
     wait_until(lambda: not list((home / "tmp").glob("*")), "files are left")
     after = client.execute_interactive(
