@@ -4,6 +4,7 @@ package ingest
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -108,7 +109,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 						}
 						paths = append(paths, path)
 					}
-					leftover, err := whileBlocked(t, "ingest.read#2",
+					leftover, err := whileBlocked(t.Context(), t, "ingest.read#2",
 						option.Options{Sources: paths},
 						func() error { return do(paths[which]) })
 					var s *loaderr.SourceError
@@ -127,7 +128,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 
 // whileBlocked starts a load in a child and calls act while the load is blocked at a fault point.
 // leftover is the contents of the load's directory at the end.
-func whileBlocked(t *testing.T, point string, o option.Options,
+func whileBlocked(ctx context.Context, t *testing.T, point string, o option.Options,
 	act func() error) (leftover []os.DirEntry, err error) {
 	t.Helper()
 	fifo := filepath.Join(t.TempDir(), "hold")
@@ -149,7 +150,7 @@ func whileBlocked(t *testing.T, point string, o option.Options,
 		acted <- errors.Join(err, f.Close())
 	}()
 	j := job(t, o)
-	_, err = Run(t.Context(), os.Args[0], j, nil, nil)
+	_, err = Run(ctx, os.Args[0], j, nil, nil)
 	close(ended)
 	// Unblock the goroutine if it still waits for a reader.
 	f, openErr := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0)

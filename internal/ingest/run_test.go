@@ -2,13 +2,10 @@ package ingest
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -115,31 +112,6 @@ func TestErrorsOfAChildKeepTheirFields(t *testing.T) {
 	}
 }
 
-// interruptLoad starts a load of a large file, calls act once while the load reads rows, and
-// returns the error of the load.
-func interruptLoad(t *testing.T, act func(cancel context.CancelFunc, child int)) error {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	acted := false
-	_, err := Run(ctx, os.Args[0], job(t, option.Options{
-		Sources: []string{bigCSV(t, 200)},
-	}), nil, func(p progress.Progress) {
-		// On a busy machine, the first reports arrive before the load has read any bytes.
-		if !acted && p.Phase == progress.Read && p.Bytes > 0 {
-			acted = true
-			act(cancel, child(t))
-		}
-	})
-	if !acted {
-		t.Fatal("the load ended before it reported progress")
-	}
-	if n := children(t); len(n) > 0 {
-		t.Errorf("children %v are left", n)
-	}
-	return err
-}
-
 // children returns the process ids of this process's children.
 func children(t *testing.T) (pids []int) {
 	t.Helper()
@@ -156,65 +128,6 @@ func children(t *testing.T) (pids []int) {
 		}
 	}
 	return pids
-}
-
-// child returns the process id of the only child. It skips the test if there is none.
-func child(t *testing.T) int {
-	t.Helper()
-	if pids := children(t); len(pids) == 1 {
-		return pids[0]
-	}
-	t.Skip("the child cannot be found on this system")
-	return 0
-}
-
-func TestAKilledChildIsErrKilled(t *testing.T) {
-	err := interruptLoad(t, func(_ context.CancelFunc, pid int) {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Error(err)
-		}
-	})
-	if !errors.Is(err, loaderr.ErrKilled) ||
-		!strings.Contains(err.Error(), ".csv: load process died: signal 9: killed") {
-		t.Errorf("%v, want ErrKilled with the source and the signal", err)
-	}
-}
-
-func TestCancelKillsTheChild(t *testing.T) {
-	if err := interruptLoad(t, func(cancel context.CancelFunc, _ int) { cancel() }); !errors.Is(err,
-		context.Canceled) {
-		t.Errorf("%v, want context.Canceled", err)
-	}
-}
-
-// TestAChildExitsWhenItsParentIsGone closes the child's standard input, as the exit of a parent
-// does.
-func TestAChildExitsWhenItsParentIsGone(t *testing.T) {
-	cmd := exec.Command(os.Args[0], Verb)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	b, _ := json.Marshal(job(t, option.Options{Sources: []string{bigCSV(t, 200)}}))
-	if _, err := in.Write(append(b, '\n')); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, 1)); err != nil { // the child has started to work
-		t.Fatal(err)
-	}
-	in.Close()
-	output, _ := io.ReadAll(out)
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 3 ||
-		bytes.Contains(output, []byte(`"done"`)) {
-		t.Errorf("the child ended with %v and wrote %s", err, output)
-	}
 }
 
 func TestInvalidJobsAreRefused(t *testing.T) {
@@ -277,9 +190,10 @@ func TestAnonymousMemoryStaysSmall(t *testing.T) {
 	}
 }
 
-// checkAnonymousMemory fails the test if the child of a load uses more than 64 MiB of anonymous
-// memory.
+// checkAnonymousMemory fails the test if the child of a load with two workers uses more than 64 MiB
+// of anonymous memory.
 func checkAnonymousMemory(t *testing.T, o option.Options) {
+	t.Setenv("GOMAXPROCS", "2")
 	var most int64
 	done := make(chan struct{})
 	watched := make(chan struct{})

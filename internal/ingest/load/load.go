@@ -336,11 +336,11 @@ func (l *load) read(
 			to[i].Observer = m
 		}
 	}
+	l.meter.SetSource(r.Path())
+	defer l.meter.SetSource("")
 	if err := fault.At("ingest.read"); err != nil {
 		return fmt.Errorf("read %s: %w", r.Path(), err)
 	}
-	l.meter.SetSource(r.Path())
-	defer l.meter.SetSource("")
 	return withPath(r.Path(), parallel.Guard(r.Path(), func() error {
 		err := r.ReadRows(ctx, to, l.meter)
 		for i := range l.columns {
