@@ -20,7 +20,9 @@ func TestADatasetIsUnloadedAndPinned(t *testing.T) {
 	w := newWorld(t)
 	name := w.loadETTh1()
 	d := w.dataset(name)
-	if d.ResidentBytes == nil || *d.ResidentBytes != d.Bytes || d.PinnedBytes != 0 {
+	// The kernel may drop pages that are not pinned.
+	if d.ResidentBytes == nil || *d.ResidentBytes == 0 ||
+		*d.ResidentBytes > d.Bytes || d.PinnedBytes != 0 {
 		t.Errorf("%v of %d bytes are in memory after the load, %d pinned", d.ResidentBytes, d.Bytes,
 			d.PinnedBytes)
 	}
@@ -41,6 +43,9 @@ func TestADatasetIsUnloadedAndPinned(t *testing.T) {
 	if m := w.machine(); m.Memory.Pinned != p.PinnedBytes ||
 		w.dataset(name).PinnedBytes != p.PinnedBytes {
 		t.Errorf("%d bytes are pinned: %+v", p.PinnedBytes, m)
+	}
+	if got := *w.dataset(name).ResidentBytes; p.Limited == "" && got != d.Bytes {
+		t.Errorf("%d of %d bytes are in memory, and all are pinned", got, d.Bytes)
 	}
 	w.decode(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
 	if *u.ResidentBytes < p.PinnedBytes ||
@@ -65,12 +70,15 @@ func (w *world) machine() (m wire.Machine) {
 
 func TestTheMachineIsDescribed(t *testing.T) {
 	w := newWorld(t)
-	w.loadETTh1()
+	name := w.loadETTh1()
 	w.store.Budget.Set(1 << 30)
 	defer w.store.Budget.AddRing(12345)()
+	var p wire.Pinned // so that the kernel drops no page
+	w.decode(w.do("PUT", "/v1/datasets/"+name+"/pin", nil), 200, &p)
 	m := w.machine()
 	if m.Dir != w.dir || m.Cores < 1 || m.Memory.Budget != 1<<30 || m.Memory.Rings != 12345 ||
-		m.Memory.Resident != w.dataset("etth1").Bytes || m.Memory.Limit > m.Memory.Total ||
+		p.Limited == "" && m.Memory.Resident != w.dataset(name).Bytes ||
+		m.Memory.Resident > w.dataset(name).Bytes || m.Memory.Limit > m.Memory.Total ||
 		m.Disk.Free <= 0 || m.Disk.Free > m.Disk.Total || m.Descriptors.Limit < m.Descriptors.Open {
 		t.Errorf("%+v", m)
 	}

