@@ -23,9 +23,6 @@ const mib = 1 << 20
 // quick are options for tests. A busy machine may be silent for seconds.
 var quick = Options{Silence: time.Minute, Pause: time.Millisecond}
 
-// impatient are options for servers that are silent.
-var impatient = Options{Silence: 300 * time.Millisecond, Pause: time.Millisecond}
-
 // cacheDir returns a cache directory, and checks at the end that nothing is left in it.
 func cacheDir(t *testing.T) string {
 	t.Helper()
