@@ -82,6 +82,8 @@ type Server struct {
 	lastRequest atomic.Int64 // Unix seconds of the last request
 	servingTCP  sync.WaitGroup
 	bodyTimeout time.Duration
+	// Close waits at most requestGrace for active requests, then at most closeGrace for connections.
+	requestGrace, closeGrace time.Duration
 
 	mu       sync.Mutex // guards what OpenTCP makes and Close closes
 	closed   bool
@@ -101,6 +103,7 @@ type Server struct {
 // New returns a server. It answers requests once Serve is called.
 func New(c Config) *Server {
 	s := &Server{Config: c, started: time.Now(), bodyTimeout: bodyTimeout,
+		requestGrace: 2 * time.Second, closeGrace: 500 * time.Millisecond,
 		document: sync.OnceValues(
 			func() ([]byte, error) { return json.Marshal(fullDocument().withVersion(c.Version)) })}
 	s.closing, s.events, s.metrics = make(chan struct{}), newEvents(s), newMetrics(s)
@@ -145,12 +148,7 @@ func (s *Server) Refuse() {
 	s.refusing.Store(true)
 }
 
-// Close waits at most requestGrace for active requests, then at most closeGrace for connections.
-const (
-	requestGrace = 2 * time.Second
-	closeGrace   = 500 * time.Millisecond
-	requestPoll  = 5 * time.Millisecond
-)
+const requestPoll = 5 * time.Millisecond // how often Close counts the active requests
 
 // Close refuses new requests, waits a limited time for active ones and closes all connections.
 func (s *Server) Close() error {
@@ -162,12 +160,12 @@ func (s *Server) Close() error {
 	listeners := map[*fasthttp.Server]*limitedListener{s.http: s.conns, s.tcp: s.tcpConns}
 	s.mu.Unlock()
 	s.Refuse()
-	for end := time.Now().Add(requestGrace); time.Now().Before(end); time.Sleep(requestPoll) {
+	for end := time.Now().Add(s.requestGrace); time.Now().Before(end); time.Sleep(requestPoll) {
 		if listeners[s.http].activeConns()+listeners[s.tcp].activeConns() == 0 {
 			break
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+	ctx, cancel := context.WithTimeout(context.Background(), s.closeGrace)
 	defer cancel()
 	var both errgroup.Group
 	for h, l := range listeners {

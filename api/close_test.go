@@ -49,6 +49,7 @@ func TestCloseWaitsForAnswersThatAreBeingWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := New(Config{Log: slog.New(slog.DiscardHandler)})
+	s.requestGrace, s.closeGrace = testTimeout, 10*time.Millisecond
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(smallBuffers{l}) }()
 	conn, err := net.Dial("unix", l.Addr().String())
@@ -70,7 +71,7 @@ func TestCloseWaitsForAnswersThatAreBeingWritten(t *testing.T) {
 	}
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close() }()
-	time.Sleep(closeGrace + closeGrace/2)
+	time.Sleep(10 * s.closeGrace)
 	reply, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
 		t.Fatal(err)
