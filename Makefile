@@ -233,6 +233,7 @@ soak-cases: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools $
 	export TENSORCACHE_MUTANTS=10000; $(PYTEST_INSTALLED) tests/test_mutants.py
 	export TENSORCACHE_CASES=$(SOAK_CASES); $(PYTEST_INSTALLED) $$(grep -l '^@given' tests/test_*.py tests_remote/test_*.py)
 	$(PYTEST_INSTALLED) tests_remote/test_loads.py -k random
+	export TENSORCACHE_SOAK=1; $(PYTEST_INSTALLED) tests/test_html.py -k large_page
 	export TENSORCACHE_SOAK=1; $(PYTEST) tests_browser/test_generated.py
 
 .PHONY: bench

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterable
@@ -252,12 +253,13 @@ def put_many(cache: tensorcache.Cache, items: int, rows: int) -> tensorcache.Dat
     return cache.put("many", columns, item_id="id" if items > 1 else None)
 
 
-def shown_within(shown: Iterable[Any], seconds: float, most: int) -> None:
+def assert_small_pages(shown: Iterable[Any], most: int, seconds: float) -> None:
+    """Check sizes, and in make soak the time, which depends on the machine."""
     for each in shown:
         began = time.monotonic()
-        html = each._repr_html_()
-        assert time.monotonic() - began < seconds
-        assert len(html) < most
+        assert len(each._repr_html_()) < most
+        if os.environ.get("TENSORCACHE_SOAK"):
+            assert time.monotonic() - began < seconds
 
 
 def test_many_items_rows_and_columns_make_no_large_page(cache: tensorcache.Cache) -> None:
@@ -265,8 +267,7 @@ def test_many_items_rows_and_columns_make_no_large_page(cache: tensorcache.Cache
         with put_many(cache, items, rows) as data:
             windows = data.windows(context_length=2, prediction_length=1)
             parts = windows.split(fractions=[1 / 8] * 8 if items == 1 else [0.5, 0.5])
-            # The binary with the race detector takes ten times as long.
-            shown_within((data, windows, parts), 20.0, 200_000)
+            assert_small_pages((data, windows, parts), 200_000, 2.0)
             page = page_of(windows)[0].text
             assert ("99,992 of 100,000 items not drawn" in page) == (items > 1)
             assert ("2 of 8 parts not drawn" in page_of(parts)[0].text) == (items == 1)
@@ -279,4 +280,4 @@ def test_many_items_rows_and_columns_make_no_large_page(cache: tensorcache.Cache
     wide = {f"c{i}": np.ones(3) for i in range(2600)}
     with cache.put("wide", wide) as data:
         assert "2,580 more columns" in page_of(data)[0].text
-        shown_within((data, data.windows(context_length=1)), 5.0, 50_000)
+        assert_small_pages((data, data.windows(context_length=1)), 50_000, 1.0)
