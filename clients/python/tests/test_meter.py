@@ -38,7 +38,7 @@ def go_to(feed: tensorcache.Feed, epoch: int) -> int:
 def test_both_sides_tell_how_long_they_waited(
     windows: tensorcache.Windows, cache: tensorcache.Cache
 ) -> None:
-    with windows.feed(batch_size=B, order="shuffle", slots=4) as feed:
+    with windows.feed(batch_size=B, order="shuffle", slots=4, delivery="slot") as feed:
         assert feed.stats()["verdict"] == "not measured yet"
         first = iter(range(9**9))
         wait_until(

@@ -150,7 +150,7 @@ def test_a_service_manager_may_be_first_to_start_the_next_daemon(
     service.join()
     assert tensorcache.connect().health()["pid"] == started[0].pid
     leave("stopped")
-    assert started[0].wait(10) == 0
+    assert started[0].wait(60) == 0
 
 
 def test_where_no_daemon_may_be_started_the_place_is_told(

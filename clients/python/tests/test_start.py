@@ -9,8 +9,10 @@ import os
 import signal
 import subprocess
 import sys
+import types
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -228,7 +230,15 @@ def test_a_binary_that_never_listens_is_waited_for_once(
         return looks[-1]
 
     monkeypatch.setattr(connect, "lock_is_free", look)
-    monkeypatch.setattr(connect, "START_SECONDS", 3.0)
+
+    def select_once_it_has_the_lock(*_: Any) -> tuple[list[Any], list[Any], list[Any]]:
+        log = empty / "daemon.log"
+        wait_until(lambda: "reason" in log.read_text(), "the script does not start")
+        return [], [], []  # nothing came in time
+
+    select = types.SimpleNamespace(select=select_once_it_has_the_lock)
+    monkeypatch.setattr(connect, "select", select)
+    monkeypatch.setattr(connect, "START_SECONDS", 0.0)
     monkeypatch.setenv("TENSORCACHE_BIN", str(script))
     with pytest.raises(
         tensorcache.DaemonError, match=r"neither listens nor leaves .*\n.*ends with:\nthe reason"

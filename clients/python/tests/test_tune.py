@@ -15,6 +15,7 @@ from choosing import exchange
 from daemon import wait_until
 from tensorcache._daemon.http import Control
 from tensorcache._feed import auto_slots
+from tensorcache._feed import feed as feed_module
 from tensorcache._feed.auto_slots import Tuner
 from tensorcache._feed.feed import Feed
 
@@ -106,6 +107,7 @@ def test_a_ring_that_grows_and_shrinks_misses_nothing(
     with windows.feed(**options, slots=8) as plain:
         want = [batch.start.tolist() for _ in range(2) for batch in plain]
     monkeypatch.setattr(auto_slots, "INTERVAL", 1e-9)
+    monkeypatch.setattr(feed_module, "TUNING_SECONDS", 60.0)  # for a busy daemon
     monkeypatch.setattr(Tuner, "decide", decide)
     with windows.feed(**options) as feed:
         got = [batch.start.tolist() for _ in range(2) for batch in feed]
@@ -129,21 +131,26 @@ def test_a_pause_between_passes_is_no_idleness(
         seen.append((idle(), seconds))
         return slots
 
+    def get(self: Control, route: str, timeout: float | None = None) -> Any:
+        reply = before(self, route, timeout=timeout)
+        return {**reply, "wait_trainer_s": reply["wait_trainer_s"] + 1000.0}
+
+    before = Control.get
     windows = etth1.windows(context_length=24, prediction_length=6, rows=(0, 1000), dtype=None)
     with windows.feed(batch_size=8, order="shuffle", delivery="slot") as feed:
         for _ in feed:
             pass
-        before = feed.stats()["wait_trainer_s"]
-        wait_until(
-            lambda: feed.stats()["wait_trainer_s"] > before + 0.5, "the daemon does not wait"
-        )
+        assert feed._stream is not None
+        feed._stream._began -= 1000.0  # as if the evaluation took so long
+        monkeypatch.setattr(Control, "get", get)
         monkeypatch.setattr(auto_slots, "INTERVAL", 1e-9)
+        monkeypatch.setattr(feed_module, "TUNING_SECONDS", 60.0)  # for a busy daemon
         monkeypatch.setattr(Tuner, "decide", decide)
         for _ in feed:
             pass
     assert seen
-    # The test reads two clocks, one after the other; 0.4 s allows for the delay between them.
-    assert all(0 <= idle <= seconds + 0.4 for idle, seconds in seen), seen
+    # The test reads two clocks, one after the other: a busy machine may wait between them.
+    assert all(0 <= idle <= seconds + 500.0 for idle, seconds in seen), seen
 
 
 REFUSALS = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -85,13 +84,13 @@ def test_a_dataset_says_when_and_from_where_it_was_loaded(
     dashboard: Dashboard, cache: Cache, etth1: tensorcache.Dataset
 ) -> None:
     cache.put("from_here", {"v": [1.0, 2.0]})
-    today = time.strftime("%Y-%m-%d", time.gmtime())
+    (loaded,) = (d["created"][:10] for d in cache.datasets() if d["dataset"] == "etth1")
     page = dashboard.go()
     expect(
         page.get_by_role("row").filter(has=page.get_by_role("link", name="etth1"))
-    ).to_contain_text(today)
+    ).to_contain_text(loaded)
     dashboard.go("#/datasets/etth1")
-    expect(page.locator(".viewer-head")).to_contain_text(today)
+    expect(page.locator(".viewer-head")).to_contain_text(loaded)
     expect(page.locator(".viewer-head")).to_contain_text("ETTh1.csv")
     dashboard.go("#/datasets/from_here")
     expect(page.locator(".viewer-head")).to_contain_text("UTC from a client")
