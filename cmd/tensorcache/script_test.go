@@ -80,6 +80,7 @@ func setup(env *testscript.Env) error {
 	}
 	env.Setenv(mainEnv, "1")
 	env.Setenv("GORACE", raceOptions)
+	env.Setenv("TENSORCACHE_TEST_RUN", os.Getenv("TENSORCACHE_TEST_RUN"))
 	env.Setenv("TENSORCACHE_DIR", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("ETTH1", filepath.Join(repo, "examples/data/ETTh1.csv"))
 	env.Setenv("PARQUET", filepath.Join(repo, "internal/ingest/load/testdata/flat-v2-zstd.parquet"))

@@ -208,6 +208,34 @@ def rerun(target: str, first: Outcome) -> Outcome:
         return run(target, f"TESTS={tests}")
 
 
+def started(pid: int) -> str:
+    """When a process was started, in ticks since the boot; empty if it does not run."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return ""
+
+
+def end_leftovers(ended: str = "") -> None:
+    """Kill the daemons and trainers of runs that were killed, and those of the run ``ended``.
+
+    The processes of a run have the variable ``TENSORCACHE_TEST_RUN``. Only Linux shows it.
+    """
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # the process is another user's, or has ended
+            environment = (process / "environ").read_bytes()
+            run = re.search(rb"(?:^|\0)TENSORCACHE_TEST_RUN=((\d+)-\d+)\0", environment)
+            pid = int(process.name)
+            if not run or pid == os.getpid():
+                continue
+            # A container has process ids of its own.
+            if (process / "ns" / "pid").readlink() != Path("/proc/self/ns/pid").readlink():
+                continue
+            name = run[1].decode()
+            if name == ended or name != f"{run[2].decode()}-{started(int(run[2]))}":
+                os.kill(pid, signal.SIGKILL)
+
+
 class Summary:
     """What the end of the run prints."""
 
@@ -246,6 +274,8 @@ class Summary:
 def main(targets: list[str]) -> int:
     """Run all targets, print what failed, and return the exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # CI cancels with it
+    os.environ["TENSORCACHE_TEST_RUN"] = this = f"{os.getpid()}-{started(os.getpid())}"
+    end_leftovers()
     summary = Summary()
     for target in targets:
         begin = time.monotonic()
@@ -256,6 +286,7 @@ def main(targets: list[str]) -> int:
             summary.failed.append(f"FAILED: {target}: interrupted")
             break
         finally:
+            end_leftovers(this)
             summary.seconds[target] = time.monotonic() - begin
     summary.print()
     return int(bool(summary.failed))

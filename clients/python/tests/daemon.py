@@ -37,6 +37,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             if name.startswith("TENSORCACHE_") and name not in (
                 "TENSORCACHE_BIN",
                 "TENSORCACHE_PORTABLE",
+                "TENSORCACHE_TEST_RUN",
             ):
                 patch.delenv(name)
         patch.delenv("XDG_CACHE_HOME", raising=False)

@@ -5,21 +5,25 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from daemon import REPOSITORY
+from daemon import REPOSITORY, wait_until
 
 MAKEFILE = """
-.PHONY: go go-race leaves python lint broken-lint
+.PHONY: go go-race leaves starts-daemon python lint broken-lint
 go go-race:
 \tcd go && go test $(RACE) $(GO_TEST_FLAGS) $(or $(TESTS),./$@)
 go-race: RACE = -race
 leaves:
 \tsleep 1000 &
+starts-daemon:
+\tsetsid sh -c 'echo $$$$ > pid; exec sleep 1000' >/dev/null 2>&1 &
+\twhile ! test -s pid; do sleep 0.01; done
 python: lint
 \tcd python && %(python)s -m pytest -q --continue-on-collection-errors $(or $(TESTS),.)
 lint:
@@ -267,6 +271,31 @@ def test_a_race_a_panic_a_leak_or_many_failures_do_not_run_again(
         assert final_lines(output)
     else:
         assert final_lines(output) == [begin + name for name in names]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the variables of a process")
+def test_what_a_killed_run_left_is_ended(project: Path) -> None:
+    """The next run kills a daemon of a run that was killed, and none of a run that goes on."""
+    mine = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+    runs = {"killed": f"{os.getpid()}-{mine - 1}", "goes on": f"{os.getpid()}-{mine}"}
+    left = {
+        name: subprocess.Popen(
+            ["sleep", "600"],
+            env={**os.environ, "TENSORCACHE_TEST_RUN": owner},
+            start_new_session=True,
+        )
+        for name, owner in runs.items()
+    }
+    try:
+        assert run(project, "starts-daemon")[0] == 0
+        assert left["killed"].wait(60) == -signal.SIGKILL
+        assert left["goes on"].poll() is None
+        daemon = Path("/proc", (project / "pid").read_text().strip())
+        wait_until(lambda: not daemon.exists(), "the daemon of the run goes on")
+    finally:
+        for process in left.values():
+            process.kill()
+            process.wait()
 
 
 def test_a_module_that_cannot_be_imported_hides_no_other(project: Path) -> None:

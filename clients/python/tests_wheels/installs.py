@@ -52,7 +52,8 @@ def clean_env(home: Path, **more: str) -> dict[str, str]:
     """The environment of a user with this home directory, and no setting of TensorCache or pip."""
     unwanted = ("TENSORCACHE_", "PIP_", "UV_", "XDG_", "PYTHON", "VIRTUAL_ENV", "MAKE", "MFLAGS")
     env = {k: v for k, v in os.environ.items() if not k.startswith(unwanted)}
-    env |= {k: v for k, v in os.environ.items() if k in ("PIP_CERT", "PIP_DEFAULT_TIMEOUT")}
+    kept = ("PIP_CERT", "PIP_DEFAULT_TIMEOUT", "TENSORCACHE_TEST_RUN")
+    env |= {k: v for k, v in os.environ.items() if k in kept}
     home.mkdir(exist_ok=True)
     return {**env, "HOME": str(home), "TENSORCACHE_DIR": str(home / "cache"), **more}
 
