@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"internal/golden":   nil, // imported by tests only
 	"internal/testlog":  nil, // imported by tests only
 	"internal/testseed": nil, // imported by tests only
+	"internal/testwait": nil, // imported by tests only
 	// queries the system; packages that allocate memory use it
 	"internal/machine":   nil,
 	"internal/arrowmeta": nil, // validates bytes before anything reads them

@@ -12,11 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tensorcache/tensorcache/internal/machine"
 	"github.com/tensorcache/tensorcache/internal/testlog"
 	"github.com/tensorcache/tensorcache/internal/testseed"
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -104,16 +104,6 @@ func fincore(t *testing.T, g *generation) (sum int64, installed bool) {
 	return sum, true
 }
 
-// untilExact repeats what is exact unless the kernel drops pages meanwhile.
-func untilExact(t *testing.T, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it is never exact")
-		}
-	}
-}
-
 // agree reports whether two numbers of bytes differ by at most 1 % and two pages, because files end
 // within a page.
 func agree(a, b int64) bool { return max(a, b)-min(a, b) <= max(a, b)/100+8192 }
@@ -171,7 +161,7 @@ func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
 			t.Errorf("%+v with %d readers, %v, after unload", r, readers, err)
 		}
 		all := bytesIn(t, s, "x")
-		untilExact(t, func() bool {
+		testwait.Until(t, "all is in memory after a preload", func() bool {
 			var calls []int64
 			i, err := s.Preload(t.Context(), "x",
 				func(done, total int64) { calls = append(calls, done, total) })

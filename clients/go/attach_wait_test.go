@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/window"
 )
@@ -16,7 +17,7 @@ import (
 func suspendDaemon(t *testing.T, c *Cache) {
 	t.Helper()
 	signalProcess(t, c.control.Daemon.PID, syscall.SIGSTOP)
-	eventually(t, "the daemon stands still", func() bool {
+	testwait.Until(t, "the daemon stands still", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		var h wire.Health
@@ -26,7 +27,7 @@ func suspendDaemon(t *testing.T, c *Cache) {
 
 // waitForAttach waits until a feed's loop waits for a new stream.
 func waitForAttach(t *testing.T, f *Feed[float32]) {
-	eventually(t, "the loop waits for a stream", func() bool {
+	testwait.Until(t, "the loop waits for a stream", func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return f.cancelAttach != nil
@@ -61,7 +62,7 @@ func TestCloseEndsTheWaitOfAPassForItsStream(t *testing.T) {
 	}
 	closing.Wait()
 	signalProcess(t, c.control.Daemon.PID, syscall.SIGCONT)
-	eventually(t, "no feed is left", func() bool { return len(listFeeds(t, c)) == 0 })
+	testwait.Until(t, "no feed is left", func() bool { return len(listFeeds(t, c)) == 0 })
 }
 
 func TestAnEpochSetWhileAPassWaitsIsTheNext(t *testing.T) {

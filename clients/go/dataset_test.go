@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -224,7 +225,7 @@ func TestLoadAppendListAndRemove(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	eventually(t, "no job of the load is left", func() bool {
+	testwait.Until(t, "no job of the load is left", func() bool {
 		var jobs wire.Jobs
 		if err := c.control.Get(t.Context(), "/v1/jobs", &jobs); err != nil {
 			t.Fatal(err)
@@ -299,7 +300,7 @@ func TestConnectStartsADaemonIfNoneRunsAndItMay(t *testing.T) {
 	if again.control.Daemon.PID == pid {
 		t.Error("the same daemon after a stop")
 	}
-	eventually(t, "the daemon that was stopped is no zombie", func() bool {
+	testwait.Until(t, "the daemon that was stopped is no zombie", func() bool {
 		must(Connect(t.Context(), Options{Dir: c.Dir()}))(t).Close()
 		return syscall.Kill(pid, 0) != nil
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/window"
 )
 
@@ -35,7 +36,7 @@ func TestAFeedKeepsItsGenerationInTheCache(t *testing.T) {
 			if err := f.Close(); err != nil {
 				t.Error(err)
 			}
-			eventually(t, "the generation is no more", func() bool {
+			testwait.Until(t, "the generation is no more", func() bool {
 				again, err := NewFeed[float32](t.Context(), w, FeedOptions{BatchSize: 8})
 				if err == nil {
 					_ = again.Close()

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/window"
 )
 
@@ -47,7 +48,7 @@ func TestAThousandFeedsLeakNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		eventually(t, "all rings are gone",
+		testwait.Until(t, "all rings are gone",
 			func() bool { return processUseOf(t, both[1]).rings == 0 })
 		runtime.GC()
 		for _, pid := range both {
@@ -57,7 +58,7 @@ func TestAThousandFeedsLeakNothing(t *testing.T) {
 	}
 	before := run(warm)
 	after := run(rounds)
-	eventually(t, "the daemon has no descriptor more",
+	testwait.Until(t, "the daemon has no descriptor more",
 		func() bool { return processUseOf(t, both[1]).files <= before[1].files })
 	for i, was := range before {
 		if now := after[i]; now.rings > 0 || now.memory > was.memory+tolerance || i == 0 &&

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/window"
 )
 
@@ -374,7 +375,7 @@ func TestStatsHaveTheWaitingOfBothSides(t *testing.T) {
 		stats.WaitData > stats.Pass || stats.Path != "memcpy" || stats.SlotBytes <= 0 {
 		t.Errorf("%+v", stats)
 	}
-	eventually(t, "the daemon knows what the trainer said", func() bool {
+	testwait.Until(t, "the daemon knows what the trainer said", func() bool {
 		return must(f.Stats(t.Context()))(t).Verdict != ""
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tensorcache/tensorcache/internal/testlog"
+	"github.com/tensorcache/tensorcache/internal/testwait"
 )
 
 // daemonFile and exampleFile are the binaries of the daemon and of examples/nlinear_go, built from
@@ -126,22 +127,11 @@ func checkLeaks(t testing.TB, c *Cache) {
 	files, maps := countOpen()
 	t.Cleanup(func() {
 		c.Close()
-		eventually(t, "no descriptor and no map more than before", func() bool {
+		testwait.Until(t, "no descriptor and no map more than before", func() bool {
 			f, m := countOpen()
 			return f <= files && m <= maps
 		})
 	})
-}
-
-// eventually polls a condition that has no event to wait for.
-func eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	end := time.Now().Add(testTimeout)
-	for tick := time.NewTicker(time.Millisecond); !is(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("after %s: not %s", testTimeout, what)
-		}
-	}
 }
 
 // countOpen returns the number of this process's descriptors, and of its maps of cache files and

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -18,6 +17,7 @@ import (
 	tensorcache "github.com/tensorcache/tensorcache/clients/go"
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/machine"
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/window"
 )
@@ -147,16 +147,6 @@ func sharedBytes(t *testing.T, pid int, name string) (sum int64) {
 	return sum
 }
 
-// waitUntil waits for something that has no event.
-func waitUntil(t *testing.T, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(testTimeout); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it does not come")
-		}
-	}
-}
-
 // TestMemoryFiguresEqualTheKernels compares the daemon's memory figures with the kernel's,
 // within 1 %: those of its maps and, if one can be made, of its control group.
 func TestMemoryFiguresEqualTheKernels(t *testing.T) {
@@ -199,7 +189,7 @@ func TestMemoryFiguresEqualTheKernels(t *testing.T) {
 	if err = errors.Join(err, data.Close()); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, func() bool { _, x := ask(); return x.Readers == 0 })
+	testwait.Until(t, "the reader has ended", func() bool { _, x := ask(); return x.Readers == 0 })
 	var unloaded wire.Unloaded
 	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil,
 		&unloaded); err != nil || *unloaded.ResidentBytes != 0 {
@@ -213,7 +203,7 @@ func TestMemoryFiguresEqualTheKernels(t *testing.T) {
 	})
 	for _, part := range []int64{8 << 20, 40 << 20} {
 		// Figures may be a second old, and the kernel may drop pages at any time.
-		waitUntil(t, func() bool {
+		testwait.Until(t, "the figures of a part are equal", func() bool {
 			in, err := os.Open(filepath.Join(dir, "datasets/x/1/data.arrow"))
 			if err != nil {
 				t.Fatal(err)
@@ -234,7 +224,7 @@ func TestMemoryFiguresEqualTheKernels(t *testing.T) {
 	var m wire.Machine
 	var pinned wire.Pinned
 	// The kernel counts other pages of the group, too, and may drop those between two readings.
-	waitUntil(t, func() bool {
+	testwait.Until(t, "the figures of pinned pages are equal", func() bool {
 		if err := errors.Join(d.client.Delete(t.Context(), control.Dataset("x", "/pin"), &pinned),
 			d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil, &unloaded)); err != nil ||
 			*unloaded.ResidentBytes != 0 {
@@ -292,7 +282,7 @@ func TestMemoryFiguresEqualTheKernels(t *testing.T) {
 		t.Error("a feed has no ring")
 	}
 	agree("rings", m.Memory.Rings, sumMapped(t, d.Process.Pid, "memfd:tensorcache-ring", "Size"))
-	waitUntil(t, func() bool { // the first slots are reserved at once, the others later
+	testwait.Until(t, "all slots are reserved", func() bool { // the first slots are reserved at once, the others later
 		return sharedBytes(t, d.Process.Pid, "tensorcache-ring") >= m.Memory.Rings*99/100
 	})
 	agree("rings in memory", m.Memory.Rings, sharedBytes(t, d.Process.Pid, "tensorcache-ring"))

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -74,7 +75,7 @@ func TestClosingAFeedDoesNotWaitForATrainerThatReadsNothing(t *testing.T) {
 		!errors.As(err, new(*wire.Problem)) {
 		t.Fatal(err)
 	}
-	waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
+	testwait.Until(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 }
 
 func TestAClosedFeedCannotBeReplaced(t *testing.T) {
@@ -94,7 +95,7 @@ func TestAClosedFeedCannotBeReplaced(t *testing.T) {
 	// First the feed is about to end, then it has ended.
 	for _, typ := range []string{wire.FeedClosed, wire.FeedNotFound} {
 		if typ == wire.FeedNotFound {
-			waitUntil(t, "ended", func() bool { return len(env.server.Feeds()) == 0 })
+			testwait.Until(t, "ended", func() bool { return len(env.server.Feeds()) == 0 })
 		}
 		if p := env.refuse(t, request("d", with("instead", tr.Feed))); p.Type != typ &&
 			p.Type != wire.FeedNotFound {

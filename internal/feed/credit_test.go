@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -94,7 +95,7 @@ func TestInvalidFramesEndTheFeedWithAReason(t *testing.T) {
 				!strings.Contains(p.Detail, test.says) {
 				t.Errorf("got %s: %s\nwant protocol_error with %q", p.Type, p.Detail, test.says)
 			}
-			waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
+			testwait.Until(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 		})
 	}
 }
@@ -119,7 +120,7 @@ func TestDoneEndsAFeedWithoutAnError(t *testing.T) {
 	if err := tr.ended(); !errors.Is(err, io.EOF) {
 		t.Errorf("got %v, want the end", err)
 	}
-	waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
+	testwait.Until(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 }
 
 func TestASeekContinuesAtItsCursor(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -27,7 +28,7 @@ func TestFileDescriptorsFromAClientAreClosed(t *testing.T) {
 		}
 	}
 	env.attach(t, request("d")).close() // so that the store has opened its files
-	waitUntil(t, "gone", func() bool { return env.server.Connections() == 0 })
+	testwait.Until(t, "gone", func() bool { return env.server.Connections() == 0 })
 	before := measureResources(t).descriptors
 	for _, r := range []map[string]any{request("d"),
 		{"protocol": 1, "request": "open", "dataset": "d"}, {"protocol": 1, "request": "fetch"}} {
@@ -52,8 +53,8 @@ func TestFileDescriptorsFromAClientAreClosed(t *testing.T) {
 				}
 			}
 			c.conn.Close()
-			waitUntil(t, "gone", func() bool { return env.server.Connections() == 0 })
-			waitUntil(t, "dropped",
+			testwait.Until(t, "gone", func() bool { return env.server.Connections() == 0 })
+			testwait.Until(t, "dropped",
 				func() bool { return measureResources(t).descriptors <= before })
 		})
 	}

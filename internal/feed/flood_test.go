@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -35,7 +36,7 @@ func TestIncompleteRequestsUseLittleMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	waitUntil(t, "accepted", func() bool { return env.server.Connections() == many+1 })
+	testwait.Until(t, "accepted", func() bool { return env.server.Connections() == many+1 })
 	for range 200 {
 		busy.credit(t, busy.batch(t).Slot)
 	}
@@ -56,11 +57,11 @@ func TestAFeedWithoutCreditsFillsItsRingAndStops(t *testing.T) {
 	for range 1000 {
 		busy.credit(t, busy.batch(t).Slot)
 	}
-	waitUntil(t, "full", func() bool { return env.server.Feeds()[0].Batches >= 5 })
+	testwait.Until(t, "full", func() bool { return env.server.Feeds()[0].Batches >= 5 })
 	for range 1000 {
 		busy.credit(t, busy.batch(t).Slot)
 	}
-	waitUntil(t, "waiting for its trainer",
+	testwait.Until(t, "waiting for its trainer",
 		func() bool { return env.server.Feeds()[0].WaitTrainerShare >= 0.5 })
 	if f := env.server.Feeds()[0]; f.Batches != 5 {
 		t.Errorf("got %+v, want a feed of 5 batches", f)
@@ -85,7 +86,7 @@ func TestACreditForASlotThatWasNeverSentEndsTheFeed(t *testing.T) {
 				!strings.Contains(p.Detail, fmt.Sprintf("credit for slot %d, which", slot)) {
 				t.Errorf("got %s: %s", p.Type, p.Detail)
 			}
-			waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
+			testwait.Until(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 		})
 	}
 }
@@ -104,5 +105,5 @@ func TestFramesAfterDoneAreNotRead(t *testing.T) {
 	if err := tr.ended(); !errors.Is(err, io.EOF) && !errors.Is(err, unix.ECONNRESET) {
 		t.Errorf("got %v, want the end", err)
 	}
-	waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
+	testwait.Until(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/internal/feed/transport"
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -82,7 +83,7 @@ func FuzzConnection(f *testing.F) {
 				t.Fatalf("batches of %d bytes", len(payload))
 			}
 		}
-		waitUntil(t, "gone", func() bool { return env.server.Connections() == 0 })
+		testwait.Until(t, "gone", func() bool { return env.server.Connections() == 0 })
 	})
 }
 
@@ -111,7 +112,7 @@ func FuzzQueue(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tr := env.attach(t, asked)
 		defer tr.close()
-		waitUntil(t, "filled",
+		testwait.Until(t, "filled",
 			func() bool { return atomic.LoadUint64(&tr.words[wire.QueueSent]) == 8 })
 		for ; len(data) >= 11; data = data[11:] {
 			at, value := int(binary.LittleEndian.Uint16(data[1:]))%len(tr.words),
@@ -125,7 +126,7 @@ func FuzzQueue(f *testing.F) {
 			}
 		}
 		_ = tr.send(wire.FrameMeter, meterFrame(time.Second, 0))
-		waitUntil(t, "looked at the queue after it has heard this", func() bool {
+		testwait.Until(t, "looked at the queue after it has heard this", func() bool {
 			for _, one := range env.server.Feeds() {
 				if one.Feed == tr.Feed {
 					return one.PassS > 0

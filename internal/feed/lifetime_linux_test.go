@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -39,16 +40,16 @@ func TestAttachingAndDetachingLeaksNothing(t *testing.T) {
 	}
 	for i := range 20 { // the runtime keeps some resources after their first use
 		round(i)
-		waitUntil(t, "gone", gone)
+		testwait.Until(t, "gone", gone)
 	}
 	before, memory := measureResources(t), heap()
 	for i := range rounds {
 		round(i)
 	}
-	waitUntil(t, "gone", gone)
+	testwait.Until(t, "gone", gone)
 	var after resources
 	// The system may still write the published dataset to the disk.
-	waitUntil(t, fmt.Sprintf("given back: %+v before", before), func() bool {
+	testwait.Until(t, fmt.Sprintf("given back: %+v before", before), func() bool {
 		after = measureResources(t)
 		return after.goroutines <= before.goroutines && after.descriptors <= before.descriptors &&
 			after.maps == 0

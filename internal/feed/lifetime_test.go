@@ -13,6 +13,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/feed/workers"
 	"github.com/tensorcache/tensorcache/internal/portable"
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -26,7 +27,7 @@ func TestAKilledTrainersFeedEndsAlthoughItsChildHasTheSocket(t *testing.T) {
 			env.publishSeries(t, "d", 1000)
 			p := startTrainer(t, env.path, what)
 			defer p.child.Close()
-			waitUntil(t, "served", func() bool { return env.server.Connections() == 1 })
+			testwait.Until(t, "served", func() bool { return env.server.Connections() == 1 })
 			if what == "feed" {
 				if f := env.server.Feeds(); len(f) != 1 || f[0].PID != p.Process.Pid {
 					t.Fatalf("feeds %+v, want one of process %d", f, p.Process.Pid)
@@ -34,7 +35,7 @@ func TestAKilledTrainersFeedEndsAlthoughItsChildHasTheSocket(t *testing.T) {
 			}
 			p.kill(t)
 			// Only the watch of the process can end the feed: the child still has the socket.
-			waitUntil(t, "freed", func() bool { return env.server.Connections() == 0 })
+			testwait.Until(t, "freed", func() bool { return env.server.Connections() == 0 })
 			env.checkEmpty(t)
 		})
 	}
@@ -59,7 +60,7 @@ func TestATrainerThatReadsNothingDoesNotDelayOthers(t *testing.T) {
 	}
 	busy.close()
 	lazy.conn.CloseWrite() // ends its feed, but still reads nothing
-	waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
+	testwait.Until(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 }
 
 func TestIncompleteRequestsDoNotDelayClose(t *testing.T) {
@@ -71,7 +72,7 @@ func TestIncompleteRequestsDoNotDelayClose(t *testing.T) {
 	if _, err := half.conn.Write(append(uint32Bytes(100, wire.FrameRequest), "{"...)); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, "accepted", func() bool { return env.server.Connections() == 2 })
+	testwait.Until(t, "accepted", func() bool { return env.server.Connections() == 2 })
 	env.stop()
 	for _, c := range []client{silent, half} {
 		if _, _, _, err := c.receive(); !errors.Is(err, io.EOF) &&
@@ -101,7 +102,7 @@ func TestCloseUnderLoadEndsEveryFeed(t *testing.T) {
 			}
 		})
 	}
-	waitUntil(t, "under load", func() bool {
+	testwait.Until(t, "under load", func() bool {
 		for _, f := range env.server.Feeds() {
 			if f.Batches < 50 {
 				return false
@@ -153,7 +154,7 @@ func TestAFeedContinuesWhenItsDatasetIsRemovedOrReplaced(t *testing.T) {
 				tr.credit(t, d.Slot)
 			}
 			tr.close()
-			waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
+			testwait.Until(t, "freed", func() bool { return len(env.server.Feeds()) == 0 })
 		})
 	}
 }

@@ -45,17 +45,6 @@ type tb interface {
 // waitTimeout is how long a test waits for an event.
 const waitTimeout = time.Minute
 
-// waitUntil polls a condition that has no event.
-func waitUntil(t tb, what string, is func() bool) {
-	t.Helper()
-	end := time.Now().Add(waitTimeout)
-	for tick := time.NewTicker(time.Millisecond); !is(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatalf("after %s: not %s", waitTimeout, what)
-		}
-	}
-}
-
 func must[T any](v T, err error) func(t tb) T {
 	return func(t tb) T {
 		t.Helper()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/feed/transport"
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -79,12 +80,12 @@ func TestUnreadSeeksDoNotFillTheQueue(t *testing.T) {
 	defer tr.close()
 	sent, capacity := func() uint64 { return atomic.LoadUint64(&tr.words[wire.QueueSent]) },
 		uint64(tr.Queue.Descriptors)
-	waitUntil(t, "told", func() bool { return sent() == 2 })
+	testwait.Until(t, "told", func() bool { return sent() == 2 })
 	for i := range uint64(60) {
 		before := sent()
 		tr.seek(t, 2*i, 0)
 		if before+4 <= capacity { // else the queue stays as it is
-			waitUntil(t, "answered", func() bool { return sent() == before+2 })
+			testwait.Until(t, "answered", func() bool { return sent() == before+2 })
 		}
 	}
 	if n := sent(); n > capacity {
@@ -128,7 +129,7 @@ func TestInvalidQueueWordsEndOnlyTheirFeed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr := env.attach(t, request("d", withQueue(t), with("slots", 8)))
 			defer tr.close()
-			waitUntil(t, "filled",
+			testwait.Until(t, "filled",
 				func() bool { return atomic.LoadUint64(&tr.words[wire.QueueSent]) == 8 })
 			test.forge(tr)
 			_ = tr.send(wire.FrameCredit, nil)
@@ -140,7 +141,7 @@ func TestInvalidQueueWordsEndOnlyTheirFeed(t *testing.T) {
 			other.credit(t, other.batch(t).Slot)
 		})
 	}
-	waitUntil(t, "one feed left", func() bool { return len(env.server.Feeds()) == 1 })
+	testwait.Until(t, "one feed left", func() bool { return len(env.server.Feeds()) == 1 })
 }
 
 // TestAWaitFrameWakesTheDaemon gives credits without a CREDIT frame, and then waits.
@@ -153,7 +154,7 @@ func TestAWaitFrameWakesTheDaemon(t *testing.T) {
 		for _, d := range tr.take(t, 4) {
 			tr.giveCredits(d.Slot)
 		}
-		waitUntil(t, "asleep or done", func() bool {
+		testwait.Until(t, "asleep or done", func() bool {
 			return atomic.LoadUint64(&tr.words[wire.QueueAsleep]) == 1 ||
 				atomic.LoadUint64(&tr.words[wire.QueueSent]) > tr.seen
 		})

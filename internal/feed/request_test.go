@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -255,7 +256,7 @@ func TestOpenSendsTheFilesAndKeepsTheGeneration(t *testing.T) {
 		t.Errorf("%d readers, want 1", readers())
 	}
 	c.conn.Close()
-	waitUntil(t, "released", func() bool { return readers() == 0 })
+	testwait.Until(t, "released", func() bool { return readers() == 0 })
 }
 
 func TestAFrameOnALeaseEndsIt(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/internal/portable"
+	"github.com/tensorcache/tensorcache/internal/testwait"
 )
 
 func TestTheRingIsSealedAndHasNoName(t *testing.T) {
@@ -23,7 +24,7 @@ func TestTheRingIsSealedAndHasNoName(t *testing.T) {
 	}
 	tr.batch(t)
 	var st unix.Stat_t
-	waitUntil(t, "reserved", func() bool {
+	testwait.Until(t, "reserved", func() bool {
 		return unix.Fstat(tr.fd, &st) != nil ||
 			st.Blocks*512 >= st.Size
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/peer"
 	"github.com/tensorcache/tensorcache/internal/portable"
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -36,7 +37,7 @@ func TestARingThatDoesNotFitHasFewerSlotsAndThenIsRefused(t *testing.T) {
 		t.Errorf("got %+v, want the problem memory with both sizes", p)
 	}
 	one.close()
-	waitUntil(t, "freed", func() bool { return len(env.server.Feeds()) == 1 })
+	testwait.Until(t, "freed", func() bool { return len(env.server.Feeds()) == 1 })
 	three := env.attach(t, request("d", with("slots", 8)))
 	three.batch(t)
 	three.close()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/feed/workers"
+	"github.com/tensorcache/tensorcache/internal/testwait"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -70,6 +71,6 @@ func TestOnlyAStarvedFeedWaitsForATurnAndReleasesIt(t *testing.T) {
 	}
 	release()
 	silent.close()
-	waitUntil(t, "gone", func() bool { return len(env.server.Feeds()) == 0 })
+	testwait.Until(t, "gone", func() bool { return len(env.server.Feeds()) == 0 })
 	takeTurns(pool)() // if a turn is not free, this blocks until the test times out
 }

@@ -9,9 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/testwait"
 )
 
 // inMemory compares InMemory with the results of mincore before and after it, and returns it. The
@@ -61,16 +62,6 @@ func smaps(t *testing.T, m *Map, name string) (sum int64) {
 	return sum
 }
 
-// untilExact repeats what is exact unless the kernel drops pages meanwhile.
-func untilExact(t *testing.T, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it is never exact")
-		}
-	}
-}
-
 func TestInMemoryEqualsTheCountOfTheKernel(t *testing.T) {
 	const pages = 1000
 	m := cold(t, pages)
@@ -79,12 +70,12 @@ func TestInMemoryEqualsTheCountOfTheKernel(t *testing.T) {
 		t.Skip("the file system keeps its files in memory")
 	}
 	end := m.DisableReadAhead() // do not read ahead
-	untilExact(t, func() bool {
+	testwait.Until(t, "51 pages are in memory", func() bool {
 		err := errors.Join(m.Evict(), m.Read(100*pageSize+1, 50*pageSize))
 		return err == nil && inMemory(t, m) == cold+51*pageSize
 	})
 	end()
-	untilExact(t, func() bool { return m.Read(0, m.Len()) == nil && inMemory(t, m) == m.Len() })
+	testwait.Until(t, "all pages are in memory", func() bool { return m.Read(0, m.Len()) == nil && inMemory(t, m) == m.Len() })
 	before := inMemory(t, m)
 	if fincore, err := exec.Command("fincore", "-b", "-n", "-o", "RES",
 		m.path).Output(); err == nil {
@@ -111,7 +102,7 @@ func TestPagesOfAnotherMapAreNotEvicted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	untilExact(t, func() bool {
+	testwait.Until(t, "the pages of the other map stay", func() bool {
 		err := errors.Join(m.Read(0, m.Len()), other.Read(0, 10*pageSize))
 		sum := byte(0)
 		for i := range int64(10) {
