@@ -183,8 +183,12 @@ func (b *Budget) evict(what string, need int64, keep *generation) error {
 		if c.inUse || c.bytes == 0 {
 			continue
 		}
-		stay, err := c.evict() // the system may have dropped others since they were counted
-		evicted := c.bytes - stay
+		err := c.evict()
+		stay, unknown := c.inMemory(0)
+		if unknown != nil {
+			stay = c.bytes
+		}
+		evicted := c.bytes - stay // with what the system dropped after the count above
 		resident -= evicted
 		b.log.Info("evicted pages of a dataset that nobody reads", "dataset", c.dataset,
 			"generation", c.number, "bytes", evicted, "error", err)

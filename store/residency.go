@@ -93,16 +93,15 @@ func (g *generation) eachFile(do func(*os.File, *mmapfile.Map) error) (err error
 	return err
 }
 
-// evict asks the system to evict the generation's pages, and returns how many bytes stay in memory.
-func (g *generation) evict() (stay int64, err error) {
-	defer func() { stay, _ = g.inMemory(0) }()
+// evict asks the system to evict the generation's pages. Some may stay.
+func (g *generation) evict() error {
 	// The system does not evict pages that are not on the disk yet.
 	if !g.isSynced() && g.isOfThisBoot() {
 		if err := g.sync(); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return 0, err
+			return err
 		}
 	}
-	return 0, g.eachFile(func(f *os.File, m *mmapfile.Map) error {
+	return g.eachFile(func(f *os.File, m *mmapfile.Map) error {
 		if m != nil {
 			return m.Evict()
 		}
@@ -126,8 +125,7 @@ func (s *Store) Unload(name string) (r Residency, readers int, err error) {
 		return r, 0, err
 	}
 	for _, g := range all {
-		_, failed := g.evict()
-		err = errors.Join(err, failed)
+		err = errors.Join(err, g.evict())
 	}
 	return newest.residency(0), readers, err
 }
