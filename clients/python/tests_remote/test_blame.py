@@ -101,7 +101,7 @@ def test_a_link_that_stops_is_asked_once(
 
 
 class FakeClock(selectors.SelectSelector):
-    """The selector of an event loop whose clock advances where a real loop would sleep."""
+    """The selector of an event loop; its clock advances where a real one would sleep."""
 
     now = 0.0
 
@@ -110,14 +110,24 @@ class FakeClock(selectors.SelectSelector):
         return super().select(0)
 
 
+class FakeLoop(asyncio.SelectorEventLoop):
+    """An event loop with the clock of its selector."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        super().__init__(self.clock)
+
+    def time(self) -> float:
+        return self.clock.now
+
+
 class SlowLink:
     """A file system, its session and its response: two bytes come, each of them after a pause."""
 
-    kwargs: dict[str, Any] = {}  # noqa: RUF012 - an attribute of fsspec's file systems
-    status = 206
-    headers = {"Content-Range": "bytes 0-1/2", "ETag": '"x"'}  # noqa: RUF012
-
     def __init__(self, pause: float) -> None:
+        self.kwargs: dict[str, Any] = {}
+        self.status = 206
+        self.headers = {"Content-Range": "bytes 0-1/2", "ETag": '"x"'}
         self.pause = pause
         self.left = [b"b", b"a"]
         self.content = self
@@ -147,9 +157,7 @@ class SlowLink:
 
 def test_a_slow_link_is_no_silence() -> None:
     """The time between bytes is limited, and not that of a request."""
-    clock = FakeClock()
-    loop = asyncio.SelectorEventLoop(clock)
-    loop.time = lambda: clock.now  # type: ignore[method-assign]
+    loop = FakeLoop()
     expected = Answer(2, ranges=True, etag='"x"', modified=None)
 
     def after(pause: float) -> bytes:
@@ -157,7 +165,7 @@ def test_a_slow_link_is_no_silence() -> None:
 
     with contextlib.closing(loop):
         assert after(requests.STALL_SECONDS - 1) == b"ab"
-        assert clock.now == 3 * (requests.STALL_SECONDS - 1)
+        assert loop.clock.now == 3 * (requests.STALL_SECONDS - 1)
         with pytest.raises(StalledError):
             after(requests.STALL_SECONDS + 1)
     file: Any = types.SimpleNamespace(answer=expected, url="http://x/")
