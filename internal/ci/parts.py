@@ -211,9 +211,10 @@ def rerun(target: str, first: Outcome) -> Outcome:
 def started(pid: int) -> str:
     """When a process was started, in ticks since the boot; empty if it does not run."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        state, *fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return ""
+    return "" if state == "Z" else fields[18]  # Z: its parent has not waited for it
 
 
 def end_leftovers(ended: str = "") -> None:

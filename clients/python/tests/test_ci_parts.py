@@ -276,15 +276,22 @@ def test_a_race_a_panic_a_leak_or_many_failures_do_not_run_again(
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the variables of a process")
 def test_what_a_killed_run_left_is_ended(project: Path) -> None:
     """The next run kills a daemon of a run that was killed, and none of a run that goes on."""
-    mine = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-    runs = {"killed": f"{os.getpid()}-{mine - 1}", "goes on": f"{os.getpid()}-{mine}"}
+
+    def run_of(pid: int) -> str:
+        start = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        return f"{pid}-{start}"
+
+    killed = subprocess.Popen(["sleep", "600"])
+    runs = {"killed": run_of(killed.pid), "goes on": run_of(os.getpid())}
+    killed.kill()
+    os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)  # it keeps its entry in /proc
     left = {
         name: subprocess.Popen(
             ["sleep", "600"],
-            env={**os.environ, "TENSORCACHE_TEST_RUN": owner},
+            env={**os.environ, "TENSORCACHE_TEST_RUN": of},
             start_new_session=True,
         )
-        for name, owner in runs.items()
+        for name, of in runs.items()
     }
     try:
         assert run(project, "starts-daemon")[0] == 0
@@ -293,7 +300,7 @@ def test_what_a_killed_run_left_is_ended(project: Path) -> None:
         daemon = Path("/proc", (project / "pid").read_text().strip())
         wait_until(lambda: not daemon.exists(), "the daemon of the run goes on")
     finally:
-        for process in left.values():
+        for process in (killed, *left.values()):
             process.kill()
             process.wait()
 
