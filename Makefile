@@ -155,7 +155,7 @@ PYTEST = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/bin/tensorcache-race $(CURDIR
 
 .PHONY: test-python
 test-python: build-race $(VENV)/client $(VENV)/test-tools ## client tests against a real daemon
-	$(PYTEST) $(or $(TESTS),tests)
+	$(PYTEST) $(BY_FILE) $(or $(TESTS),tests)
 
 .PHONY: test-portable
 test-portable: build-race $(VENV)/client $(VENV)/test-tools ## the same over the paths that macOS takes
@@ -163,7 +163,7 @@ test-portable: build-race $(VENV)/client $(VENV)/test-tools ## the same over the
 
 .PHONY: test-adapters
 test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools ## the adapters, with torch and Lightning themselves
-	$(PYTEST) $(or $(TESTS),tests_adapters --ignore tests_adapters/test_jax.py)
+	$(PYTEST) $(BY_FILE) $(or $(TESTS),tests_adapters --ignore tests_adapters/test_jax.py)
 
 .PHONY: test-jax
 test-jax: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools ## the adapter for JAX, in a process of its own, because JAX does not support fork
@@ -179,16 +179,19 @@ test-frameworks: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-t
 .PHONY: test-wheels
 test-wheels: $(VENV)/test-tools $(VENV)/release-tools $(VENV)/wheelhouse ## make release, and what it makes as users install it
 	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest $(PYTEST_FLAGS) $(or $(TESTS),tests_wheels)
+# Files run in parallel, because each starts a daemon of its own; the tests of one file run one after the other.
+PARALLEL ?= 2
+BY_FILE = -n $(PARALLEL) --dist loadfile
 
 .PHONY: test-remote
 test-remote: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/remote-tools ## loads of remote files, from moto's S3 server and a web server
-	$(PYTEST) $(or $(TESTS),tests_remote)
+	$(PYTEST) $(BY_FILE) $(or $(TESTS),tests_remote)
 
 # CHROMIUM names another one than the first of chromium and chromium-browser that is found; FIREFOX,
 # another one than firefox-esr or firefox.
 .PHONY: test-browser
 test-browser: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools ## the dashboard in a real Chromium and Firefox
-	$(PYTEST) $(or $(TESTS),tests_browser)
+	$(PYTEST) $(BY_FILE) $(or $(TESTS),tests_browser)
 
 .PHONY: pictures
 pictures: $(VENV)/client $(VENV)/browser-tools ## take the pictures of the dashboard in docs/img again
