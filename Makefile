@@ -158,8 +158,8 @@ test-python: build-race $(VENV)/client $(VENV)/test-tools ## client tests agains
 	$(PYTEST) $(BY_FILE) $(or $(TESTS),tests)
 
 .PHONY: test-portable
-test-portable: build-race $(VENV)/client $(VENV)/test-tools ## the same over the paths that macOS takes
-	export TENSORCACHE_PORTABLE=1; $(PYTEST) $(or $(TESTS),tests --ignore tests/test_ci_parts.py --ignore tests/test_fixed_draws.py)
+test-portable: build-race $(VENV)/client $(VENV)/test-tools ## those with the mark "portable", over the paths that macOS takes
+	export TENSORCACHE_PORTABLE=1 TENSORCACHE_CASES=400; $(PYTEST) $(BY_FILE) $(or $(TESTS),tests -m portable)
 
 .PHONY: test-adapters
 test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools ## the adapters, with torch and Lightning themselves
@@ -266,6 +266,7 @@ test-peers: ## windows of GluonTS, sktime, Keras and Darts beside ours, value by
 test-peers-here: $(VENV)/client $(VENV)/test-tools $(VENV)/peers-tools
 	$(PYTEST_INSTALLED) $(or $(TESTS),tests_peers)
 
+	export TENSORCACHE_PORTABLE=1; $(PYTEST) tests --ignore tests/test_ci_parts.py --ignore tests/test_fixed_draws.py
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf bin dist .venv .venv-* $(CLIENT)/dist

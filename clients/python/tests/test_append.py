@@ -11,6 +11,8 @@ import pytest
 
 import tensorcache
 
+pytestmark = pytest.mark.portable
+
 
 def write(path: Path, frame: pd.DataFrame) -> Path:
     frame.to_csv(path, index=False)

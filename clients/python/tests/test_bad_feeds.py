@@ -9,6 +9,8 @@ import pytest
 
 import tensorcache
 
+pytestmark = pytest.mark.portable
+
 
 @pytest.fixture(scope="module")
 def data(cache: tensorcache.Cache) -> tensorcache.Dataset:

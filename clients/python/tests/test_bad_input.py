@@ -15,6 +15,8 @@ import tensorcache
 from daemon import ETTH1
 from test_load import write
 
+pytestmark = pytest.mark.portable
+
 Load = Callable[..., tensorcache.Dataset]
 
 

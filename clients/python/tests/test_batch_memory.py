@@ -11,6 +11,8 @@ import pytest
 
 import tensorcache
 
+pytestmark = pytest.mark.portable
+
 C, P, B = 24, 6, 32
 
 

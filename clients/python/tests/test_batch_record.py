@@ -10,6 +10,8 @@ import pytest
 
 import tensorcache
 
+pytestmark = pytest.mark.portable
+
 
 @pytest.mark.parametrize("delivery", ["slot", "view", "local", "starts"])
 def test_unpacking_and_indexing_a_batch_name_its_parts(

@@ -14,6 +14,8 @@ from conformance_cases import CASES
 from daemon import REPOSITORY
 from make_conformance import hashed
 
+pytestmark = pytest.mark.portable
+
 CONFORMANCE = REPOSITORY / "testdata" / "conformance"
 NAMES = sorted(path.stem for path in CONFORMANCE.glob("*.json"))
 PLACES = ("item", "start", "times", "mask", "reset")

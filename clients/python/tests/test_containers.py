@@ -19,6 +19,8 @@ import tensorcache
 from daemon import ETTH1, directories, wait_until
 from tensorcache._daemon.binary import find_binary
 
+pytestmark = pytest.mark.portable
+
 ALLOWED, OTHER = 12345, 12346
 NAMESPACE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 

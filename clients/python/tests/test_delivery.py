@@ -14,6 +14,8 @@ from choosing import hold_choice
 from tensorcache._feed import auto_delivery
 from tensorcache._feed.numpy_delivery import gather
 
+pytestmark = pytest.mark.portable
+
 C, P, B = 24, 6, 32
 PARTS = (
     "context", "target", "known", "static", "item", "start", "row", "time", "mask",

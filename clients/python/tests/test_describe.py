@@ -7,6 +7,8 @@ import pytest
 
 import tensorcache
 
+pytestmark = pytest.mark.portable
+
 
 def test_statistics_are_those_of_the_stored_values(cache: tensorcache.Cache) -> None:
     rng = np.random.default_rng(8)

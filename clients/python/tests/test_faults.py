@@ -18,6 +18,8 @@ import pytest
 import tensorcache
 from daemon import ETTH1, children, paused_loads, processes, wait_until
 
+pytestmark = pytest.mark.portable
+
 B = 32
 
 READS_PROCESSES = pytest.mark.skipif(

@@ -13,6 +13,8 @@ from choosing import exchange
 from daemon import wait_until
 from tensorcache._feed.feed import Feed
 
+pytestmark = pytest.mark.portable
+
 
 @pytest.fixture
 def windows(cache: tensorcache.Cache) -> tensorcache.Windows:

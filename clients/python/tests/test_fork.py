@@ -16,7 +16,10 @@ import pytest
 import tensorcache
 from choosing import exchange
 
-pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded, use of fork")
+pytestmark = [
+    pytest.mark.portable,
+    pytest.mark.filterwarnings("ignore:This process .* is multi-threaded, use of fork"),
+]
 
 C, P, B = 24, 6, 32
 

@@ -17,6 +17,8 @@ from naive import Naive
 from naive_orders import Order
 from test_bad_feeds import refused
 
+pytestmark = pytest.mark.portable
+
 BOTH = ["cross_section", "cross_section_sequential"]
 
 

@@ -20,6 +20,8 @@ import tensorcache
 from tensorcache._adapters import block_pool
 from tensorcache._feed import ring
 
+pytestmark = pytest.mark.portable
+
 Array = np.ndarray[Any, Any]
 
 

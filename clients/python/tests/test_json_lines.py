@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 import tensorcache
 from cases import examples
 
+pytestmark = pytest.mark.portable
+
 COLUMNS = {
     "i": st.integers(-(2**63), 2**63 - 1),
     "f": st.floats(allow_nan=False, allow_infinity=False),

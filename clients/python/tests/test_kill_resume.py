@@ -16,6 +16,8 @@ import pytest
 import tensorcache
 from daemon import wait_until
 
+pytestmark = pytest.mark.portable
+
 SPEC = {"context_length": 24, "prediction_length": 6, "stride": 24}
 LANES = {"context_length": 24, "stride": 24}
 BEFORE, AFTER = (4, 3), (6, 2)

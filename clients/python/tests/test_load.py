@@ -16,6 +16,8 @@ import tensorcache
 from daemon import ETTH1, paused_loads
 from frames import read_etth1
 
+pytestmark = pytest.mark.portable
+
 
 def test_columns_are_the_files(etth1: tensorcache.Dataset) -> None:
     frame = read_etth1()

@@ -13,6 +13,8 @@ import pytest
 
 import tensorcache
 
+pytestmark = pytest.mark.portable
+
 FRAME = pd.DataFrame({"t": [1, 2, 3], "a": [1.0, 2.0, 4.0], "b": [3.0, 2.0, 1.0]})
 
 

@@ -184,6 +184,7 @@ TRAINER = """if True:
 """
 
 
+@pytest.mark.portable
 def test_two_trainers_hold_the_data_once(cache: tensorcache.Cache, home: Path) -> None:
     rows = 4_000_000
     columns = {f"c{i}": np.full(rows, i, np.float32) for i in range(4)}

@@ -9,6 +9,8 @@ import pytest
 import tensorcache
 from daemon import wait_until
 
+pytestmark = pytest.mark.portable
+
 C, P, B = 24, 6, 32
 
 

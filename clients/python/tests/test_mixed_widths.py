@@ -12,6 +12,8 @@ from pyarrow import feather
 
 import tensorcache
 
+pytestmark = pytest.mark.portable
+
 PAIRS = [
     ("float32", "float64"),
     ("float16", "float32"),

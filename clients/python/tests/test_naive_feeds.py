@@ -16,6 +16,8 @@ from draws import Table, specs, tables
 from naive import Naive
 from naive_orders import Order, Run
 
+pytestmark = pytest.mark.portable
+
 ORDERS = [
     "sequential",
     "shuffle",

@@ -15,6 +15,8 @@ from hypothesis.extra import numpy as hnp
 import tensorcache
 from cases import examples
 
+pytestmark = pytest.mark.portable
+
 KINDS = ["b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "f2", "f4", "f8"]
 
 

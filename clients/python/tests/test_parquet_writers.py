@@ -21,6 +21,8 @@ import pytest
 import tensorcache
 import test_types
 
+pytestmark = pytest.mark.portable
+
 CODECS = ["none", "snappy", "gzip", "zstd", "brotli", "lz4"]
 ROWS = 500
 

@@ -13,6 +13,8 @@ import pytest
 import tensorcache
 from tensorcache._daemon import progress
 
+pytestmark = pytest.mark.portable
+
 
 class Terminal(io.StringIO):
     """Standard error that says that it is a terminal."""

@@ -18,6 +18,8 @@ from cases import cases, note_seed
 from frames import read_csv
 from oracle import Oracle, Spec, deal
 
+pytestmark = pytest.mark.portable
+
 COLUMNS = ["a", "b"]
 NUMBERS = itertools.count()
 

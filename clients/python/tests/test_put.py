@@ -18,6 +18,8 @@ import pytest
 import tensorcache
 from tensorcache._load import arrow
 
+pytestmark = pytest.mark.portable
+
 LAYOUTS = ["columns", "packed"]
 ROWS = 1000
 

@@ -16,6 +16,8 @@ from tensorcache._errors import ProtocolError
 from tensorcache._feed import stream
 from tensorcache._feed.queue import ASLEEP, GIVEN, Queue
 
+pytestmark = pytest.mark.portable
+
 here = (
     sys.platform == "linux"
     and platform.machine() == "x86_64"

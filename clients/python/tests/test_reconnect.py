@@ -17,6 +17,8 @@ from daemon import ETTH1
 from tensorcache._daemon import connect, server
 from tensorcache._daemon.binary import find_binary
 
+pytestmark = pytest.mark.portable
+
 SPEC: dict[str, Any] = {
     "context_length": 24,
     "prediction_length": 6,

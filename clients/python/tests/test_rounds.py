@@ -15,6 +15,8 @@ import pytest
 import tensorcache
 from daemon import wait_until
 
+pytestmark = pytest.mark.portable
+
 ROWS, B = 1000, 32
 ROUNDS, WARM = 1000, 100
 ROOM = 16 << 20

@@ -10,6 +10,8 @@ import tensorcache
 from daemon import ETTH1
 from frames import read_etth1
 
+pytestmark = pytest.mark.portable
+
 FIT = 8640
 COLUMNS = ["HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"]
 

@@ -11,9 +11,10 @@ import pytest
 
 import tensorcache
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="where the daemon asks for pages ahead"
-)
+pytestmark = [
+    pytest.mark.portable,
+    pytest.mark.skipif(sys.platform != "linux", reason="where the daemon asks for pages ahead"),
+]
 
 
 def advised(path: Path) -> list[bool]:

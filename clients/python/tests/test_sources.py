@@ -19,6 +19,8 @@ from pyarrow import dataset, feather, ipc
 import tensorcache
 from cases import examples
 
+pytestmark = pytest.mark.portable
+
 
 @given(
     rows=st.lists(

@@ -17,6 +17,8 @@ from sklearn import preprocessing
 import tensorcache
 from cases import cases, note_seed
 
+pytestmark = pytest.mark.portable
+
 SCALERS = {
     "standard": preprocessing.StandardScaler,
     "minmax": preprocessing.MinMaxScaler,

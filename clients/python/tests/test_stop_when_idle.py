@@ -17,6 +17,8 @@ import tensorcache
 from daemon import ETTH1
 from tensorcache._daemon.binary import find_binary
 
+pytestmark = pytest.mark.portable
+
 SPEC: dict[str, Any] = {
     "context_length": 24,
     "prediction_length": 6,

@@ -19,6 +19,8 @@ from tensorcache._feed import feed as feed_module
 from tensorcache._feed.auto_slots import Tuner
 from tensorcache._feed.feed import Feed
 
+pytestmark = pytest.mark.portable
+
 
 def settle(
     share: Callable[[int], float], idle: float, slots: int = 8, most: int = 10**9, looks: int = 30

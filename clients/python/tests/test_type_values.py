@@ -14,6 +14,8 @@ from pyarrow import ipc
 
 import tensorcache
 
+pytestmark = pytest.mark.portable
+
 
 def test_text_in_csv_becomes_codes(cache: tensorcache.Cache, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"

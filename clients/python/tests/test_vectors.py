@@ -14,6 +14,8 @@ from daemon import REPOSITORY
 from naive_hash import share_of
 from naive_orders import Order, key_of, permute
 
+pytestmark = pytest.mark.portable
+
 VECTORS = REPOSITORY / "testdata" / "vectors"
 SERVED = 20_000
 """Vectors of more windows are asked of the formula alone."""

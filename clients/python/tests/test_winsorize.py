@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import tensorcache
 from cases import cases, note_seed
 
+pytestmark = pytest.mark.portable
+
 Array = npt.NDArray[Any]
 
 cells = st.one_of(st.floats(-1e6, 1e6), st.integers(-5, 5).map(float), st.just(np.nan))
