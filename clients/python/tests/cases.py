@@ -1,6 +1,6 @@
 """The number and the seed of the random cases of the tests: two runs draw the same values.
 
-``TENSORCACHE_CASES`` is the number over all tests with ``@cases`` together, 2,000 by default
+``TENSORCACHE_CASES`` is the number over all tests with ``@cases`` together, 1,000 by default
 (`make soak` sets 100,000); ``@examples`` scales with it. ``TENSORCACHE_SEED`` is the seed, 1 by
 default. A failure prints a blob for ``@reproduce_failure``.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, note, seed, settings
 
-USUAL = 2000
+USUAL = 1000
 
 
 def whole_number(name: str, default: int) -> int:
