@@ -102,7 +102,7 @@ demo: $(VENV)/client ## train a forecasting model on real data that the daemon s
 # All of these run, even if one fails. EXTRA_PARTS are further targets.
 .PHONY: test
 test: ## run all tests and linters
-	+$(PYTHON) internal/ci/parts.py lint-go lint-python lint-workflows test-go test-memory test-python test-portable $(EXTRA_PARTS)
+	+$(PYTHON) internal/ci/parts.py lint-go lint-python lint-workflows test-go test-sequential test-memory test-python test-portable $(EXTRA_PARTS)
 
 
 # For each: one wheel, one binary. clients/python/hatch_build.py has their tags.
@@ -132,12 +132,14 @@ lint: lint-go lint-python lint-workflows ## run the linters
 lint-workflows: $(ACTIONLINT) ## actionlint
 	$(ACTIONLINT)
 
+# -trimpath leaves the folder's name out, so that another clone, or a wheel for macOS, takes what the cache has.
 .PHONY: lint-go
+lint-go: export GOFLAGS := $(GOFLAGS) -trimpath
 lint-go: $(STATICCHECK) ## gofmt, vet (Linux and macOS), staticcheck
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not gofmt-ed:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	go vet ./...
 	go vet -tags faults ./...
-	GOOS=darwin CGO_ENABLED=0 go vet -trimpath ./... # as wheels are built, so that both use what one has compiled
+	GOOS=darwin CGO_ENABLED=0 go vet ./...
 	$(STATICCHECK) ./...
 	cd internal/release && go vet ./... && ../../$(STATICCHECK) ./...
 
@@ -148,11 +150,22 @@ lint-python: $(VENV)/test-tools ## ruff, mypy strict
 
 # TESTS selects the tests of a target, as go test and pytest take them: make test-go TESTS='-run Limits ./api',
 # make test-python TESTS=tests/test_put.py. The go command caches results without regard to TENSORCACHE_SEED.
-GO_TEST = go test $(if $(TENSORCACHE_SEED),-count=1) $(GO_TEST_FLAGS)
+# go test would vet too; lint-go does.
+GO_TEST = go test -vet=off $(if $(TENSORCACHE_SEED),-count=1) $(GO_TEST_FLAGS)
 
+# They take the longest, so go test starts them first; three packages at a time, because many tests wait.
+LONGEST = ./internal/ingest/load ./cmd/tensorcache ./api ./clients/go
+# These start no goroutines, which arithmetic_test.go checks: the race detector finds nothing in them.
+SEQUENTIAL = ./sampler ./window
+
+# -timeout ends a test that hangs, and not one on a slow machine.
 .PHONY: test-go
 test-go: ## Go tests, with the race detector and planted faults
-	$(GO_TEST) -timeout 30m -race -tags faults $(or $(TESTS),./...) # the time bounds what hangs, and not a slow machine
+	$(GO_TEST) -timeout 30m -p 3 -race -tags faults $(or $(TESTS),$(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(SEQUENTIAL))"))
+
+.PHONY: test-sequential
+test-sequential: ## Go tests of packages without goroutines, without the race detector
+	$(GO_TEST) $(or $(TESTS),$(SEQUENTIAL))
 
 .PHONY: test-memory
 test-memory: ## Go tests of the memory of loads, which the race detector would change
@@ -160,6 +173,9 @@ test-memory: ## Go tests of the memory of loads, which the race detector would c
 
 # The tests run what pip installed; the daemon is the one with the race detector, but where memory is measured.
 PYTEST_FLAGS = -q --durations=15 --durations-min=1 --continue-on-collection-errors
+# Files run in parallel, because each starts a daemon of its own; the tests of one file run one after the other.
+PARALLEL ?= 2
+BY_FILE = -n $(PARALLEL) --dist loadfile
 PYTEST = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/bin/tensorcache-race $(CURDIR)/$(PY) -m pytest $(PYTEST_FLAGS)
 
 .PHONY: test-python
@@ -188,9 +204,6 @@ test-frameworks: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-t
 .PHONY: test-wheels
 test-wheels: $(VENV)/test-tools $(VENV)/release-tools $(VENV)/wheelhouse ## make release, and what it makes as users install it
 	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest $(PYTEST_FLAGS) $(or $(TESTS),tests_wheels)
-# Files run in parallel, because each starts a daemon of its own; the tests of one file run one after the other.
-PARALLEL ?= 2
-BY_FILE = -n $(PARALLEL) --dist loadfile
 
 .PHONY: test-remote
 test-remote: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/remote-tools ## loads of remote files, from moto's S3 server and a web server
@@ -215,8 +228,8 @@ endif
 FUZZ_TIME ?= 60s
 
 # Estimated from shorter counts, on two cores that nobody else uses: an hour of Go oracles and mutants, a quarter of an hour of
-# requests made up in Go, twenty minutes of schemathesis, three hours of the client's cases, and FUZZ_TIME for each of twelve fuzz
-# targets: about five hours. The first failure ends it: a loop ends with its first failing round (-e), and what it goes over is
+# requests made up in Go, twenty minutes of schemathesis, three to five hours of the client's cases, and FUZZ_TIME for each of twelve fuzz
+# targets: five to seven hours. The first failure ends it: a loop ends with its first failing round (-e), and what it goes over is
 # found before, or a failure of finding would be an empty loop.
 PYTEST_INSTALLED = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/$(VENV)/bin/tensorcache $(CURDIR)/$(PY) -m pytest -q
 
@@ -247,6 +260,7 @@ soak-cases: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools $
 	$(PYTEST_INSTALLED) tests_remote/test_loads.py -k random
 	export TENSORCACHE_SOAK=1; $(PYTEST_INSTALLED) tests/test_html.py -k large_page
 	export TENSORCACHE_SOAK=1; $(PYTEST) tests_browser/test_generated.py
+	export TENSORCACHE_PORTABLE=1; $(PYTEST) tests --ignore tests/test_ci_parts.py --ignore tests/test_fixed_draws.py
 
 .PHONY: bench
 bench: $(VENV)/client ## delivery beside DataLoaders, an expert's recipes and the machine's limit; about six minutes and 3 GB of files
@@ -275,7 +289,6 @@ test-peers: ## windows of GluonTS, sktime, Keras and Darts beside ours, value by
 test-peers-here: $(VENV)/client $(VENV)/test-tools $(VENV)/peers-tools
 	$(PYTEST_INSTALLED) $(or $(TESTS),tests_peers)
 
-	export TENSORCACHE_PORTABLE=1; $(PYTEST) tests --ignore tests/test_ci_parts.py --ignore tests/test_fixed_draws.py
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf bin dist .venv .venv-* $(CLIENT)/dist

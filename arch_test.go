@@ -3,9 +3,6 @@ package tensorcache_test
 import (
 	"bytes"
 	"encoding/json"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -204,10 +201,6 @@ var libraries = []struct {
 	{"github.com/spf13/", []string{"cmd/tensorcache"}, "only the command line has flags"},
 }
 
-// pure lists packages whose results depend on arguments only, and what they must not import.
-var pure = map[string][]string{"window": {"os", "net", "sync", "syscall", "unsafe", "math/rand"},
-	"sampler": {"os", "net", "sync", "syscall", "unsafe", "math/rand", "time"}}
-
 // pkg is a package as go list prints it.
 type pkg struct {
 	ImportPath, Dir, Doc, Name string
@@ -326,48 +319,6 @@ func TestLibrariesAreImportedByTheirUsersOnly(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestWindowAndSamplerAreArithmetic(t *testing.T) {
-	for _, p := range packages(t) {
-		for _, not := range pure[p.path()] {
-			if slices.ContainsFunc(p.Imports, func(i string) bool {
-				return i == not ||
-					strings.HasPrefix(i, not+"/")
-			}) {
-				t.Errorf("%s imports %s", p.path(), not)
-			}
-		}
-		if pure[p.path()] == nil {
-			continue
-		}
-		for _, name := range p.GoFiles {
-			for _, call := range clockCalls(t, filepath.Join(p.Dir, name)) {
-				t.Errorf("%s/%s calls %s: a window does not depend on the time of the request",
-					p.path(), name, call)
-			}
-		}
-	}
-}
-
-// clockCalls returns the calls in a file that read the clock.
-func clockCalls(t *testing.T, path string) (calls []string) {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		if s, ok := n.(*ast.SelectorExpr); ok {
-			if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" &&
-				slices.Contains([]string{"Now", "Since", "Until", "After", "Tick", "Sleep"},
-					s.Sel.Name) {
-				calls = append(calls, "time."+s.Sel.Name)
-			}
-		}
-		return true
-	})
-	return calls
 }
 
 func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
