@@ -167,6 +167,12 @@ test-go: ## Go tests, with the race detector and planted faults
 test-sequential: ## Go tests of packages without goroutines, without the race detector
 	$(GO_TEST) $(or $(TESTS),$(SEQUENTIAL))
 
+# TEST is what TESTS of test-go or test-python would be.
+TIMES ?= 20
+.PHONY: stress
+stress: ## run TEST 20 times beside four busy loops: TEST=tests/test_put.py, TEST='-run Limits ./api'
+	$(PYTHON) internal/ci/stress.py $(TIMES) $(TEST)
+
 .PHONY: test-memory
 test-memory: ## Go tests of the memory of loads, which the race detector would change
 	CGO_ENABLED=0 $(GO_TEST) $(or $(TESTS),./internal/ingest -run Memory)

@@ -15,7 +15,7 @@ import pytest
 from daemon import REPOSITORY, wait_until
 
 MAKEFILE = """
-.PHONY: go go-race leaves starts-daemon python lint broken-lint
+.PHONY: go go-race leaves starts-daemon python by-file lint broken-lint
 go go-race:
 \tcd go && go test $(RACE) $(GO_TEST_FLAGS) $(or $(TESTS),./$@)
 go-race: RACE = -race
@@ -25,7 +25,9 @@ starts-daemon:
 \tsetsid sh -c 'echo $$$$ > pid; exec sleep 1000' >/dev/null 2>&1 &
 \twhile ! test -s pid; do sleep 0.01; done
 python: lint
-\tcd python && %(python)s -m pytest -q --continue-on-collection-errors $(or $(TESTS),.)
+by-file: FLAGS = -n 2 --dist loadfile
+python by-file:
+\tcd python && %(python)s -m pytest -q $(FLAGS) --continue-on-collection-errors $(or $(TESTS),.)
 lint:
 \t@echo fine
 broken-lint:
@@ -92,10 +94,15 @@ def project(tmp_path: Path) -> Path:
 
 def run(project: Path, *targets: str) -> tuple[int, str]:
     """Run targets; return the exit code and what was printed."""
+    return run_python(project, str(REPOSITORY / "internal" / "ci" / "parts.py"), *targets)
+
+
+def run_python(project: Path, *args: str) -> tuple[int, str]:
+    """Run Python without the variables of this run of the tests."""
     ours = "TENSORCACHE|PYTEST|MAKE|MFLAGS|TESTS|EXTRA_PARTS|GO_TEST_FLAGS"
     kept = {k: v for k, v in os.environ.items() if not re.match(ours, k)}
     done = subprocess.run(
-        [sys.executable, str(REPOSITORY / "internal" / "ci" / "parts.py"), *targets],
+        [sys.executable, *args],
         cwd=project, env=kept, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         check=False,
     )  # fmt: skip
@@ -139,13 +146,13 @@ def test_every_part_runs_and_each_failure_is_named(project: Path) -> None:
     assert "fine\n" in output
 
 
-@pytest.mark.parametrize("part", ["go", "python"])
+@pytest.mark.parametrize("part", ["go", "python", "by-file"])
 def test_a_flaky_test_passes_and_is_named_with_its_first_output(project: Path, part: str) -> None:
     add(project, FLAKY_GO)
     add(project, FLAKY_PYTHON, "python/test_one.py")
     code, output = run(project, part)
     assert code == 0
-    test = {"go": "example.com/m/go.TestFlaky", "python": "test_one.py::test_flaky[$(x)]"}[part]
+    test = "example.com/m/go.TestFlaky" if part == "go" else "test_one.py::test_flaky[$(x)]"
     assert final_lines(output) == [f"FLAKY: {part}: {test}"]
     assert "it failed first" in output.rpartition("\n==\n")[2]
 
@@ -254,6 +261,16 @@ DEFECTS = {
     ),
     "import": ("python", "raise ValueError\n", [""]),
     "crash": ("python", "def test_dies():\n    os.abort()\n", None),
+    "crash of a worker": (
+        "by-file",
+        "def test_dies():\n    if once('x'): os.abort()\n",
+        ["::test_dies"],
+    ),
+    "race in a worker": (
+        "by-file",
+        "def test_race():\n    assert not once('x'), 'WARNING: DATA RACE'\n",
+        ["::test_race"],
+    ),
 }
 
 
@@ -262,11 +279,12 @@ def test_a_race_a_panic_a_leak_or_many_failures_do_not_run_again(
     project: Path, defect: str
 ) -> None:
     part, text, names = DEFECTS[defect]
-    add(project, text, "python/test_one.py" if part == "python" else f"go/{part}/one_test.go")
+    python = not part.startswith("go")
+    add(project, text, "python/test_one.py" if python else f"go/{part}/one_test.go")
     code, output = run(project, part)
     assert code == 1
     assert f"== {part} again" not in output
-    begin = f"FAILED: {part}: " + ("test_one.py" if part == "python" else f"example.com/m/{part}.")
+    begin = f"FAILED: {part}: " + ("test_one.py" if python else f"example.com/m/{part}.")
     if names is None:
         assert final_lines(output)
     else:
@@ -312,3 +330,59 @@ def test_a_module_that_cannot_be_imported_hides_no_other(project: Path) -> None:
         "FAILED: python: test_two.py",
         "FAILED: python: test_one.py::test_bad",
     ]
+
+
+STRESS = str(REPOSITORY / "internal" / "ci" / "stress.py")
+
+
+@pytest.mark.parametrize(
+    ("tests", "text"),
+    [
+        ("-run Flaky ./go", go_test("TestFlaky", 'if GO_ONCE { t.Error("only once") }')),
+        ("tests/test_one.py", "def test_flaky():\n    assert not once('x'), 'only once'\n"),
+    ],
+    ids=["go", "python"],
+)
+def test_stress_counts_the_runs_that_fail(project: Path, tests: str, text: str) -> None:
+    named_as_ours(project)
+    add(project, text, "go/go/one_test.go" if "Flaky" in text else "python/test_one.py")
+    script = (
+        f"import sys; sys.path.insert(0, {str(Path(STRESS).parent)!r}); import stress\n"
+        f"stress.BUSY_LOOPS = 1; sys.exit(stress.main(3, {tests.split()}))"
+    )
+    code, output = run_python(project, "-c", script)
+    assert code == 1, output
+    assert output.endswith("1 of 3 runs failed\n")
+    assert "only once" in output
+
+
+def named_as_ours(project: Path) -> None:
+    """Give the targets and folders the names that stress.py expects."""
+    makefile = (project / "Makefile").read_text()
+    names = makefile.replace("go go-race:", "test-go:").replace("python by-file:", "test-python:")
+    (project / "Makefile").write_text(names.replace("$(TESTS),.)", "$(notdir $(TESTS)),.)"))
+    (project / "clients" / "python" / "tests").mkdir(parents=True)
+    (project / "clients" / "python" / "tests" / "test_one.py").touch()
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        ("", "TIMES: got '', want a whole number from 1"),
+        ("0 ./go", "TIMES: got '0', want a whole number from 1"),
+        ("x ./go", "TIMES: got 'x', want a whole number from 1"),
+        ("2", "TEST: got nothing, want tests/test_put.py or '-run Limits ./api'"),
+        ("2 tests/typo.py", "TEST: below clients/python is no file tests/typo.py"),
+        (
+            "2 ./tests/test_one.py",
+            "TEST: below clients/python is no file ./tests/test_one.py",
+        ),
+        ("2 -run Nope ./go", "TEST: -run Nope ./go names no test"),
+    ],
+)
+def test_stress_refuses_what_runs_no_test(project: Path, args: str, says: str) -> None:
+    named_as_ours(project)
+    code, output = run_python(project, STRESS, *args.split())
+    assert code == 1
+    assert f"stress: {says}" in output
+    assert "passed" not in output
