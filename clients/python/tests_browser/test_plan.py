@@ -152,9 +152,9 @@ def test_whole_groups_are_planned(dashboard: Dashboard, etth1: Dataset) -> None:
     expect(problem).to_contain_text("whole groups are for order")
     page.get_by_label("order", exact=True).select_option("cross_section")
     expect(page.locator(".answer")).to_contain_text("16,989 batches, the last of 1")
-    python = page.get_by_label("Python lines", exact=True).inner_text()
-    assert 'batch_size=None, order="cross_section"' in python
-    command = page.get_by_label("Command line lines", exact=True).inner_text()
-    assert "--batch-size all --order cross_section" in command
+    python = page.get_by_label("Python lines", exact=True)
+    expect(python).to_contain_text('batch_size=None, order="cross_section"')
+    command = page.get_by_label("Command line lines", exact=True)
+    expect(command).to_contain_text("--batch-size all --order cross_section")
     page.reload()
     expect(opened(page).get_by_label("batch_size", exact=True)).to_have_value("all")

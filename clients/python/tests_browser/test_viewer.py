@@ -238,6 +238,7 @@ def test_the_code_gives_the_same_windows(
     for name, spec, split in [("etth1", etth, SPLIT), ("meters", padded, purged)]:
         view = {"spec": json.dumps(spec), "split": json.dumps(split), "window": "3"}
         page = opened(dashboard.go(f"#/datasets/{name}", **view))
+        expect(page.get_by_label("Window", exact=True)).to_have_value("3")  # the lines are there
         planned = int(re.sub(r"\D", "", page.locator(".big b").inner_text()))
         python = page.get_by_label("Python lines", exact=True).inner_text()
         scope: dict[str, Any] = {}
