@@ -153,9 +153,9 @@ lint-python: $(VENV)/test-tools ## ruff, mypy strict
 # go test would vet too; lint-go does.
 GO_TEST = go test -vet=off $(if $(TENSORCACHE_SEED),-count=1) $(GO_TEST_FLAGS)
 
-# They take the longest, so go test starts them first; three packages at a time, because many tests wait.
+# go test starts these packages first, because they take the longest. It runs three at a time, because many tests wait.
 LONGEST = ./internal/ingest/load ./cmd/tensorcache ./api ./clients/go
-# These start no goroutines, which arithmetic_test.go checks: the race detector finds nothing in them.
+# These packages start no goroutines, so the race detector finds nothing in them. arithmetic_test.go checks that.
 SEQUENTIAL = ./sampler ./window
 
 # -timeout ends a test that hangs, and not one on a slow machine.

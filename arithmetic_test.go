@@ -57,8 +57,8 @@ func clockCalls(t *testing.T, path string) (calls []string) {
 	return calls
 }
 
-// TestPackagesWithoutTheRaceDetectorAreSequential checks the packages that make test-go runs without
-// it, and their tests.
+// TestPackagesWithoutTheRaceDetectorAreSequential checks the packages of make
+// test-sequential, and their tests.
 func TestPackagesWithoutTheRaceDetectorAreSequential(t *testing.T) {
 	makefile, err := os.ReadFile("Makefile")
 	if err != nil {

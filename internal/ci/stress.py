@@ -44,7 +44,7 @@ def target_of(tests: list[str]) -> str:
         if folder in TARGETS and file.exists():
             return TARGETS[folder]
         if ".py" in test or folder in TARGETS:
-            sys.exit(f"stress: TEST: below clients/python is no file {test}")
+            sys.exit(f"stress: TEST: clients/python has no file {test}")
     if not tests:
         sys.exit("stress: TEST: got nothing, want tests/test_put.py or '-run Limits ./api'")
     return "test-go"
