@@ -6,6 +6,8 @@ import json
 import os
 import re
 import subprocess
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -101,3 +103,11 @@ def box_of(part: Locator) -> FloatRect:
 
     wait_until(visible, "the part is visible")
     return boxes[-1]
+
+
+def wait_for_page(page: Page, true: Callable[[], bool]) -> None:
+    """Wait, and run the handlers of the page's events."""
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(10)

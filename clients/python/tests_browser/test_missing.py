@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-import time
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-from dashboard import Dashboard
+from dashboard import Dashboard, wait_for_page
 from playwright.sync_api import Error, Page, Request, Route, expect
 
 import tensorcache
@@ -32,13 +30,6 @@ def expect_nothing_but_the_reason(page: Page, name: str) -> None:
     expect(page.locator(".plot canvas")).to_have_count(0)
 
 
-def wait_until(page: Page, true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < deadline
-        page.wait_for_timeout(10)  # the handlers of events run here
-
-
 @pytest.mark.parametrize("late", ["", "/series", "/plan", "/stretches", "/windows", "/items", "?"])
 def test_a_missing_dataset_shows_no_other(
     dashboard: Dashboard, cache: Cache, etth1: Dataset, late: str
@@ -57,13 +48,13 @@ def test_a_missing_dataset_shows_no_other(
         )
         page.evaluate("location.hash = '#/datasets/etth1?from=100&to=900&window=7'")
         page.get_by_label("stride").fill("3")
-        wait_until(page, lambda: bool(unanswered))
+        wait_for_page(page, lambda: bool(unanswered))
     page.evaluate("location.hash = '#/datasets/absent'")
     expect_nothing_but_the_reason(page, "absent")
     for route in unanswered:
         with contextlib.suppress(Error):  # the page has ended the request
             route.continue_()
-    wait_until(page, lambda: {route.request for route in unanswered} <= {*ended})
+    wait_for_page(page, lambda: {route.request for route in unanswered} <= {*ended})
     page.evaluate("new Promise(done => setTimeout(done))")  # after what waits for the answers
     expect_nothing_but_the_reason(page, "absent")
     page.unroute_all(behavior="ignoreErrors")
