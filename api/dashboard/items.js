@@ -32,6 +32,7 @@ export class ItemBox {
       this.note,
     );
     this.results = [];
+    this.searching = null; // the search that is not answered yet
     this.fetchItems = http.latestOnly((signal, text) =>
       http.get(
         http.datasetPath(this.dataset, `/items${http.query({ search: text, limit: maxShown })}`),
@@ -42,7 +43,7 @@ export class ItemBox {
 
   /** show shows the name of an item. */
   show(dataset, item) {
-    this.fetchItems.cancel();
+    this.cancel();
     this.dataset = dataset;
     this.item = item;
     this.input.value = itemName(item.item);
@@ -50,17 +51,21 @@ export class ItemBox {
     setText(this.note, "");
   }
 
-  async search(text = this.input.value.trim()) {
-    if (this.input.disabled) return;
-    try {
-      const body = await this.fetchItems(text);
-      this.open(body);
-    } catch (e) {
-      setText(this.note, e.message);
-    }
+  cancel() {
+    this.fetchItems.cancel();
+    this.searching = null;
   }
 
-  open(body) {
+  search(text = this.input.value.trim()) {
+    if (this.input.disabled) return;
+    const searching = this.fetchItems(text).then(
+      (body) => this.open(body),
+      (e) => this.open({ items: [] }, e.message),
+    );
+    this.searching = searching.then(() => (this.searching = null));
+  }
+
+  open(body, problem = "") {
     this.results = body.items;
     this.active = -1;
     setChildren(
@@ -87,11 +92,12 @@ export class ItemBox {
         ? "no item is named so"
         : body.count > body.items.length
           ? `${count(body.items.length)} of ${count(body.count)}; type to find others`
-          : "",
+          : problem,
     );
   }
 
   close() {
+    this.cancel();
     this.list.hidden = true;
     this.active = -1;
     this.input.setAttribute("aria-expanded", "false");
@@ -109,18 +115,31 @@ export class ItemBox {
   }
 
   handleKey(e) {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
-    if (step && this.list.hidden) this.search("");
-    else if (step && this.results.length) {
+    if (e.key === "ArrowDown") this.afterSearch(() => this.move(1));
+    else if (e.key === "ArrowUp") this.afterSearch(() => this.move(-1));
+    else if (e.key === "Enter" && (this.searching || !this.list.hidden))
+      this.afterSearch(() => this.choose(Math.max(0, this.active)));
+    else if (e.key === "Escape") this.close();
+    else return;
+    e.preventDefault();
+  }
+
+  /** afterSearch calls act when the list has what was searched for. */
+  afterSearch(act) {
+    if (this.searching) this.searching.then(act);
+    else act();
+  }
+
+  /** move makes the next item of the list active, or opens the list. */
+  move(step) {
+    if (this.list.hidden) this.search("");
+    else {
       this.active = (this.active + step + this.results.length) % this.results.length;
       [...this.list.children].forEach((li, i) =>
         li.setAttribute("aria-selected", String(i === this.active)),
       );
       this.input.setAttribute("aria-activedescendant", `item-${this.active}`);
       this.list.children[this.active].scrollIntoView({ block: "nearest" });
-    } else if (e.key === "Enter" && !this.list.hidden) this.choose(Math.max(0, this.active));
-    else if (e.key === "Escape") this.close();
-    else return;
-    e.preventDefault();
+    }
   }
 }

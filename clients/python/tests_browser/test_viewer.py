@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from dashboard import PAPERS, SPEC, SPLIT, Dashboard, box_of, check_access, opened
-from playwright.sync_api import Page, Response, expect
+from dashboard import PAPERS, SPEC, SPLIT, Dashboard, box_of, check_access, opened, wait_for_page
+from playwright.sync_api import Error, Page, Response, Route, expect
 
 import tensorcache
 
@@ -179,6 +180,27 @@ def test_items_are_found_and_say_why_they_have_no_window(
     expect(page.get_by_text("MT_001, from row 0")).to_be_visible()
     box.fill("nobody")
     expect(page.get_by_text("no item is named so")).to_be_visible()
+
+
+@pytest.mark.parametrize("keys", [["Enter"], ["ArrowDown", "Enter"], ["ArrowDown", "Escape"]])
+def test_keys_wait_for_the_items_that_are_searched(
+    dashboard: Dashboard, meters: Dataset, keys: list[str]
+) -> None:
+    page = opened(dashboard.go("#/datasets/meters", spec='{"context_length": 5}'))
+    unanswered: list[Route] = []
+    page.route(re.compile("/items.*search=MT_003"), lambda route: unanswered.append(route))
+    box = page.get_by_role("combobox", name="Item")
+    box.fill("MT_003")
+    wait_for_page(page, lambda: bool(unanswered))
+    for key in keys:
+        box.press(key)
+    with contextlib.suppress(Error):  # Escape has ended the request
+        unanswered[0].continue_()
+    chosen = "<script>alert(1)</script>" if "Escape" in keys else "MT_003"
+    expect(box).to_have_value(chosen)
+    expect(page.locator(".plot.main")).to_have_attribute(
+        "aria-label", re.compile(f"^{re.escape(chosen)}:")
+    )
 
 
 def test_names_are_text_whatever_they_are(dashboard: Dashboard, meters: Dataset) -> None:
