@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import _checks
 from ._checks import RowBounds, Time, TimeBounds
 from ._data.cutter import Sample
-from ._data.items import in_range
+from ._data.texts import in_range
 from ._errors import NotFoundError, near
 from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed

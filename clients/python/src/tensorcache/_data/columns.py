@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 from .._errors import NotFoundError, SpecError, near, show
 from .inverse import inverse
-from .items import Items, Texts
+from .items import Items
 from .madvise import RandomReaders
 from .manifest import Column, Manifest
 from .missing_rows import missing_stretches
 from .text_codes import codes_of
+from .texts import Texts
 
 
 class Columns:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .items import Texts
+from .texts import Texts
 
 
 class Codes(np.ndarray[Any, np.dtype[np.int32]]):

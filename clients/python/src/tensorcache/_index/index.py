@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .._data.cutter import Cutter, Sample
 from .._data.generation import Generation
-from .._data.items import in_range
+from .._data.texts import in_range
 from .._errors import SpecError
 from .runs import Runs
 
