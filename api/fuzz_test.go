@@ -30,7 +30,7 @@ func FuzzTheControlAPI(f *testing.F) {
 		for _, body := range []string{
 			"null", "[null]", "{}", `{"sources": [null]}`,
 			`{"sources": ["/nowhere/a.csv"], "dtype": "float32"}`, plan + "}",
-			plan + `, "code": 0, "numbers": [0]}`, plan + `, "code": 0, "row": 7}`,
+			plan + `, "item_code": 0, "numbers": [0]}`, plan + `, "item_code": 0, "row": 7}`,
 			`{"spec": {"context_length": 9223372036854775807}}`, `{"generation": -1}`,
 			`{"when_idle": false}`, `{"spec": {"context_length": 1}, "split": 0, "row": 7}`,
 		} {

@@ -18,7 +18,7 @@ func TestEveryProblemSaysWhatToDo(t *testing.T) {
 		{"GET", "/v1/jobs?after=x", ""}, {"GET", "/v1/jobs/j9", ""},
 		{"DELETE", "/v1/jobs/j1?owner=x", ""}, {"GET", "/v1/feeds/f9", ""},
 		{"GET", "/v1/datasets/a%20b", ""}, {"GET", "/v1/datasets/none", ""},
-		{"GET", "/v1/datasets/etth1/rows?item=1", ""}, {"GET", "/v1/datasets/etth1/rows?code=1",
+		{"GET", "/v1/datasets/etth1/rows?item=1", ""}, {"GET", "/v1/datasets/etth1/rows?item_code=1",
 			""}, {"GET", "/v1/datasets/etth1/rows?columns=x", ""},
 		{"POST", "/v1/stop", "{"}, {"POST", "/v1/stop", "null"}, {"POST", "/v1/stop", "[]"},
 		{"POST", "/v1/stop", `{"idle": true}`}, {"POST", "/v1/stop", `{"when_idle": 1}`},

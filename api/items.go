@@ -128,7 +128,7 @@ func describeItem(h *store.Handle, offsets []int64, code int64) (wire.Item, erro
 	if err != nil {
 		return wire.Item{}, err
 	}
-	item := wire.Item{Code: code, Item: value, Rows: offsets[code+1] - offsets[code]}
+	item := wire.Item{ItemCode: code, Item: value, Rows: offsets[code+1] - offsets[code]}
 	if item.Rows == 0 {
 		return item, nil
 	}

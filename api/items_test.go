@@ -38,7 +38,7 @@ func TestItemsComePageByPageEachOnce(t *testing.T) {
 			at := s.itemOffset(i)
 			first, last := time.Unix(s.times[at], 0).UTC().Format(time.RFC3339),
 				time.Unix(s.times[at+s.rows[i]-1], 0).UTC().Format(time.RFC3339)
-			if want := (wire.Item{Code: int64(i), Item: s.items[i], Rows: s.rows[i],
+			if want := (wire.Item{ItemCode: int64(i), Item: s.items[i], Rows: s.rows[i],
 				FirstTime: first, LastTime: last}); item != want {
 				t.Errorf("%+v\nwant %+v", item, want)
 			}
@@ -62,7 +62,7 @@ func TestItemsAreFoundByTheirText(t *testing.T) {
 		l := w.items("d", "?search="+url.QueryEscape(text))
 		var got []string
 		for _, i := range l.Items {
-			got = append(got, fmt.Sprint(i.Code))
+			got = append(got, fmt.Sprint(i.ItemCode))
 		}
 		if strings.Join(got, " ") != want || l.Count != int64(len(got)) {
 			t.Errorf("%q finds %v of %d, want %s", text, got, l.Count, want)
@@ -72,7 +72,7 @@ func TestItemsAreFoundByTheirText(t *testing.T) {
 	if len(l.Items) != 1 || l.Count != 2 || l.Next == nil || *l.Next != 0 {
 		t.Fatalf("%+v", l)
 	}
-	if l = w.items("d", "?search=fel&limit=1&after=0"); len(l.Items) != 1 || l.Items[0].Code != 2 ||
+	if l = w.items("d", "?search=fel&limit=1&after=0"); len(l.Items) != 1 || l.Items[0].ItemCode != 2 ||
 		l.Next != nil {
 		t.Errorf("%+v", l)
 	}
@@ -94,14 +94,14 @@ func TestInvalidQueriesAreRefused(t *testing.T) {
 		"rows?item=1":                           "no item is named 1",
 		"rows?item=A":                           `item: got "A", want an item's value as JSON`,
 		"rows?item=1,2":                         `want an item's value as JSON`,
-		"rows?code=2":                           "code: got 2, want a number from 0 to 1",
-		"rows?code=0&item=1":                    "item: given together with code",
+		"rows?item_code=2":                      "item_code: got 2, want a code from 0 to 1",
+		"rows?item_code=0&item=1":               "item: given together with item_code",
 		"rows?from=a":                           `from: got "a"`,
 		"rows?to=1001":                          "to: got rows 0 to 1001, want at most 1000 rows",
 		"rows?columns=ff":                       `no column is named "ff"; near: f`,
 		`rows?columns=["f"`:                     "want names as a,b",
 		"rows?format=csv":                       `format: got "csv", want json or arrow`,
-		"series?code=9":                         "code: got 9, want a number from 0 to 1",
+		"series?item_code=9":                    "item_code: got 9, want a code from 0 to 1",
 		"series?points=0":                       `points: got "0"`,
 		"series?from=2001":                      `from: got "2001", want a whole number from 0 to 2000`,
 		"series?from=5&to=4":                    `to: got "4", want a whole number from 5 to 2000`,

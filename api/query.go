@@ -77,9 +77,9 @@ func shorten(text string) string {
 	return text
 }
 
-// code returns the code of an item, by default 0.
-func (q query) code(items int64) (int64, error) {
-	n, err := q.number("code", 0, 0, 1<<62)
+// itemCode returns the code of an item, by default 0.
+func (q query) itemCode(items int64) (int64, error) {
+	n, err := q.number("item_code", 0, 0, 1<<62)
 	if err != nil {
 		return 0, err
 	}
@@ -92,7 +92,7 @@ func checkCode(code, items int64) error {
 	}
 	want := "the dataset has no items"
 	if items > 0 {
-		want = fmt.Sprintf("want a number from 0 to %d", items-1)
+		want = fmt.Sprintf("want a code from 0 to %d", items-1)
 	}
-	return wire.NewProblem(wire.ItemNotFound, "code: got %d, %s", code, want).WithField("code")
+	return wire.NewProblem(wire.ItemNotFound, "item_code: got %d, %s", code, want).WithField("item_code")
 }

@@ -103,7 +103,7 @@ func newRequestTester(t testing.TB) *requestTester {
 	}
 	for name, numbers := range map[string]string{
 		"context_length": "123", "items": "123", "item": "12", "numbers": "0123", "row": "0123",
-		"?code": "01", "code": "01", "num_replicas": "0123", "rank": "0001", "part": "001",
+		"?item_code": "01", "item_code": "01", "num_replicas": "0123", "rank": "0001", "part": "001",
 		"generation": "0001", "?generation": "0001", "gap": "012", "overlap": "012",
 		"dilation": "112", "stride": "123", "min_context": "012", "per_item": "0123",
 		"?after": "01", "batch_size": "123", "fit_rows": "0248", "purge": "012",

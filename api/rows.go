@@ -67,7 +67,7 @@ func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 // selectRows returns the rows of the item that a query names, by default all rows.
 func selectRows(h *store.Handle, q query) (first, count int64, err error) {
 	value, byValue := q["item"]
-	_, byCode := q["code"]
+	_, byCode := q["item_code"]
 	offsets, err := plan.Offsets(h)
 	if err != nil {
 		return 0, 0, err
@@ -76,11 +76,11 @@ func selectRows(h *store.Handle, q query) (first, count int64, err error) {
 	switch {
 	case byValue && byCode:
 		return 0, 0, wire.NewProblem(wire.InvalidRequest,
-			"item: given together with code, want one of them").WithField("item")
+			"item: given together with item_code, want one of them").WithField("item")
 	case byValue:
 		code, err = plan.ItemCode(h, "item", json.RawMessage(value))
 	case byCode:
-		code, err = q.code(int64(len(offsets)) - 1)
+		code, err = q.itemCode(int64(len(offsets)) - 1)
 	default:
 		return 0, h.Data.Manifest.Rows, nil
 	}

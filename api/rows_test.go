@@ -58,7 +58,7 @@ func TestRowsAreThoseOfAPythonSlice(t *testing.T) {
 	if r := w.rows("d", "?from=-3"); r.From != 34 || r.To != 37 {
 		t.Errorf("%d to %d", r.From, r.To)
 	}
-	if r := w.rows("d", `?code=1&columns=%5B%22g,1%22%5D`); len(r.Rows) != 7 ||
+	if r := w.rows("d", `?item_code=1&columns=%5B%22g,1%22%5D`); len(r.Rows) != 7 ||
 		len(r.Rows[0]) != 1 || !reflect.DeepEqual(r.Rows[0][0], s.values["g,1"][30]) {
 		t.Errorf("%+v", r)
 	}

@@ -39,7 +39,7 @@ func (s *Server) showSeries(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	code, err := q.code(int64(len(offsets)) - 1)
+	code, err := q.itemCode(int64(len(offsets)) - 1)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *Server) showSeries(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	out := wire.Series{Code: code, Rows: n, From: from, To: to,
+	out := wire.Series{ItemCode: code, Rows: n, From: from, To: to,
 		Series: make([]wire.FeatureSeries, len(features))}
 	if out.Item, err = plan.ItemValue(h.Data, code); err != nil {
 		return err

@@ -84,7 +84,7 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 			from := r.Int64N(n + 1)
 			to := from + r.Int64N(n-from+1)
 			points := 1 + r.Int64N(400)
-			got := w.series(layout, fmt.Sprintf("?code=%d&from=%d&to=%d&points=%d&columns=%s", item,
+			got := w.series(layout, fmt.Sprintf("?item_code=%d&from=%d&to=%d&points=%d&columns=%s", item,
 				from, to, points, columns))
 			if got.Rows != n || got.From != from || got.To != to ||
 				int64(len(got.Row)) != min(points, to-from) || got.Unit != "s" ||

@@ -24,33 +24,33 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	defer h.Release()
-	if err := checkCode(r.Code, w.Index.Items()); err != nil {
+	if err := checkCode(r.ItemCode, w.Index.Items()); err != nil {
 		return err
 	}
 	spec := w.Index.Spec()
-	out := wire.Stretches{Code: r.Code, Rows: w.Offsets[r.Code+1] - w.Offsets[r.Code],
+	out := wire.Stretches{ItemCode: r.ItemCode, Rows: w.Offsets[r.ItemCode+1] - w.Offsets[r.ItemCode],
 		Stride: max(spec.Stride, 1)}
-	if out.Item, err = plan.ItemValue(h.Data, r.Code); err != nil {
+	if out.Item, err = plan.ItemValue(h.Data, r.ItemCode); err != nil {
 		return err
 	}
-	out.Windows, out.Positions, out.Rejected = countPositions(w.Index, r.Code)
-	parts, names, err := partsOf(w, r.SplitSelection, r.Code)
+	out.Windows, out.Positions, out.Rejected = countPositions(w.Index, r.ItemCode)
+	parts, names, err := partsOf(w, r.SplitSelection, r.ItemCode)
 	if err != nil {
 		return err
 	}
 	for i, x := range parts {
 		p := wire.ItemSplit{Name: names[i]}
-		p.From, p.To = x.Range(r.Code)
-		p.Windows, p.Positions, p.Rejected = countPositions(x, r.Code)
+		p.From, p.To = x.Range(r.ItemCode)
+		p.Windows, p.Positions, p.Rejected = countPositions(x, r.ItemCode)
 		out.Splits = append(out.Splits, p)
 	}
 	allStretches := func(yield func(wire.Stretch) bool) {
-		yieldStretches(w.Index, nil, r.Code, out.Stride, yield)
+		yieldStretches(w.Index, nil, r.ItemCode, out.Stride, yield)
 	}
 	if parts != nil {
 		allStretches = func(yield func(wire.Stretch) bool) {
 			for i, x := range parts {
-				if !yieldStretches(x, &i, r.Code, out.Stride, yield) {
+				if !yieldStretches(x, &i, r.ItemCode, out.Stride, yield) {
 					return
 				}
 			}

@@ -69,7 +69,7 @@ func TestStretchesAddUpToThePlanAndContainItsWindows(t *testing.T) {
 		starts := w.windowStarts("d", request, strideOf(spec))
 		rejected, positions := map[window.Reason]int64{}, int64(0)
 		for code := range rows {
-			s := w.stretches("d", withField(request, "code", code))
+			s := w.stretches("d", withField(request, "item_code", code))
 			if s.Rows != rows[code] || s.Stride != strideOf(spec) || s.Splits != nil || s.Merged {
 				t.Errorf("%s: %+v", name, s)
 			}
@@ -104,7 +104,7 @@ func TestStretchesAddUpToThePlanAndContainItsWindows(t *testing.T) {
 		for part, want := range plan.Splits {
 			lost, kept, ends := map[window.Reason]int64{}, int64(0), int64(0)
 			for code, n := range rows {
-				s := w.stretches("d", withField(withField(request, "split", split), "code", code))
+				s := w.stretches("d", withField(withField(request, "split", split), "item_code", code))
 				if p := s.Splits[part]; p.Name != want.Name || p.From > p.To || p.To > n {
 					t.Fatalf("%s: %+v of %d rows", name, p, n)
 				}
@@ -172,11 +172,11 @@ func TestInvalidStretchesRequestsAreRefused(t *testing.T) {
 	w.publishShown("d", "", 20, 20)
 	plain := map[string]any{"spec": testSpecs["plain"]}
 	for says, request := range map[string]map[string]any{
-		"code: got 2, want a number from 0 to 1": withField(plain, "code", 2),
-		"code: got -1":                           withField(plain, "code", -1),
-		`unknown field "coed"; near: code`:       withField(plain, "coed", 1),
-		"code: got text, want a whole number":    withField(plain, "code", "A"),
-		"split":                                  withField(plain, "split", 3),
+		"item_code: got 2, want a code from 0 to 1": withField(plain, "item_code", 2),
+		"item_code: got -1":                         withField(plain, "item_code", -1),
+		`unknown field "item_cod"; near: item_code`: withField(plain, "item_cod", 1),
+		"item_code: got text, want a whole number":  withField(plain, "item_code", "A"),
+		"split": withField(plain, "split", 3),
 		"latest": withField(
 			withField(plain, "cuts", []any{map[string]any{"latest": true}}), "split",
 			map[string]any{"lengths": []int{5, 5}}),

@@ -44,7 +44,7 @@ func (s *Server) showWindows(ctx *fasthttp.RequestCtx, name string) error {
 			return err
 		}
 		c := wire.WindowContent{
-			Number: n, Code: at.Item, Item: where.Item, Start: at.Start, Time: where.Time,
+			Number: n, ItemCode: at.Item, Item: where.Item, Start: at.Start, Time: where.Time,
 			Context: content.Rows("context", i), Target: content.Rows("target", i),
 			Known: content.Rows("known", i), Static: content.Static(i), Mask: content.Mask(i),
 		}
@@ -89,8 +89,8 @@ func windowNumbers(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
 	}
 	if byRow {
 		code := int64(0)
-		if r.Code != nil {
-			code = *r.Code
+		if r.ItemCode != nil {
+			code = *r.ItemCode
 		}
 		if err := checkCode(code, x.Items()); err != nil {
 			return nil, err
@@ -101,9 +101,9 @@ func windowNumbers(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
 		}
 		return []int64{n}, nil
 	}
-	if r.Code != nil {
+	if r.ItemCode != nil {
 		return nil, wire.NewProblem(wire.InvalidRequest,
-			"code: got it with numbers, want it with row").WithField("code")
+			"item_code: got it with numbers, want it with row").WithField("item_code")
 	}
 	if len(r.Numbers) > maxWindows {
 		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %d of them, want at most %d",

@@ -78,7 +78,7 @@ func TestWindowsHaveTheValuesOfTheDataset(t *testing.T) {
 				at -= int64(len(starts[int64(item)]))
 			}
 			start := starts[int64(item)][at]
-			if x.Number != numbers[i] || x.Code != int64(item) || x.Item != s.items[item] ||
+			if x.Number != numbers[i] || x.ItemCode != int64(item) || x.Item != s.items[item] ||
 				x.Start != start || x.Part != nil {
 				t.Fatalf("%s: %+v, want window %d at row %d of item %d", name, x,
 					numbers[i], start, item)
@@ -122,7 +122,7 @@ func TestTheWindowOfARowIsTheNearestThatContainsIt(t *testing.T) {
 		}
 		starts := w.windowStarts("d", request, strideOf(spec))[2]
 		for row := range int64(25) {
-			got := w.windowContents("d", withField(withField(request, "code", 2), "row", row))
+			got := w.windowContents("d", withField(withField(request, "item_code", 2), "row", row))
 			at := -1
 			for i, s := range starts {
 				if s <= row && row < s+rows {
@@ -132,7 +132,7 @@ func TestTheWindowOfARowIsTheNearestThatContainsIt(t *testing.T) {
 			if at < 0 && len(got.Windows) == 0 {
 				continue
 			}
-			if at < 0 || len(got.Windows) != 1 || got.Windows[0].Code != 2 ||
+			if at < 0 || len(got.Windows) != 1 || got.Windows[0].ItemCode != 2 ||
 				got.Windows[0].Start != starts[at] {
 				t.Errorf("%s: row %d is held by %+v, want window %d of %v", name, row,
 					got.Windows, at, starts)
@@ -180,10 +180,10 @@ func TestInvalidWindowsRequestsAreRefused(t *testing.T) {
 		"numbers: got neither numbers nor row": plain,
 		"numbers: got both numbers and row": withField(
 			withField(plain, "numbers", []int{0}), "row", 1),
-		"code: got it with numbers": withField(
-			withField(plain, "numbers", []int{0}), "code", 1),
-		"code: got 2, want a number from 0 to 1": withField(
-			withField(plain, "row", 0), "code", 2),
+		"item_code: got it with numbers": withField(
+			withField(plain, "numbers", []int{0}), "item_code", 1),
+		"item_code: got 2, want a code from 0 to 1": withField(
+			withField(plain, "row", 0), "item_code", 2),
 		"windows: the content of 64 windows is 1536000 val": withField(huge, "numbers",
 			make([]int, 64)),
 		"no window exists": {"spec": map[string]any{"context_length": 9999}, "numbers": []int{0}},

@@ -44,7 +44,7 @@ ROUTES = [
     "/v1/jobs",
     "/v1/machine",
     "/v1/datasets/etth1/rows?from=0&to=20",
-    "/v1/datasets/etth1/series?code=0&columns=OT&points=1000",
+    "/v1/datasets/etth1/series?item_code=0&columns=OT&points=1000",
     "/metrics",
 ]
 PACES = [

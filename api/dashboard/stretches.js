@@ -7,8 +7,8 @@ import * as http from "./http.js";
  * parts, because positions in no part are missing there.
  */
 export async function fetchStretches(dataset, { spec, cuts, split }, code, signal) {
-  const post = (body) =>
-    http.post(http.datasetPath(dataset, "/stretches"), { spec, cuts, ...body, code }, signal);
+  const path = http.datasetPath(dataset, "/stretches");
+  const post = (body) => http.post(path, { spec, cuts, ...body, item_code: code }, signal);
   const [all, parts] = await Promise.all([post({}), split ? post({ split }) : null]);
   if (!parts) return all;
   const inNoPart = parts.stretches.filter((s) => s.reason === "split");

@@ -113,7 +113,7 @@ export class Viewer {
       ]);
       if (this.opening !== thisOpening) return;
       const item = list.items[0];
-      if (!item) throw new Error(`item ${state.code ?? 0}: the dataset has no item of this number`);
+      if (!item) throw new Error(`item ${state.code ?? 0}: the dataset has no item with this code`);
       this.shown = { dataset: d.dataset, id: generationId(d) };
       this.body.hidden = false;
       this.showFacts(d);
@@ -155,7 +155,7 @@ export class Viewer {
   }
 
   setItem(item) {
-    this.code = item.code;
+    this.code = item.item_code;
     this.rows = item.rows;
     this.items.show(this.name, item);
   }
@@ -197,7 +197,7 @@ export class Viewer {
     try {
       performance.mark("series-asked");
       this.series = await this.fetchSeries({
-        code: this.code,
+        item_code: this.code,
         columns: JSON.stringify(this.selected),
         from: this.from,
         to: this.to,
@@ -268,10 +268,10 @@ export class Viewer {
     if (this.stretches?.windows === 0) return this.clearWindow("this item has no window");
     const first = this.stretches?.stretches.find((s) => s.windows > 0);
     if (!first) return this.render(); // the request for the positions failed
-    const row = this.window?.code === this.code ? this.window.start : first.from;
+    const row = this.window?.item_code === this.code ? this.window.start : first.from;
     return this.showWindow(
-      { code: this.code, row: Math.max(0, row) },
-      { code: this.code, row: Math.max(0, first.to - 1) },
+      { item_code: this.code, row: Math.max(0, row) },
+      { item_code: this.code, row: Math.max(0, first.to - 1) },
     );
   }
 
@@ -309,7 +309,7 @@ export class Viewer {
 
   /** pickRow shows the window that contains a row of the item. */
   async pickRow(row) {
-    if (this.planned) await this.showWindow({ code: this.code, row });
+    if (this.planned) await this.showWindow({ item_code: this.code, row });
   }
 
   /**
@@ -336,9 +336,9 @@ export class Viewer {
     this.features = body.features;
     this.window = w;
     this.number = w.number;
-    if (w.code !== this.code) {
+    if (w.item_code !== this.code) {
       const list = await http.get(
-        http.datasetPath(this.name, `/items${http.query({ limit: 1, after: w.code - 1 })}`),
+        http.datasetPath(this.name, `/items${http.query({ limit: 1, after: w.item_code - 1 })}`),
       );
       if (this.opening !== opening) return;
       this.setItem(list.items[0]);

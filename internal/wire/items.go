@@ -11,7 +11,7 @@ type Items struct {
 // Item is one series of a dataset: its code, its value, and its rows. Times are written as in
 // [WindowPlace].
 type Item struct {
-	Code      int64 `json:"code"`
+	ItemCode  int64 `json:"item_code"`
 	Item      any   `json:"item"`
 	Rows      int64 `json:"rows"`
 	FirstTime any   `json:"first_time"`

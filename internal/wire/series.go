@@ -5,15 +5,15 @@ package wire
 // row of each bucket. Time is the time of that row, as a number in Unit. Both are empty without a
 // time column.
 type Series struct {
-	Code   int64           `json:"code"`
-	Item   any             `json:"item"`
-	Rows   int64           `json:"rows"` // number of rows of the whole item
-	From   int64           `json:"from"`
-	To     int64           `json:"to"`
-	Row    []int64         `json:"row"`
-	Time   []int64         `json:"time,omitempty"`
-	Unit   string          `json:"unit,omitempty"`
-	Series []FeatureSeries `json:"series"`
+	ItemCode int64           `json:"item_code"`
+	Item     any             `json:"item"`
+	Rows     int64           `json:"rows"` // number of rows of the whole item
+	From     int64           `json:"from"`
+	To       int64           `json:"to"`
+	Row      []int64         `json:"row"`
+	Time     []int64         `json:"time,omitempty"`
+	Unit     string          `json:"unit,omitempty"`
+	Series   []FeatureSeries `json:"series"`
 }
 
 // FeatureSeries is one feature. Min, Max and Missing are the smallest value, the largest value and

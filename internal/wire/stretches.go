@@ -5,14 +5,14 @@ import "github.com/tensorcache/tensorcache/window"
 // StretchesRequest asks which positions of one item are windows, and why the others are not.
 type StretchesRequest struct {
 	SplitSelection
-	Code int64 `json:"code"`
+	ItemCode int64 `json:"item_code"`
 }
 
 // Stretches answers POST /v1/datasets/{name}/stretches. Windows, Positions and Rejected are the
 // counts of the item under the spec and cuts. With a split, Stretches are those of its parts, in
 // the order of the parts, and leave out positions that belong to no part.
 type Stretches struct {
-	Code      int64                   `json:"code"`
+	ItemCode  int64                   `json:"item_code"`
 	Item      any                     `json:"item"`
 	Rows      int64                   `json:"rows"`
 	Stride    int64                   `json:"stride"`

@@ -4,9 +4,9 @@ package wire
 // item with a code. That window contains the row, and its start is the nearest one before the row.
 type WindowsRequest struct {
 	SplitSelection
-	Numbers []int64 `json:"numbers"`
-	Code    *int64  `json:"code"`
-	Row     *int64  `json:"row"`
+	Numbers  []int64 `json:"numbers"`
+	ItemCode *int64  `json:"item_code"`
+	Row      *int64  `json:"row"`
 }
 
 // Windows answers POST /v1/datasets/{name}/windows.
@@ -21,15 +21,15 @@ type Windows struct {
 // and is nil if there is no padding. Part is the part of the split that the window belongs to, if
 // there is a split.
 type WindowContent struct {
-	Number  int64   `json:"number"`
-	Code    int64   `json:"code"`
-	Item    any     `json:"item"`
-	Start   int64   `json:"start"`
-	Time    any     `json:"time"`
-	Part    *string `json:"part"`
-	Context [][]any `json:"context"`
-	Target  [][]any `json:"target"`
-	Known   [][]any `json:"known"`
-	Static  []any   `json:"static"`
-	Mask    []bool  `json:"mask"`
+	Number   int64   `json:"number"`
+	ItemCode int64   `json:"item_code"`
+	Item     any     `json:"item"`
+	Start    int64   `json:"start"`
+	Time     any     `json:"time"`
+	Part     *string `json:"part"`
+	Context  [][]any `json:"context"`
+	Target   [][]any `json:"target"`
+	Known    [][]any `json:"known"`
+	Static   []any   `json:"static"`
+	Mask     []bool  `json:"mask"`
 }

@@ -207,7 +207,7 @@ def lanes_of(parts: Mapping[str, Any], code: int, scale: int) -> list[Lane]:
     data = windows.dataset
 
     def stretches(cuts: Any, **more: Any) -> dict[str, Any]:
-        reply: dict[str, Any] = data._post("stretches", windows._spec, cuts, code=code, **more)
+        reply: dict[str, Any] = data._post("stretches", windows._spec, cuts, item_code=code, **more)
         return reply
 
     if split := split_of(parts):  # one request: the daemon splits this item alone
