@@ -22,7 +22,7 @@ type Batch[T Value] struct {
 	Known  Part[T]
 	Static Part[T] // [B, F]: the columns that are constant in an item
 
-	Item []int64 // each window's item, as a code; see [Dataset.Item]
+	ItemCode []int64 // the code of each window's item; [Dataset.Item] returns its value
 	// Start is each window's first row, counted from the item's first row. It is negative if the
 	// window begins with padding before the item.
 	Start []int64
@@ -39,13 +39,17 @@ type Batch[T Value] struct {
 }
 
 // Len returns the number of windows.
-func (b *Batch[T]) Len() int { return len(b.Item) }
+func (b *Batch[T]) Len() int { return len(b.ItemCode) }
+
+// Item returns the value of the item of window i, as [Dataset.Item] does for a code. The error
+// wraps ErrClosed if the dataset is closed.
+func (b *Batch[T]) Item(i int) (any, error) { return b.itemRows.data.Item(b.ItemCode[i]) }
 
 // Rows returns the rows of the dataset at which the windows start: the item's first row plus Start.
 // It allocates a new slice.
 func (b *Batch[T]) Rows() []int64 {
-	numbers := make([]int64, len(b.Item))
-	for i, item := range b.Item {
+	numbers := make([]int64, len(b.ItemCode))
+	for i, item := range b.ItemCode {
 		numbers[i] = b.itemRows.offsets[item] + b.Start[i]
 	}
 	return numbers
@@ -54,7 +58,7 @@ func (b *Batch[T]) Rows() []int64 {
 // Times returns the times of the first context rows, in the unit of the time column. For a padded
 // window it is the time of the first real row. It allocates a new slice, or returns nil if the
 // dataset has no time column. The error wraps ErrClosed if the dataset is closed.
-func (b *Batch[T]) Times() ([]int64, error) { return b.itemRows.timesOf(b.Item, b.Start) }
+func (b *Batch[T]) Times() ([]int64, error) { return b.itemRows.timesOf(b.ItemCode, b.Start) }
 
 // Copy returns the batch in memory of its own, which stays valid.
 func (b *Batch[T]) Copy() *Batch[T] {
@@ -66,7 +70,7 @@ func (b *Batch[T]) Copy() *Batch[T] {
 	for _, p := range []*Part[bool]{&copied.Mask, &copied.ContextMissing, &copied.TargetMissing} {
 		*p = copyPart(*p)
 	}
-	copied.Item, copied.Start, copied.Reset = copySlice(b.Item), copySlice(b.Start),
+	copied.ItemCode, copied.Start, copied.Reset = copySlice(b.ItemCode), copySlice(b.Start),
 		copySlice(b.Reset)
 	return &copied
 }

@@ -79,14 +79,14 @@ func (bb *batchBuilder[T]) view(s *stream, d wire.Descriptor) (*Batch[T], error)
 		return nil, fmt.Errorf("the feed is %w", ErrClosed)
 	}
 	n := int(d.Rows)
-	if cap(buffer.batch.Item) < n {
-		buffer.batch.Item, buffer.batch.Start = make([]int64, n), make([]int64, n)
+	if cap(buffer.batch.ItemCode) < n {
+		buffer.batch.ItemCode, buffer.batch.Start = make([]int64, n), make([]int64, n)
 	}
-	b := &Batch[T]{Item: buffer.batch.Item[:n], Start: buffer.batch.Start[:n],
+	b := &Batch[T]{ItemCode: buffer.batch.ItemCode[:n], Start: buffer.batch.Start[:n],
 		itemRows: bb.reader.windows.itemRows, refs: &batchRefs{freeBuffer: buffer.release}}
 	b.refs.count.Store(1)
 	for i := range n {
-		b.Item[i], b.Start[i] = item, start+int64(i)*bb.stride
+		b.ItemCode[i], b.Start[i] = item, start+int64(i)*bb.stride
 	}
 	if err := bb.reader.view(b, &buffer.batch, bb.stride); err != nil {
 		b.unref(b.refs)

@@ -155,7 +155,7 @@ func checkParts[T Value](t *testing.T, b *Batch[T], want map[string]casePart) {
 	addPart(got, "mask", b.Mask)
 	addPart(got, "context_missing", b.ContextMissing)
 	addPart(got, "target_missing", b.TargetMissing)
-	addPart(got, "item", Part[int64]{Data: b.Item, Shape: []int{len(b.Item)}})
+	addPart(got, "item", Part[int64]{Data: b.ItemCode, Shape: []int{len(b.ItemCode)}})
 	addPart(got, "start", Part[int64]{Data: b.Start, Shape: []int{len(b.Start)}})
 	addPart(got, "reset", Part[bool]{Data: b.Reset, Shape: []int{len(b.Reset)}})
 	times := must(b.Times())(t)
@@ -253,7 +253,7 @@ func checkInverse(t *testing.T, d *Dataset, column string, want []*float64) {
 	}
 	undone := must(
 		Inverse(d, []string{column}, Part[float32]{Data: stored, Shape: []int{len(stored), 1}},
-			InverseOptions{Codes: codes}))(t)
+			InverseOptions{ItemCodes: codes}))(t)
 	for i, v := range want {
 		if got := undone.Data[i]; v == nil && got == got || v != nil &&
 			!(math.Abs(got-*v) <= 1e-4+1e-4*math.Abs(*v)) {

@@ -23,7 +23,7 @@ const (
 	// memory. It suits trainers that keep every core busy, because the daemon then takes no core
 	// from them.
 	DeliverLocal = "local"
-	// DeliverStarts delivers only the places of the windows, in Batch.Item and Batch.Start, and
+	// DeliverStarts delivers only the places of the windows, in Batch.ItemCode and Batch.Start, and
 	// Mask and Reset if asked for. [Batch.Rows] returns them as rows of the dataset. T may be any
 	// type.
 	DeliverStarts = "starts"

@@ -195,7 +195,7 @@ func TestABatchIsValidInTheLoopsBodyUnlessItIsHeld(t *testing.T) {
 		after = b
 		break
 	}
-	if after.Context.Data != nil || after.Item != nil {
+	if after.Context.Data != nil || after.ItemCode != nil {
 		t.Error("a batch outlives its loop")
 	}
 }

@@ -10,10 +10,11 @@ import (
 // InverseOptions say which items values belong to, and which values precede them. The zero value
 // works if no step was fitted per item.
 type InverseOptions struct {
-	// Item is the name of the item that all values belong to.
+	// Item is the item that all values belong to, as [Dataset.Item] and [Batch.Item] return it. A
+	// number is not a code here.
 	Item any
-	// Codes are item codes along the first axis, such as [Batch.Item]. They replace Item.
-	Codes []int64
+	// ItemCodes are codes of items along the first axis, such as [Batch.ItemCode], in place of Item.
+	ItemCodes []int64
 	// Initial has, for columns stored as differences, the original values of the row before the
 	// first one. Its shape is that of the values without the axis of rows. Nil means that the
 	// values begin at the first rows of items.
@@ -24,7 +25,7 @@ type InverseOptions struct {
 // rows for diff, then expm1 for log1p. It returns new memory. It does not undo fill, clip and
 // winsorize, which lose the original values: sums of winsorized differences drift from them.
 //
-// values are rows of the column, one after the other. item is the item's name, or nil if no step
+// values are rows of the column, one after the other. item is the item's value, or nil if no step
 // was fitted per item. The error is of type ColumnNotFound, ItemNotFound or InvalidSpec.
 func (d *Dataset) Inverse(column string, values []float64, item any) ([]float64, error) {
 	c, err := d.column(column)
@@ -80,7 +81,7 @@ type inversion struct {
 
 func newInversion(d *Dataset, columns []string, shape []int, n int,
 	o InverseOptions) (*inversion, error) {
-	in := &inversion{rows: 1, initial: o.Initial, codes: o.Codes}
+	in := &inversion{rows: 1, initial: o.Initial, codes: o.ItemCodes}
 	for at, name := range columns {
 		c, err := d.column(name)
 		if err != nil {
@@ -110,15 +111,18 @@ func newInversion(d *Dataset, columns []string, shape []int, n int,
 
 // setItems finds the item's code, or checks the codes.
 func (in *inversion) setItems(d *Dataset, shape []int, o InverseOptions) (err error) {
-	if o.Codes != nil {
-		if len(shape) == 0 || len(o.Codes) != shape[0] {
-			return errorf(InvalidSpec, "item",
-				"item: got %d codes for values of shape %v, want one along the first axis",
-				len(o.Codes), shape)
+	if o.Item != nil && o.ItemCodes != nil {
+		return errorf(InvalidSpec, "item", "item: given together with item codes, want one of them")
+	}
+	if o.ItemCodes != nil {
+		if len(shape) == 0 || len(o.ItemCodes) != shape[0] {
+			return errorf(InvalidSpec, "item_code",
+				"item_code: got %d codes for values of shape %v, want one along the first axis",
+				len(o.ItemCodes), shape)
 		}
-		for _, code := range o.Codes {
+		for _, code := range o.ItemCodes {
 			if code < 0 || code >= d.Items() {
-				return errorf(InvalidSpec, "item", "item: got code %d, want codes from 0 to %d",
+				return errorf(InvalidSpec, "item_code", "item_code: got %d, want codes from 0 to %d",
 					code, d.Items()-1)
 			}
 		}
@@ -133,7 +137,7 @@ func (in *inversion) setItems(d *Dataset, shape []int, o InverseOptions) (err er
 		summed := o.Initial == nil && c.Prepared != nil && c.Prepared.First != nil
 		if (scaled || summed) && d.Items() > 1 {
 			e := errorf(InvalidSpec, "item", "item: the steps of column %q are per item", c.Name)
-			e.Hint = "give the item's value, or Batch.Item for a batch"
+			e.Hint = "give the item's value as Item, or Batch.ItemCode of a batch as ItemCodes"
 			return e
 		}
 	}

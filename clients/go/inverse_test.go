@@ -49,7 +49,7 @@ func TestInverseOfTargetsIsTheLoadedValues(t *testing.T) {
 		before = append(before, was[row+2][:]...)
 	}
 	named := []string{"v", "w", "m"}
-	undone := must(Inverse(d, named, b.Target, InverseOptions{Codes: b.Item, Initial: before}))(t)
+	undone := must(Inverse(d, named, b.Target, InverseOptions{ItemCodes: b.ItemCode, Initial: before}))(t)
 	for i, row := range first {
 		for k, got := range undone.Window(i) {
 			if want := was[row+3+int64(k/features)][k%features]; !(math.Abs(got-want) < 1e-9*(1+
@@ -60,16 +60,16 @@ func TestInverseOfTargetsIsTheLoadedValues(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"no item":      errorOf(Inverse(d, named, b.Target, InverseOptions{Initial: before})),
-		"no beginning": errorOf(Inverse(d, named, b.Target, InverseOptions{Codes: b.Item})),
+		"no beginning": errorOf(Inverse(d, named, b.Target, InverseOptions{ItemCodes: b.ItemCode})),
 		"few codes": errorOf(
-			Inverse(d, named, b.Target, InverseOptions{Codes: b.Item[1:], Initial: before})),
+			Inverse(d, named, b.Target, InverseOptions{ItemCodes: b.ItemCode[1:], Initial: before})),
 		"no such code": errorOf(
 			Inverse(d, named[1:2], Part[float64]{Data: []float64{1}, Shape: []int{1, 1}},
-				InverseOptions{Codes: []int64{2}})),
+				InverseOptions{ItemCodes: []int64{2}})),
 		"few initial": errorOf(
-			Inverse(d, named, b.Target, InverseOptions{Codes: b.Item, Initial: before[1:]})),
+			Inverse(d, named, b.Target, InverseOptions{ItemCodes: b.ItemCode, Initial: before[1:]})),
 		"a shape": errorOf(
-			Inverse(d, named[:2], b.Target, InverseOptions{Codes: b.Item, Initial: before})),
+			Inverse(d, named[:2], b.Target, InverseOptions{ItemCodes: b.ItemCode, Initial: before})),
 		"no rows": errorOf(
 			Inverse(d, named[:1], Part[float64]{Data: []float64{1}, Shape: []int{1}},
 				InverseOptions{Item: "a"})),

@@ -10,8 +10,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Items returns the number of items. An item's code, as in [Batch.Item], is its number from 0, in
-// the order of first rows.
+// Items returns the number of items. An item's code, as in [Batch.ItemCode], is its number from 0,
+// in the order of first rows.
 func (d *Dataset) Items() int64 { return d.data.Manifest.Items.Count }
 
 // ItemRows returns the rows of the dataset that belong to an item, half-open: [from, to). It is 0,
@@ -23,7 +23,7 @@ func (d *Dataset) ItemRows(code int64) (from, to int64) {
 	return d.offsets[code], d.offsets[code+1]
 }
 
-// Item returns the name of an item: a string or an int64, a []any of these if several columns name
+// Item returns the value of an item: a string or an int64, a []any of these if several columns name
 // items, or nil if the dataset was loaded without item_id. The error is of type ItemNotFound.
 func (d *Dataset) Item(code int64) (any, error) {
 	release, err := d.acquire()
@@ -32,7 +32,7 @@ func (d *Dataset) Item(code int64) (any, error) {
 	}
 	defer release()
 	if code < 0 || code >= d.Items() {
-		return nil, errorf(ItemNotFound, "item", "items have codes from 0 to %d, got %d",
+		return nil, errorf(ItemNotFound, "item_code", "items have codes from 0 to %d, got %d",
 			d.Items()-1, code)
 	}
 	values, err := d.data.Item(code)
@@ -45,7 +45,7 @@ func (d *Dataset) Item(code int64) (any, error) {
 	return values, nil
 }
 
-// ItemCode returns the code of an item by its name: a string or an integer, a slice of these if
+// ItemCode returns the code of an item by its value: a string or an integer, a slice of these if
 // several columns name items, or nil in a dataset without item_id. The error is of type
 // ItemNotFound and lists similar names, or InvalidSpec for a value of another type.
 func (d *Dataset) ItemCode(value any) (int64, error) {
@@ -111,7 +111,7 @@ func appendItemName(b []byte, value any) ([]byte, error) {
 		return appendItemName(b, v.Elem().Interface())
 	case v.Kind() != reflect.Slice && v.Kind() != reflect.Array:
 		return nil, errorf(InvalidSpec, "item",
-			"an item is named by texts and integers, got %T", value)
+			"an item's value is text, a whole number or a slice of these, got %T", value)
 	}
 	b = append(b, '[')
 	for i := range v.Len() {

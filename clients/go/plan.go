@@ -47,7 +47,7 @@ type GroupPlan struct {
 
 // Place is where a window starts.
 type Place struct {
-	Item  any   `json:"item"`  // the item's name, as of [Dataset.Item]
+	Item  any   `json:"item"`  // the item's value, as of [Dataset.Item]
 	Start int64 `json:"start"` // the first row, counted from the item's first row
 	Time  any   `json:"time"`  // that row's time: RFC 3339 or an integer
 }

@@ -11,14 +11,14 @@ func At[T Value](ctx context.Context, w *Windows, numbers ...int64) (*Batch[T], 
 	if err != nil {
 		return nil, err
 	}
-	b := &Batch[T]{Item: make([]int64, len(numbers)), Start: make([]int64, len(numbers)),
+	b := &Batch[T]{ItemCode: make([]int64, len(numbers)), Start: make([]int64, len(numbers)),
 		itemRows: w.itemRows}
 	for i, n := range numbers {
 		if n < 0 || n >= runs.Len() {
 			return nil, errorf(InvalidRequest, "number", "window %d: there are windows 0 to %d", n,
 				runs.Len()-1)
 		}
-		b.Item[i], b.Start[i] = runs.place(n)
+		b.ItemCode[i], b.Start[i] = runs.place(n)
 	}
 	release, err := w.data.acquire()
 	if err != nil {

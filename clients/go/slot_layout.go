@@ -56,7 +56,7 @@ func batchInSlot[T Value](l *slotLayout, memory []byte, n int) *Batch[T] {
 		Target:         partInSlot[T](l, "target", memory, n),
 		Known:          partInSlot[T](l, "known", memory, n),
 		Static:         partInSlot[T](l, "static", memory, n),
-		Item:           partInSlot[int64](l, "item", memory, n).Data,
+		ItemCode:       partInSlot[int64](l, "item", memory, n).Data,
 		Start:          partInSlot[int64](l, "start", memory, n).Data,
 		Mask:           partInSlot[bool](l, "mask", memory, n),
 		ContextMissing: partInSlot[bool](l, "context_missing", memory, n),

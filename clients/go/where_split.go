@@ -15,7 +15,7 @@ const Rest = -1
 type Where struct {
 	Rows  *window.Bounds     // rows of each item, such as window.Rows(0, 100)
 	Time  *window.TimeBounds // times
-	Items []any              // names of items; nil keeps all
+	Items []any              // values of items, not codes; nil keeps all
 	// ContextBeforeSplit allows context rows before the bounds; nil means true.
 	ContextBeforeSplit *bool
 }

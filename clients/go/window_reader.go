@@ -147,13 +147,13 @@ func (p *partReader[T]) shapeOf(n int) []int {
 // gather copies the parts of a batch whose Item and Start are set, in the memory of buffer, which
 // grows if it must.
 func (r *windowReader[T]) gather(b, buffer *Batch[T]) error {
-	if err := r.checkPlaces(b.Item, b.Start); err != nil {
+	if err := r.checkPlaces(b.ItemCode, b.Start); err != nil {
 		return err
 	}
 	for _, p := range r.parts {
 		into, _ := buffer.part(p.name)
 		*into = withShape(*into, p.shapeOf(b.Len()))
-		r.gatherPart(p, b.Item, b.Start, *into)
+		r.gatherPart(p, b.ItemCode, b.Start, *into)
 		values, _ := b.part(p.name)
 		*values = *into
 		r.markMissing(p, b, buffer)
@@ -235,7 +235,7 @@ func (r *windowReader[T]) markMissing(p *partReader[T], b, buffer *Batch[T]) {
 // markRealRows sets the batch's Mask: which rows of the contexts are not padding.
 func (r *windowReader[T]) markRealRows(b, buffer *Batch[T]) {
 	buffer.Mask = withShape(buffer.Mask, []int{b.Len(), int(r.contextLength)})
-	for i, item := range b.Item {
+	for i, item := range b.ItemCode {
 		first, mask := r.windows.itemRows.firstRow(item, r.times), buffer.Mask.Window(i)
 		for k := range mask {
 			mask[k] = !r.padded || b.Start[i]+int64(k)*r.dilation >= first

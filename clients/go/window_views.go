@@ -5,19 +5,19 @@ import "fmt"
 // view sets the parts of a batch to slices of the mapped file. The windows are of one item and
 // start a stride apart.
 func (r *windowReader[T]) view(b, buffer *Batch[T], stride int64) error {
-	if err := r.checkPlaces(b.Item, b.Start); err != nil {
+	if err := r.checkPlaces(b.ItemCode, b.Start); err != nil {
 		return err
 	}
 	n := int64(b.Len())
 	if n == 0 {
 		return fmt.Errorf("%w: a view of no windows", ErrProtocol)
 	}
-	row := r.windows.itemRows.offsets[b.Item[0]] + b.Start[0]
+	row := r.windows.itemRows.offsets[b.ItemCode[0]] + b.Start[0]
 	for _, p := range r.parts {
 		values, _ := b.part(p.name)
 		if p.isStatic() {
 			buffer.Static = withShape(buffer.Static, p.shapeOf(b.Len()))
-			r.gatherPart(p, b.Item, b.Start, buffer.Static)
+			r.gatherPart(p, b.ItemCode, b.Start, buffer.Static)
 			r.replaceMissing(p, buffer.Static)
 			*values = buffer.Static
 			continue

@@ -192,7 +192,7 @@ func (w *Windows) fetchRuns(ctx context.Context) (*runs, error) {
 }
 
 // Starts returns the first rows of an item's windows, ascending, counted from the item's first row.
-// They are negative for windows that begin with padding. item is the item's name, as for
+// They are negative for windows that begin with padding. item is the item's value, as for
 // [Dataset.ItemCode].
 func (w *Windows) Starts(ctx context.Context, item any) ([]int64, error) {
 	code, err := w.data.ItemCode(item)
