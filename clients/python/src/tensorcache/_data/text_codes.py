@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._errors import show
 from .texts import Texts
+
+MISSING = -1
+"""The code of a missing text."""
+
+UNKNOWN = -2
+"""In comparisons, the code of a text that is not in the vocabulary."""
+
+FEW = 16
+"""How many texts are searched for without a table of all words."""
 
 
 class Codes(np.ndarray[Any, np.dtype[np.int32]]):
-    """The codes of a text column, int32, with their words; -1 is no word.
+    """The codes of a text column, int32, with their words; -1 is a missing text.
 
-    Slices of it have the words too, so that :meth:`Cache.put` stores words again. Results of
-    computations on codes are plain numbers, and so is ``np.asarray(codes)``.
+    Slices of it have the words too, so that :meth:`Cache.put` stores words again. ``codes == "a"``
+    and ``!=`` compare with a word, with an array of words, or with another text column; None and
+    NaN are missing words. Results of computations on codes are plain numbers, and so are single
+    codes and ``np.asarray(codes)``.
     """
+
+    __array_priority__ = 1.0
+    """NumPy makes joined columns of this class, which refuses words, as it has none for them."""
+
+    __pandas_priority__ = 5000
+    """pandas lets this class compare."""
 
     words: Texts | None = None
 
@@ -25,7 +44,9 @@ class Codes(np.ndarray[Any, np.dtype[np.int32]]):
             self.words = getattr(obj, "words", None)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Compute with the numbers."""
+        """Compare with words; else compute with the numbers."""
+        if ufunc in (np.equal, np.not_equal) and method in ("__call__", "outer"):
+            inputs = tuple(numbers_of(self.words, value) for value in inputs)
         out = kwargs.get("out")
         if out is not None:
             kwargs["out"] = tuple(map(plain, out))
@@ -33,7 +54,51 @@ class Codes(np.ndarray[Any, np.dtype[np.int32]]):
 
     def __reduce__(self) -> Any:
         """Pickle the numbers alone: the words are in the mapped file."""
-        return plain(self).__reduce__()
+        return codes_without_words, (np.array(plain(self)),)
+
+
+def numbers_of(words: Texts | None, value: Any) -> Any:
+    """What codes of ``words`` are compared with: codes in place of texts, and numbers as they are.
+
+    Raises:
+        TypeError: they are neither texts nor numbers, or the codes have no words.
+    """
+    if isinstance(value, Codes):
+        if words is None or value.words is None or value.words is words:
+            return value
+        table = [*codes_among(words, value.words), MISSING]  # -1 is the last one
+        return np.asarray(table, np.int32)[plain(value)]
+    array = np.asarray(value)
+    if array.dtype.kind in "iu":
+        return array
+    if array.dtype.kind == "f":
+        return np.where(np.isnan(array), MISSING, array)
+    if words is None:
+        raise TypeError("these codes have no words\nhint: compare data[name] itself, or a slice")
+    if isinstance(value, (list, tuple)):
+        array = np.asarray(value, object)  # without it, NumPy makes texts of None and NaN
+    texts = [None if is_missing(text) else text for text in array.astype(object).flat]
+    for text in texts:
+        if not isinstance(text, (str, type(None))):
+            raise TypeError(f"a text column is compared with texts, got {show(text)} among them")
+    unique = [text for text in dict.fromkeys(texts) if text is not None]
+    codes = {None: MISSING, **dict(zip(unique, codes_among(words, unique), strict=True))}
+    return np.asarray([codes[text] for text in texts], np.int32).reshape(array.shape)
+
+
+def codes_among(words: Texts, texts: Sequence[str]) -> list[int]:
+    """The codes of different texts among the words, UNKNOWN for those that are not."""
+    if len(texts) > FEW:  # each search reads all words
+        codes = {word: code for code, word in enumerate(words)}
+        return [codes.get(text, UNKNOWN) for text in texts]
+    found = [words.find(str(text)) for text in texts]
+    return [int(places[0]) if len(places) else UNKNOWN for places in found]
+
+
+def is_missing(text: Any) -> bool:
+    """Whether a value of an array of texts is None, NaN or pandas' NA."""
+    nan = isinstance(text, float) and text != text
+    return text is None or nan or type(text).__name__ == "NAType"
 
 
 def codes_of(codes: npt.NDArray[np.int32], words: Texts) -> Codes:
@@ -41,6 +106,11 @@ def codes_of(codes: npt.NDArray[np.int32], words: Texts) -> Codes:
     column = codes.view(Codes)
     column.words = words
     return column
+
+
+def codes_without_words(codes: npt.NDArray[np.int32]) -> Codes:
+    """Codes from a pickle, which refuse words."""
+    return codes.view(Codes)
 
 
 def plain(value: Any) -> Any:
