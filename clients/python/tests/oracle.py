@@ -166,7 +166,7 @@ class Oracle:
         return {
             "context": context,
             "target": target,
-            "item": place.item,
+            "item_code": place.item,
             "start": place.start,
             "time": self.times[place.item][max(place.start, first)],
             "mask": [place.start + i * spec.dilation >= first for i in range(spec.context)],

@@ -151,7 +151,7 @@ def test_folds_are_those_of_a_loop(
 
 def places(windows: tensorcache.Windows) -> list[tuple[int, int]]:
     everything = windows[:]
-    return list(zip(everything.item.tolist(), everything.start.tolist(), strict=True))
+    return list(zip(everything.item_code.tolist(), everything.start.tolist(), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -209,10 +209,12 @@ def test_latest_is_the_window_to_forecast_from(cache: tensorcache.Cache) -> None
     assert latest[:].target is None
     assert latest[0].target is None
     with latest.feed(batch_size=2) as feed:
-        (served,) = ((batch.context.copy(), batch.target, batch.item.tolist()) for batch in feed)
+        (served,) = (
+            (batch.context.copy(), batch.target, batch.item_code.tolist()) for batch in feed
+        )
     assert served[0].tolist() == latest[:].context.tolist()
     assert (served[1], served[2]) == (None, [0, 1])
-    assert [data.items[code] for code in latest[:].item] == ["x", "y"]
+    assert [data.items[code] for code in latest[:].item_code] == ["x", "y"]
     known = data.windows(
         context_length=3, prediction_length=2, columns=["v"], known_columns=["holiday"]
     )

@@ -315,7 +315,7 @@ def test_a_hundred_thousand_items(cache: tensorcache.Cache) -> None:
     assert len(windows) == 5 * n
     assert (windows.per_item() == 5).all()
     assert windows.starts(3 * 99_999).tolist() == [0, 1, 2, 3, 4]
-    assert (windows[-1].item, windows[-1].start) == (n - 1, 4)
+    assert (windows[-1].item_code, windows[-1].start) == (n - 1, 4)
     train, test = windows.split(lengths=(8, None))
     assert (len(train), len(test)) == (3 * n, n)
     with pytest.warns(tensorcache.LeakageWarning, match="and rows of [0-9,]+ more items by test"):
@@ -331,5 +331,5 @@ def test_a_hundred_thousand_items(cache: tensorcache.Cache) -> None:
         with whole.feed(batch_size=256, order=order, weights=weights) as feed:
             batch = next(iter(feed))
             np.testing.assert_array_equal(
-                batch.context[:, 0, 0], data["v"][batch.item * rows + batch.start]
+                batch.context[:, 0, 0], data["v"][batch.item_code * rows + batch.start]
             )

@@ -91,7 +91,7 @@ def test_writing_into_a_batch_harms_nobody(
                 check(batch, whole)
                 batch.context *= -1
                 batch.target[:] = np.nan
-                batch.item[:] = 77
+                batch.item_code[:] = 77
 
 
 def test_a_copy_is_ones_own(windows: tensorcache.Windows, whole: np.ndarray[Any, Any]) -> None:

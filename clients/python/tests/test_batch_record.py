@@ -35,7 +35,7 @@ def test_writable_batches_can_be_changed_and_change_nothing_else(
     values = np.arange(80, dtype=np.float32)
     data = cache.put("changed", {"id": [1] * 50 + [2] * 30, "a": values, "k": values}, item_id="id")
     windows = data.windows(context_length=4, prediction_length=2, known_columns=["k"])
-    parts = ("context", "target", "known", "item", "start", "row")
+    parts = ("context", "target", "known", "item", "item_code", "start", "row")
     with windows.feed(batch_size=7, delivery=delivery, order=order, writable=True) as feed:
         for _ in range(2):
             for batch in feed:

@@ -66,7 +66,7 @@ def check(got: Any, wanted: dict[str, Any]) -> None:
     """
     names = [*tensorcache._feed.batch.PARTS]
     parts = {name: getattr(got, name, None) for name in names}
-    parts["times"] = parts.pop("time")
+    parts["times"], parts["item"] = parts.pop("time"), parts.pop("item_code")
     described = {}
     for name, array in parts.items():
         if array is not None:
@@ -160,7 +160,7 @@ def check_error(cache: tensorcache.Cache, data: tensorcache.Dataset, bad: dict[s
 
 def check_inverse(data: tensorcache.Dataset, described: dict[str, Any]) -> None:
     codes = np.repeat(np.arange(len(data.items)), data.items.rows)
-    undone = data.inverse(described["column"], data[described["column"]], item=codes)
+    undone = data.inverse(described["column"], data[described["column"]], item_code=codes)
     np.testing.assert_allclose(undone, described["values"], rtol=1e-4, atol=1e-4)
 
 

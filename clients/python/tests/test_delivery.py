@@ -18,7 +18,7 @@ pytestmark = pytest.mark.portable
 
 C, P, B = 24, 6, 32
 PARTS = (
-    "context", "target", "known", "static", "item", "start", "row", "time", "mask",
+    "context", "target", "known", "static", "item", "item_code", "start", "row", "time", "mask",
     "context_missing",
     "target_missing", "reset",
 )  # fmt: skip
@@ -167,9 +167,11 @@ def test_starts_say_where_the_windows_are(data: tensorcache.Dataset) -> None:
         assert starts.stats()["slot_bytes"] < B * (3 * 8 + C) + 4 * 64
         for here, there in zip(starts, slots, strict=True):
             assert here.context is here.target is None
-            np.testing.assert_array_equal(here.row, data.items.row_offset[here.item] + here.start)
+            np.testing.assert_array_equal(
+                here.row, data.items.row_offset[here.item_code] + here.start
+            )
             for name in (
-                "item",
+                "item_code",
                 "start",
                 "row",
                 "time",

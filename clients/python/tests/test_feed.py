@@ -80,7 +80,7 @@ def test_batches_have_the_parts_the_spec_asks_for(
         assert batch.mask is not None
         assert batch.mask.shape == (B, C)
         assert batch.mask.all()
-        assert batch.item.dtype == batch.start.dtype == np.int64
+        assert batch.item_code.dtype == batch.start.dtype == np.int64
         np.testing.assert_array_equal(batch.time, etth1["date"][:B])
         assert batch.known is batch.static is batch.reset is None
         for array in (batch.context, batch.target):

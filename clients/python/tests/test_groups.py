@@ -87,7 +87,7 @@ def check(
             assert len(feed) == len(order.deal(epoch)[rank])
             for consumed in range(0, len(pieces), options["num_replicas"]):
                 feed.load_state_dict({**feed.state_dict(), "epoch": epoch, "consumed": consumed})
-                got = [list(zip(b.item.tolist(), b.start.tolist(), strict=True)) for b in feed]
+                got = [list(zip(b.item_code.tolist(), b.start.tolist(), strict=True)) for b in feed]
                 assert got == [
                     [places[window] for window in batch]
                     for batch, _ in order.deal(epoch, consumed)[rank]
@@ -122,8 +122,8 @@ def test_a_batch_is_the_items_at_one_time(
     with windows.feed(batch_size=None, order=order, seed=5, delivery=delivery) as feed:
         assert len(feed) == 36
         for batch in feed:
-            (day,) = {*(starts_of_items[batch.item] + batch.start + 4).tolist()}
-            assert batch.item.tolist() == [0, 1, 2, 3][: (day - 4) // 10 + 1]
+            (day,) = {*(starts_of_items[batch.item_code] + batch.start + 4).tolist()}
+            assert batch.item_code.tolist() == [0, 1, 2, 3][: (day - 4) // 10 + 1]
             if delivery != "starts":
                 assert batch.target is not None
                 assert (batch.target == day).all()
@@ -148,9 +148,11 @@ def test_a_state_names_the_pieces(windows: tensorcache.Windows) -> None:
         return windows.feed(order="cross_section", seed=2, **{"batch_size": None, **options})
 
     with feed() as whole:
-        batches = [batch.item.tolist() for batch in whole]
+        batches = [batch.item_code.tolist() for batch in whole]
     with feed(min_items=2) as some:
-        assert sorted(b.item.tolist() for b in some) == sorted(b for b in batches if len(b) > 1)
+        assert sorted(b.item_code.tolist() for b in some) == sorted(
+            b for b in batches if len(b) > 1
+        )
     with feed() as first:
         for n, _ in enumerate(first):
             if n == 9:
@@ -159,7 +161,7 @@ def test_a_state_names_the_pieces(windows: tensorcache.Windows) -> None:
     assert (state["consumed"], "batch_size" in state) == (10, False)
     with feed() as second:
         second.load_state_dict(state)
-        assert [batch.item.tolist() for batch in second] == batches[10:]
+        assert [batch.item_code.tolist() for batch in second] == batches[10:]
     for options, words in (
         ({"batch_size": 3}, "its batch_size is None, here 3"),
         ({"min_items": 2}, "its min_items is 1, here 2"),
@@ -206,7 +208,7 @@ def test_integers_are_times(cache: tensorcache.Cache) -> None:
     with data.windows(context_length=1).feed(
         batch_size=None, order="cross_section_sequential"
     ) as feed:
-        assert [batch.item.tolist() for batch in feed] == [[0], [0, 1], [0, 1]]
+        assert [batch.item_code.tolist() for batch in feed] == [[0], [0, 1], [0, 1]]
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_where_references_are_not_counted_batches_are_copies(
     want = {}
     for delivery in ("slot", "local", "starts"):
         with windows.feed(**options, delivery=delivery) as feed:
-            want[delivery] = [(batch.row.copy(), batch.item.copy()) for batch in feed]
+            want[delivery] = [(batch.row.copy(), batch.item_code.copy()) for batch in feed]
     for module in (ring, block_pool):
         monkeypatch.setattr(module, "COUNTED", False)
     monkeypatch.delattr(sys, "getrefcount")  # as in PyPy
@@ -192,7 +192,9 @@ def test_where_references_are_not_counted_batches_are_copies(
         with windows.feed(**options, delivery=delivery) as feed:
             batches = list(feed)
             list(feed)
-            np.testing.assert_equal([(batch.row, batch.item) for batch in batches], want[delivery])
+            np.testing.assert_equal(
+                [(batch.row, batch.item_code) for batch in batches], want[delivery]
+            )
             assert (feed.stats()["held"], feed.stats()["copied"]) == (0, 30)
     pool = block_pool.Pool(64, lambda memory: memory)
     assert pool.take() is not pool.take()

@@ -64,9 +64,9 @@ def test_items_go_where_the_hash_of_their_json_says(
         note(f"{[canonical(name) for name in names]}")
         if all(wanted):
             parts = windows.split(items=(share, None))
-            assert [part[:].item.tolist() for part in parts] == wanted
+            assert [part[:].item_code.tolist() for part in parts] == wanted
         some = sorted(data.draw(st.sets(st.integers(0, ITEMS - 1), min_size=1)))
-        assert windows.where(items=[names[code] for code in some])[:].item.tolist() == some
+        assert windows.where(items=[names[code] for code in some])[:].item_code.tolist() == some
     cache.remove("names")
 
 

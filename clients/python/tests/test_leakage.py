@@ -122,7 +122,9 @@ def test_exactly_the_rows_seen_are_found(
         samples = range(context, context + prediction) if prediction else [context - 1]
         predicted = {
             (item, start + i * spec["dilation"])
-            for item, start in zip(everything.item.tolist(), everything.start.tolist(), strict=True)
+            for item, start in zip(
+                everything.item_code.tolist(), everything.start.tolist(), strict=True
+            )
             for i in samples
         }
         leaks = leakage.leaks_of([("all", data.windows(**spec))])
@@ -179,7 +181,9 @@ def test_fills_that_look_ahead_over_a_boundary_are_found(
         everything = part[:]
         samples = range(2, 2 + prediction) if prediction else [1]
         predicted: dict[int, set[int]] = {}
-        for item, start in zip(everything.item.tolist(), everything.start.tolist(), strict=True):
+        for item, start in zip(
+            everything.item_code.tolist(), everything.start.tolist(), strict=True
+        ):
             predicted.setdefault(item, set()).update(start + i for i in samples)
         want = {}
         for item, own in predicted.items():

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import signal
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ Place = tuple[int, int]
 
 
 def places(batch: Any) -> list[Place]:
-    return list(zip(batch.item.tolist(), batch.start.tolist(), strict=True))
+    return list(zip(batch.item_code.tolist(), batch.start.tolist(), strict=True))
 
 
 def epoch_of(
@@ -68,7 +69,7 @@ def test_ranks_batch_sizes_layouts_and_resumes_change_nothing(
         if order != "bootstrap":
             assert sorted(first) == places(windows[:])
 
-        np.testing.assert_equal(vars(again[:]), vars(windows[:]))
+        np.testing.assert_equal(asdict(again[:]), asdict(windows[:]))
         for one in (windows, again):
             hold_against_slots(one, again, {"batch_size": size, **options}, data)
 

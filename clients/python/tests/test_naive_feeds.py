@@ -163,7 +163,7 @@ def serve(
     resets = []
     after: list[int] = []
     for batch, (wanted, _) in zip(feed, dealt, strict=True):
-        places = zip(batch.item.tolist(), batch.start.tolist(), strict=True)
+        places = zip(batch.item_code.tolist(), batch.start.tolist(), strict=True)
         assert [numbers[place] for place in places] == wanted
         for name in (
             "context",

@@ -171,7 +171,8 @@ def check(windows: tensorcache.Windows, naive: Naive, found: Found, latest: bool
             assert plan[end] is None
     everything = windows[:]
     assert (
-        list(zip(everything.item.tolist(), everything.start.tolist(), strict=True)) == found.places
+        list(zip(everything.item_code.tolist(), everything.start.tolist(), strict=True))
+        == found.places
     )
     for item, name in enumerate(naive.names):
         assert windows.starts(name).tolist() == [start for at, start in found.places if at == item]
@@ -180,7 +181,7 @@ def check(windows: tensorcache.Windows, naive: Naive, found: Found, latest: bool
     compare(everything, wanted, windows)
     for number in {0, len(wanted) // 2, len(wanted) - 1} if wanted else set():
         one = windows[number]
-        for name in (*PARTS, "item", "start", "time"):
+        for name in (*PARTS, "item", "item_code", "start", "time"):
             of_all = getattr(everything, name)
             assert (getattr(one, name) is None) == (of_all is None)
             if of_all is not None:

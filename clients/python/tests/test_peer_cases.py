@@ -216,7 +216,7 @@ def test_pytorch_forecasting_end_indices(cache: tensorcache.Cache) -> None:
         context_length=3, prediction_length=1, max_step=1
     )
     everything = windows[:]
-    got = list(zip(everything.item.tolist(), everything.start.tolist(), strict=True))
+    got = list(zip(everything.item_code.tolist(), everything.start.tolist(), strict=True))
     assert got == [(row // 11, row % 11) for row, end in enumerate(ends) if end - row == 3]
 
 
@@ -245,7 +245,7 @@ def test_torchrl_slices(cache: tensorcache.Cache) -> None:
     assert (np.diff(everything, axis=1) == 1).all()
     assert set(everything.ravel().tolist()) == set(range(100))
     ends = data.items.row_offset + data.items.rows
-    assert (everything[:, -1] < ends[windows[:].item]).all()
+    assert (everything[:, -1] < ends[windows[:].item_code]).all()
 
 
 def test_petastorm_ngrams(cache: tensorcache.Cache) -> None:

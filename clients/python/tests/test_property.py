@@ -117,7 +117,9 @@ def check_index(windows: tensorcache.Windows, oracle: Oracle) -> None:
     assert len(windows) == len(places)
     assert windows.positions == len(places) + sum(windows.rejected.values())
     everything = windows[:]
-    assert list(zip(everything.item.tolist(), everything.start.tolist(), strict=True)) == places
+    assert (
+        list(zip(everything.item_code.tolist(), everything.start.tolist(), strict=True)) == places
+    )
     assert list(windows.dataset.items) == oracle.names
     for name in oracle.names:
         assert windows.starts(name).tolist() == [
@@ -131,8 +133,8 @@ def check_index(windows: tensorcache.Windows, oracle: Oracle) -> None:
             np.testing.assert_array_equal(one.target, everything.target[number])
         if everything.mask is not None:
             np.testing.assert_array_equal(one.mask, everything.mask[number])
-        assert (one.item, one.start, one.time) == tuple(
-            getattr(everything, n)[number] for n in ("item", "start", "time")
+        assert (one.item_code, one.start, one.time) == tuple(
+            getattr(everything, n)[number] for n in ("item_code", "start", "time")
         )
 
 
@@ -203,7 +205,7 @@ def check_feed(windows: tensorcache.Windows, oracle: Oracle, data: st.DataObject
 
 
 def places_of(batch: tensorcache.Batch) -> list[tuple[int, int]]:
-    return list(zip(batch.item.tolist(), batch.start.tolist(), strict=True))
+    return list(zip(batch.item_code.tolist(), batch.start.tolist(), strict=True))
 
 
 def compare(got: Any, numbers: list[int], oracle: Oracle, windows: tensorcache.Windows) -> None:

@@ -50,7 +50,7 @@ def test_both_ways_serve_the_same(feeds: list[tensorcache.Feed]) -> None:
         kept: list[list[Any]] = []
         for feed in feeds:
             feed.set_epoch(epoch)
-            kept.append([(batch.item.copy(), batch.start.copy()) for batch in feed])
+            kept.append([(batch.item_code.copy(), batch.start.copy()) for batch in feed])
         for other in kept[1:]:
             np.testing.assert_equal(other, kept[0])
     assert all(feed.stats()["held"] == 0 for feed in feeds)

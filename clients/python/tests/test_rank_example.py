@@ -80,7 +80,7 @@ def test_batches_are_the_months_of_the_prices(
     rows = prices[prices["row"] > example.CONTEXT]  # the first has no return
     months = [set(group["symbol"]) for _, group in rows.groupby("date")]
     with windows.feed(batch_size=None, order="cross_section_sequential", min_items=4) as feed:
-        served = [{data.items[code] for code in batch.item.tolist()} for batch in feed]
+        served = [{data.items[code] for code in batch.item_code.tolist()} for batch in feed]
     assert served == [month for month in months if len(month) >= 4]
     assert {len(month) for month in served} == {4, 5}
 

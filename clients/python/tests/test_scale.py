@@ -93,13 +93,13 @@ def test_per_item(cache: tensorcache.Cache, grouped: pd.DataFrame) -> None:
         )
     np.testing.assert_array_equal(data["b"], 0), "a spread of 0 scales by 1"
     codes = np.repeat(np.arange(3), 50)
-    np.testing.assert_allclose(data.inverse("a", data["a"], item=codes), grouped.a, rtol=1e-12)
+    np.testing.assert_allclose(data.inverse("a", data["a"], item_code=codes), grouped.a, rtol=1e-12)
     with pytest.raises(tensorcache.SpecError, match='column "a" was scaled per item'):
         data.inverse("a", data["a"])
     with pytest.raises(tensorcache.NotFoundError):
         data.inverse("a", data["a"], item="nobody")
     with pytest.raises(tensorcache.SpecError, match="one along the first axis"):
-        data.inverse("a", data["a"], item=codes[:5])
+        data.inverse("a", data["a"], item_code=codes[:5])
 
 
 def test_inverse_of_a_batch(cache: tensorcache.Cache, grouped: pd.DataFrame) -> None:

@@ -374,5 +374,5 @@ def test_windows_count_filled_cells_where_they_are_asked_to(
             except tensorcache.SpecError:
                 assert not want
                 continue
-            assert list(zip(got.item.tolist(), got.start.tolist(), strict=True)) == want
+            assert list(zip(got.item_code.tolist(), got.start.tolist(), strict=True)) == want
     cache.remove("counted")

@@ -93,9 +93,9 @@ def test_windows(cache: tensorcache.Cache, vector: dict[str, Any]) -> None:
     assert (len(windows), windows.positions) == (vector["count"], vector["positions"])
     assert windows.rejected == vector["rejected"]
     first = windows[: len(vector["windows"])]
-    mask = first.mask if first.mask is not None else np.ones((len(first.item), 1), bool)
+    mask = first.mask if first.mask is not None else np.ones((len(first.item_code), 1), bool)
     padded = (~mask).sum(axis=1)
-    assert np.stack([first.item, first.start, padded], axis=1).tolist() == vector["windows"]
+    assert np.stack([first.item_code, first.start, padded], axis=1).tolist() == vector["windows"]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def check_order(windows: tensorcache.Windows, vector: dict[str, Any]) -> None:
     numbers = {
         place: n
         for n, place in enumerate(
-            zip(everything.item.tolist(), everything.start.tolist(), strict=True)
+            zip(everything.item_code.tolist(), everything.start.tolist(), strict=True)
         )
     }
     times = [
@@ -188,7 +188,7 @@ def check_order(windows: tensorcache.Windows, vector: dict[str, Any]) -> None:
             for batch in feed:
                 served = [
                     numbers[place]
-                    for place in zip(batch.item.tolist(), batch.start.tolist(), strict=True)
+                    for place in zip(batch.item_code.tolist(), batch.start.tolist(), strict=True)
                 ]
                 got.append((served, feed.state_dict()["consumed"]))
                 resets.append(batch.reset.tolist() if batch.reset is not None else None)

@@ -98,7 +98,7 @@ def test_a_window_is_a_view_of_the_columns(
     for feature, name in enumerate(etth1.columns[1:]):
         np.testing.assert_array_equal(sample.context[:, feature], etth1[name][1000:1336])
         np.testing.assert_array_equal(sample.target[:, feature], etth1[name][1336:1432])
-    assert (sample.item, sample.start, sample.time) == (0, 1000, etth1["date"][1000])
+    assert (sample.item_code, sample.start, sample.time) == (0, 1000, etth1["date"][1000])
     for absent in ("known", "static", "mask", "context_missing", "target_missing"):
         assert getattr(sample, absent) is None
     converted = windows[1000]
@@ -131,9 +131,9 @@ def test_items_starts_and_positions(three: tensorcache.Dataset) -> None:
     assert windows.starts("x").tolist() == list(range(19))
     assert windows.starts("y").tolist() == []
     assert windows.starts("z").tolist() == list(range(9))
-    assert windows[19].item == 2
+    assert windows[19].item_code == 2
     assert windows[19].context[:, 0].tolist() == [2000.0 + row for row in range(8)]
-    assert [three.items[int(code)] for code in windows[[18, 19]].item] == ["x", "z"]
+    assert [three.items[int(code)] for code in windows[[18, 19]].item_code] == ["x", "z"]
     with pytest.raises(tensorcache.NotFoundError, match="near: x"):
         windows.starts("xx")
     with pytest.raises(tensorcache.NotFoundError):
@@ -239,11 +239,11 @@ def test_where_and_times(etth1: tensorcache.Dataset, windows: tensorcache.Window
 def test_split_by_items(three: tensorcache.Dataset) -> None:
     windows = three.windows(context_length=4, prediction_length=2)
     left, right = windows.split(items=[["x"], ["y", "z"]])
-    assert set(left[:].item.tolist()) == {0}
-    assert set(right[:].item.tolist()) == {1, 2}
+    assert set(left[:].item_code.tolist()) == {0}
+    assert set(right[:].item_code.tolist()) == {1, 2}
     assert len(windows.where(items=["z", "y"])) == len(right)
     shares = windows.split(items=(0.3, 0.7))  # the hashes of x, y and z are at 0.06, 0.07 and 0.41
-    assert [set(part[:].item.tolist()) for part in shares] == [{0, 1}, {2}]
+    assert [set(part[:].item_code.tolist()) for part in shares] == [{0, 1}, {2}]
     with pytest.raises(tensorcache.NotFoundError, match='"w"'):
         windows.split(items=[["x"], ["w"]])
 

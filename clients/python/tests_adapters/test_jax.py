@@ -137,7 +137,7 @@ def test_format_dict_keeps_places_whole(
     ) as loader:
         batch = next(iter(loader))
         assert set(batch) == {
-            "context", "target", "item", "start", "time", "mask", "context_missing",
+            "context", "target", "item_code", "start", "time", "mask", "context_missing",
             "target_missing",
         }  # fmt: skip
         assert batch["context"].shape == (B, 7, C)
@@ -236,3 +236,24 @@ def test_arrays_of_jax_are_put_as_columns(cache: tensorcache.Cache, dtype: str) 
     assert data["a"].dtype == ("float32" if dtype == "bfloat16" else dtype)
     assert data["a"].tolist() == [0, 1, 1]
     assert data["wide"].shape == (3, 2)
+
+
+def test_values_and_codes_of_items_may_be_arrays_of_jax(cache: tensorcache.Cache) -> None:
+    columns = {"id": np.repeat([2, 0, 1], 4), "y": np.repeat([100.0, 200.0, 300.0], 4)}
+    columns["y"] = columns["y"] + np.tile(np.arange(4.0), 3)
+    data = cache.put("ids", columns, item_id="id", scale="standard", scale_per="item")
+    windows = data.windows(context_length=2, columns="y")
+    stored = np.stack([data.item(value)["y"] for value in (1, 2)])
+    rows = np.add.outer([300.0, 100.0], np.arange(4))
+    values, codes = jnp.asarray([1, 2]), jnp.asarray([2, 0])
+    np.testing.assert_allclose(data.inverse("y", stored, item=values), rows, rtol=1e-6)
+    np.testing.assert_allclose(data.inverse("y", stored, item_code=codes), rows, rtol=1e-6)
+    np.testing.assert_allclose(data.inverse("y", stored[0], item=values[0]), rows[0], rtol=1e-6)
+    assert set(windows.where(items=values)[:].item.tolist()) == {1, 2}
+    assert set(windows.where(items=values[0])[:].item.tolist()) == {1}
+    assert len(windows.starts(values[0])) == 3
+    with tensorcache.jax.loader(windows, batch_size=4, format="dict") as loader:
+        for batch in loader:
+            got = data.inverse("y", batch["context"][..., 0], item_code=batch["item_code"])
+            want = 100.0 * (batch["item_code"] + 1) + batch["start"]
+            np.testing.assert_allclose(got[:, 0], want, rtol=1e-6)

@@ -74,7 +74,7 @@ def test_resets_make_lanes_equal_to_unbroken_stretches(
             total += float((predicted - batch["target"]).square().double().sum())
             count += predicted.numel()
             for lane, item, start in zip(
-                lanes, batch["item"].tolist(), batch["start"].tolist(), strict=False
+                lanes, batch["item_code"].tolist(), batch["start"].tolist(), strict=False
             ):
                 row = int(offsets[item]) + start
                 goes_on = lane and lane[-1][-1] + 4 == row and start > 0

@@ -64,7 +64,7 @@ def test_format_dict_names_all_parts(
     ) as loader:
         batch = next(iter(loader))
         assert set(batch) == {
-            "context", "target", "item", "start", "time", "mask", "context_missing",
+            "context", "target", "item_code", "start", "time", "mask", "context_missing",
             "target_missing",
         }  # fmt: skip
         assert batch["context"].shape == (B, 7, C)
@@ -107,7 +107,7 @@ def test_whole_groups(cache: tensorcache.Cache, more: dict[str, Any]) -> None:
     with tensorcache.torch.loader(data.windows(context_length=2), **options, **more) as loader:
         assert (len(loader), loader.batch_size) == (3, None)
         for _ in range(2):
-            batches = [(batch["item"].tolist(), batch["start"].tolist()) for batch in loader]
+            batches = [(batch["item_code"].tolist(), batch["start"].tolist()) for batch in loader]
             assert sorted(batches) == [([0, 1], [start + 2, start]) for start in range(3)]
     options |= {"batch_size": 1, "tail": "short"}
     with tensorcache.torch.loader(

@@ -133,7 +133,9 @@ def test_starts_are_items_and_rows(data: tensorcache.Dataset) -> None:
             for i, s in zip(item.tolist(), start.tolist(), strict=True)
         ]
     sample = windows[:]
-    assert sorted(places) == list(zip(sample.item.tolist(), sample.start.tolist(), strict=True))
+    assert sorted(places) == list(
+        zip(sample.item_code.tolist(), sample.start.tolist(), strict=True)
+    )
 
 
 @pytest.mark.parametrize("chosen", ["slot", "local"])

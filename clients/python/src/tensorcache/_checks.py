@@ -10,11 +10,12 @@ import datetime
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ._data.items import listed_values
 from ._errors import SpecError, show
 
 Time: TypeAlias = "str | int | datetime.datetime | datetime.date | np.datetime64"
@@ -142,20 +143,16 @@ def step(field: str, value: Any) -> int | str:
     return whole(field, value)
 
 
-def item_value(field: str, value: Any) -> Any:
-    """An item's value: text or a whole number, or a list of them if several columns name it."""
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, (tuple, list)):
-        return [item_value(field, part) for part in value]
-    return whole(field, value)
-
-
 def item_values(field: str, value: Any) -> list[Any]:
-    """A list of item values."""
-    if isinstance(value, str) or not isinstance(value, (Iterable, Sequence)):
-        raise SpecError(f"{field}: got {show(value)}, want a list of item values", field=field)
-    return [item_value(field, part) for part in value]
+    """A list of the values of items."""
+    values = listed_values(field, value)
+    if any(item is None for item in values):
+        raise SpecError(
+            f"{field}: got None, which is the value of the one item of a dataset without item_id",
+            field=field,
+            hint=f"leave {field} out",
+        )
+    return values.tolist() if isinstance(values, np.ndarray) else values
 
 
 def part_items(field: str, value: Any) -> list[Any]:
@@ -163,6 +160,13 @@ def part_items(field: str, value: Any) -> list[Any]:
     parts = listed(field, value)
     if all(isinstance(part, (float, np.floating)) or part is None for part in parts):
         return optional_numbers(field, parts)
+    for part in parts:
+        if isinstance(part, str) or not isinstance(part, Iterable):
+            raise SpecError(
+                f"{field}: got {show(part)} in the list of parts, want a list of items for each",
+                field=field,
+                hint='such as items=[["a", "b"], ["c"]]',
+            )
     return [item_values(f"{field}[{i}]", part) for i, part in enumerate(parts)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Sequence, ValuesView
+from collections.abc import ItemsView, Iterator, KeysView, Sequence, ValuesView
 from typing import TYPE_CHECKING, Any
 
 from . import _checks
@@ -90,15 +90,21 @@ class Windows(WindowIndex):
         *,
         rows: RowBounds | None = None,
         time: TimeBounds | None = None,
-        items: Iterable[Any] | None = None,
+        items: Any = None,
         context_before_split: bool = True,
     ) -> Windows:
         """The windows whose prediction rows are all inside the bounds.
 
-        Bounds are rows or times of each item, or named items.
-
-        ``context_before_split`` lets their context begin before the bound.
+        Args:
+            rows: rows of each item.
+            time: times.
+            items: an item's value, such as ``windows[0].item``, or several: a list, or an array of
+                NumPy, torch, JAX or pandas, such as ``batch.item``. A whole number is a value and
+                not a code; ``data.items[codes]`` has the values of codes.
+            context_before_split: lets a window's context begin before the bound.
         """
+        if items is not None and self.dataset.items._is_value(items):
+            items = [items]
         cut = where_cut(rows, time, items, context_before_split)
         return Windows(self.dataset, self._spec, (*self._cuts, cut))
 

@@ -21,7 +21,7 @@ from .._feed.numpy_delivery import Deliver, Deliveries
 if TYPE_CHECKING:
     from .._feed.ring import Ring
 
-PLACES = ("item", "start", "time")
+PLACES = ("item_code", "start", "time")
 """The parts that remain numpy arrays."""
 
 

@@ -57,7 +57,7 @@ class TorchOptions(LoaderOptions, total=False):
             cores busy. ``stats()`` names the choice. With ``"view"``, tensors are strides over a
             private map of the dataset: changing one in place is an error at the next batch, and
             copying one to a GPU moves more bytes than a dense one. With ``"starts"`` a tuple is
-            ``(item, start)``. For a device it is ``"slot"``, with ``resident`` ``"starts"``.
+            ``(item_code, start)``. For a device it is ``"slot"``, with ``resident`` ``"starts"``.
     """
 
     rank: int | None
@@ -78,8 +78,8 @@ class JaxOptions(LoaderOptions, total=False):
         rank: the number of this trainer; None is ``jax.process_index()``.
         num_replicas: the number of trainers; None is ``jax.process_count()``.
         format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` if nothing is predicted;
-            ``"dict"`` yields all parts by name. ``item``, ``start`` and ``time`` are numpy arrays,
-            because JAX has no 64-bit integers by default.
+            ``"dict"`` yields all parts by name. ``item_code``, ``start`` and ``time`` are numpy
+            arrays, because JAX has no 64-bit integers by default.
         device: a ``jax.Device``, or a ``jax.sharding.Sharding`` of the batch: then each process
             gives its part of the global array. None is JAX's default device.
     """

@@ -161,12 +161,12 @@ def readable(array: Array) -> torch.Tensor:
 
 
 def starts_pairs(ring: Ring, layout: Layout) -> Deliver:
-    """Pairs ``(item, start)``."""
+    """Pairs ``(item_code, start)``."""
     arrays = numpy_delivery.starts(ring, layout)
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
         batch = arrays(slot, rows, flags, row)
-        return torch.from_numpy(batch.item), torch.from_numpy(batch.start)
+        return torch.from_numpy(batch.item_code), torch.from_numpy(batch.start)
 
     return deliver
 

@@ -49,7 +49,7 @@ class ToDevice:
 
     def starts(self, ring: Ring, layout: Layout) -> Deliver:
         """Items and start rows, or all parts that there are."""
-        return self._make(ring, layout, ("item", "start"))
+        return self._make(ring, layout, ("item_code", "start"))
 
     def _make(self, ring: Ring, layout: Layout, pair: tuple[str, ...]) -> Deliver:
         all_parts = self._form == "dict"

@@ -61,16 +61,17 @@ def gather(ring: Ring, layout: Layout, form: str, device: torch.device) -> Deliv
         if mapped._mask:
             span = torch.from_numpy(cutter.spans["context"]).to(device)
             cubes["mask"] = lambda row, start, first, item: start[:, None] + span >= first[:, None]
-    rest = () if form == "tuple" else ("item", "start", "time", "reset")
+    rest = () if form == "tuple" else ("item_code", "start", "time", "reset")
     names = [name for name in PARTS if name in cubes or name in rest]
     first_rows = cutter._first.of_each
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
         batch = arrays(slot, rows, flags, row)
         item, start, at = (
-            torch.from_numpy(array).to(device) for array in (batch.item, batch.start, batch.row)
+            torch.from_numpy(array).to(device)
+            for array in (batch.item_code, batch.start, batch.row)
         )
-        first = torch.from_numpy(first_rows(batch.item)).to(device) if mapped._mask else start
+        first = torch.from_numpy(first_rows(batch.item_code)).to(device) if mapped._mask else start
         tensors = {}
         for name in names:
             if name in cubes:
@@ -81,7 +82,7 @@ def gather(ring: Ring, layout: Layout, form: str, device: torch.device) -> Deliv
                     tensor = torch.from_numpy(
                         array.view("<i8") if array.dtype.kind in "mM" else array
                     )
-                    tensors[name] = {"item": item, "start": start}.get(name, tensor.to(device))
+                    tensors[name] = {"item_code": item, "start": start}.get(name, tensor.to(device))
         return tensors if form == "dict" else tuple(tensors.values())
 
     return deliver

@@ -5,14 +5,14 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterator, KeysView, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from .._errors import NotFoundError, SpecError, near, show
 from .inverse import inverse
-from .items import Items
+from .items import Items, ItemValue
 from .madvise import RandomReaders
 from .manifest import Column, Manifest
 from .missing_rows import missing_stretches
@@ -61,6 +61,14 @@ class Columns:
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse to be one array, of column names, for numpy and pandas."""
+        raise TypeError(
+            f'dataset "{self.name}" is a mapping of columns and not an array\n'
+            "hint: data[name] is a column, and dict(data) has all by name, with text columns as "
+            "codes; data.vocab(name).decode(data[name]) has the words of column name"
+        )
+
     def __contains__(self, name: object) -> bool:
         return name in self._manifest.columns
 
@@ -103,6 +111,29 @@ class Columns:
             texts = self._texts[name] = Texts(self._maps[place["file"]], *at)
         return texts
 
+    def item(self, value: Any) -> dict[str, npt.NDArray[Any]]:
+        """The stored rows of one item: all columns by name, as read-only arrays without a copy.
+
+        ``data.item("SKU_1")["sales"]`` is a column of it. As in ``data[name]``, scaled values are
+        scaled, and text columns are codes.
+
+        Args:
+            value: the item's value, such as ``windows[0].item``, and not its code.
+
+        Raises:
+            NotFoundError: no item has the value; the message lists near ones.
+        """
+        return self._rows_of(self.items.code(value))
+
+    def by_item(self) -> Iterator[tuple[ItemValue, dict[str, npt.NDArray[Any]]]]:
+        """Iterate over the items by their codes: an item's value and its rows as :meth:`item`."""
+        return ((value, self._rows_of(code)) for code, value in enumerate(self.items))
+
+    def _rows_of(self, code: int) -> dict[str, npt.NDArray[Any]]:
+        first = int(self.items.row_offset[code])
+        rows = slice(first, first + int(self.items.rows[code]))
+        return {name: self[name][rows] for name in self.columns}
+
     def describe(self) -> dict[str, dict[str, Any]]:
         """Statistics of the numeric value columns as stored, computed by the load.
 
@@ -142,6 +173,7 @@ class Columns:
         values: npt.ArrayLike,
         *,
         item: Any = None,
+        item_code: Any = None,
         initial: npt.ArrayLike | None = None,
     ) -> npt.NDArray[Any]:
         """Undo the steps of a column, in float64, as a new array of the same shape.
@@ -157,8 +189,11 @@ class Columns:
             values: stored values of any shape; for a column ``[rows, n]`` the last axis is n. Rows
                 run along the last axis for a single column ``[rows]``, else along the one before
                 the last.
-            item: for a scaling fitted per item: an item's value, or an integer array of item codes
-                (``batch.item``) along the first axis of ``values``.
+            item: for a scaling fitted per item: an item's value (``windows[0].item``), or one for
+                each along the first axis of ``values`` (``batch.item``): a list, or an array of
+                NumPy, torch or JAX.
+            item_code: the same as codes of items (``batch.item_code``, or ``batch["item_code"]``
+                of a loader), in place of ``item``.
             initial: for ``diff``: the original values of the rows before the first, in the shape of
                 ``values`` without the axis of rows. None: ``values`` begin with the first rows of
                 items.
@@ -170,7 +205,9 @@ class Columns:
         """
         listed = [columns] if isinstance(columns, str) else list(columns)
         found = [self._column(name) for name in listed]
-        return inverse(found, values, item, initial, self.items, isinstance(columns, str))
+        return inverse(
+            found, values, item, item_code, initial, self.items, isinstance(columns, str)
+        )
 
     def _column(self, name: str) -> Column:
         if not isinstance(name, str):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import mmap
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .columns import Columns
+from .items import Items
 from .manifest import DTYPES, Column
 from .padding import FirstRows
 
@@ -30,7 +31,9 @@ class Sample:
         target: ``[L + P, F]``: overlap, then prediction rows.
         known: ``[C + G + P, F]``, the columns known in advance.
         static: ``[F]``, the values that are constant in the item.
-        item: int64 code; ``data.items[code]`` is the item's value.
+        item: the item's value, made on access: text, an integer, a tuple of these if several
+            columns name it, or None if no column does. Several windows have an array ``[B]``.
+        item_code: int64, the item's code: ``data.items[item_code]`` is ``item``.
         start: int64 row of the first context row in the item; negative if it is padded.
         time: the time of that row, or of the item's first row if it is padded; None without a time
             column.
@@ -44,11 +47,32 @@ class Sample:
     known: Array | None
     static: Array | None
     item: Any
+    item_code: Any
     start: Any
     time: Any
     mask: Array | None
     context_missing: Array | None
     target_missing: Array | None
+
+    @classmethod
+    def _of(cls, items: Items, **parts: Any) -> Sample:
+        """A sample whose item is looked up when it is first asked for."""
+        sample = cls(item=None, **parts)
+        del vars(sample)["item"]
+        vars(sample)["_items"] = items
+        return sample
+
+    def __getattr__(self, name: str) -> Any:
+        """Look up the item."""
+        if name != "item" or "_items" not in vars(self):
+            raise AttributeError(f"a sample has no {name!r}")
+        item = vars(self)["_items"][self.item_code]
+        vars(self)["item"] = read_only(item) if isinstance(item, np.ndarray) else item
+        return self.item
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All attributes, to pickle and copy them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __repr__(self) -> str:
         parts = (
@@ -181,22 +205,24 @@ class Cutter:
             return self._cut(name, rows, base, first)
 
         many = self._rest(np.asarray([item]), np.asarray([start]))
-        return Sample(
+        return Sample._of(
+            self._data.items,
             context=read_only(part("context")),
             target=read_only(part("target")),
             known=read_only(part("known")),
-            item=item,
+            item_code=item,
             start=start,
             **{name: None if value is None else value[0] for name, value in many.items()},
         )
 
     def several(self, items: Int64s, starts: Int64s) -> Sample:
         """Windows along a leading axis, as copies."""
-        return Sample(
+        return Sample._of(
+            self._data.items,
             context=read_only(self.part("context", items, starts)),
             target=read_only(self.part("target", items, starts)),
             known=read_only(self.part("known", items, starts)),
-            item=read_only(items),
+            item_code=read_only(items),
             start=read_only(starts),
             **self._rest(items, starts),
         )

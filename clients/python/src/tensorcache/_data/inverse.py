@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._errors import SpecError
-from .items import Items
+from .items import Items, readable, refuse_text_codes
 from .manifest import Column
 
 
@@ -18,6 +18,7 @@ def inverse(
     columns: Sequence[Column],
     values: npt.ArrayLike,
     item: Any,
+    item_code: Any,
     initial: Any,
     items: Items,
     single: bool,
@@ -29,7 +30,8 @@ def inverse(
     Args:
         columns: the columns; several have their features side by side on the last axis.
         values: the stored values.
-        item: an item's value, an integer array of codes along the first axis, or None.
+        item: an item's value, values along the first axis, or None.
+        item_code: the same as codes.
         initial: the original values before the first row, or None.
         items: the items of the dataset.
         single: whether it is one column of shape ``[rows]``, whose values may have any shape.
@@ -43,7 +45,7 @@ def inverse(
             f"{', '.join(column.name for column in columns)}",
             field="values",
         )
-    codes = item_codes(columns, array, item, initial, items)
+    codes = item_codes(columns, array, item, item_code, initial, items)
     shift = np.concatenate([per_item(column, codes, 0.0) for column in columns], axis=-1)
     scale = np.concatenate([per_item(column, codes, 1.0) for column in columns], axis=-1)
     if plain:
@@ -194,44 +196,60 @@ def per_item(
 
 
 def item_codes(
-    columns: Sequence[Column], array: npt.NDArray[np.float64], item: Any, initial: Any, items: Items
+    columns: Sequence[Column],
+    array: npt.NDArray[np.float64],
+    item: Any,
+    item_code: Any,
+    initial: Any,
+    items: Items,
 ) -> int | npt.NDArray[np.int64] | None:
     """The item's code, or codes along the first axis; None if no step needs one."""
+    if item is not None and item_code is not None:
+        raise SpecError("item: given together with item_code, want one of them", field="item")
     by_item = [
         column.name for column in columns if column.scale is not None and column.scale.per == "item"
     ]
     summed = [
         column.name for column in columns if initial is None and column.prepared.first is not None
     ]
-    if item is None and (not (by_item or summed) or len(items) == 1):
+    nothing = item is None and item_code is None
+    if nothing and (not (by_item or summed) or len(items) == 1):
         return None
-    if item is None:
+    if nothing:
         raise SpecError(
             f'item: column "{by_item[0]}" was scaled per item'
             if by_item
             else f'item: column "{summed[0]}" holds differences, which begin at each item\'s first '
             "value",
             field="item",
-            hint="give the item's value, or batch.item for a batch",
+            hint="give the item's value as item=, or for a batch its item_code as item_code=",
         )
-    if not isinstance(item, np.ndarray) or item.ndim == 0:
-        return items.code(item.item() if isinstance(item, (np.ndarray, np.generic)) else item)
-    if item.dtype.kind not in "iu":
+    codes = items._one_or_several(item) if item_code is None else given_codes(item_code, items)
+    if isinstance(codes, np.ndarray) and (array.ndim == 0 or len(codes) != len(array)):
+        field, what = ("item", "items") if item_code is None else ("item_code", "codes")
         raise SpecError(
-            f"item: got an array of {item.dtype}, want the codes of items, which are integers",
-            field="item",
-            hint="give batch.item, or one item's value",
-        )
-    codes = item.astype(np.int64)
-    if codes.ndim != 1 or array.ndim == 0 or len(codes) != len(array):
-        raise SpecError(
-            f"item: got codes of shape {list(item.shape)} for values of shape {list(array.shape)}, "
-            "want one along the "
-            "first axis",
-            field="item",
-        )
-    if len(codes) and not (codes.min() >= 0 and codes.max() < len(items)):
-        raise SpecError(
-            f"item: got codes up to {codes.max()}, want them below {len(items)}", field="item"
+            f"{field}: got {len(codes):,} {what} for values of shape {list(array.shape)}, want one "
+            "along the first axis",
+            field=field,
         )
     return codes
+
+
+def given_codes(given: Any, items: Items) -> int | npt.NDArray[np.int64]:
+    """A code or codes of items, which are checked."""
+    refuse_text_codes("item_code", given)
+    array = readable("item_code", given)
+    if isinstance(given, (list, tuple)) and not given:
+        array = np.empty(0, np.int64)
+    if array.dtype.kind not in "iu" or array.ndim > 1:
+        raise SpecError(
+            f"item_code: got {type(given).__name__} of {array.dtype}, shape {list(array.shape)}, "
+            "want a code, or codes along the first axis of values",
+            field="item_code",
+            hint="give batch.item_code, or values of items as item=",
+        )
+    for code in array[(array < 0) | (array >= len(items))][:1]:
+        raise SpecError(
+            f"item_code: got {code}, want codes from 0 to {len(items) - 1}", field="item_code"
+        )
+    return array.astype(np.int64) if array.ndim else int(array)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._data.items import Items
 from .._data.manifest import DTYPES
 from .._errors import ProtocolError
 from .mapped_windows import MappedWindows
@@ -17,10 +18,12 @@ Array = npt.NDArray[Any]
 Memory = npt.NDArray[np.uint8]
 
 PARTS = (
-    "context", "target", "known", "static", "item", "start", "time", "mask", "context_missing",
-    "target_missing",
-    "reset",
+    "context", "target", "known", "static", "item_code", "start", "time", "mask",
+    "context_missing", "target_missing", "reset",
 )  # fmt: skip
+
+PROTOCOL_NAMES = {"item": "item_code"}
+"""Parts that the protocol calls otherwise."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Layout:
                 raise ProtocolError(
                     f"the daemon lays out a slot of {self.slot_bytes} bytes with a part {part}"
                 )
-            self.parts[name] = Part(dtype, tuple(shape), offset)
+            self.parts[PROTOCOL_NAMES.get(name, name)] = Part(dtype, tuple(shape), offset)
         self.mapped = mapped
         self.cut = mapped.parts_of(str(reply["delivery"]))
 
@@ -76,7 +79,7 @@ class Layout:
                 (batch.rows, *part.shape), part.dtype, batch._memory, part.offset
             )
             return array
-        return self.mapped.part(name, batch.item, batch.start) if name in self.cut else None
+        return self.mapped.part(name, batch.item_code, batch.start) if name in self.cut else None
 
 
 class Batch:
@@ -94,11 +97,13 @@ class Batch:
         target: ``[B, L + P, F]``, likewise; None if ``prediction_length`` is 0.
         known: ``[B, C + G + P, F]``, the columns known in advance, likewise.
         static: ``[B, F]``, the values that are constant in an item.
-        item: int64 ``[B]``; ``data.items[code]`` is the item's value.
+        item: ``[B]``, the values of the items, made on access: int64, or objects that are texts,
+            tuples if several columns name an item, or None if no column does.
+        item_code: int64 ``[B]``, the codes of the items: ``data.items[item_code]`` is ``item``.
         start: int64 ``[B]``, the row of the first context row in the item; negative if it is
             padded.
-        row: int64 ``[B]``, that row in the dataset: ``data.items.row_offset[item] + start``, so
-            ``data["OT"][row]`` is the first context value unless it is padded.
+        row: int64 ``[B]``, that row in the dataset: ``data.items.row_offset[item_code] + start``,
+            so ``data["OT"][row]`` is the first context value unless it is padded.
         time: ``[B]``, datetime64 or int64, the time of that row, or of the item's first row if it
             is padded; read from the mapped time column on access. None without a time column.
         mask: bool ``[B, C]``, True = real row.
@@ -108,13 +113,14 @@ class Batch:
         rows: B.
     """
 
-    __slots__ = (*PARTS, "__weakref__", "_layout", "_memory", "row", "rows")
+    __slots__ = (*PARTS, "__weakref__", "_items", "_layout", "_memory", "item", "row", "rows")
 
     context: Array
     target: Array | None
     known: Array | None
     static: Array | None
     item: Array
+    item_code: Array
     start: Array
     row: Array
     time: Array | None
@@ -123,6 +129,7 @@ class Batch:
     target_missing: Array | None
     reset: Array | None
     rows: int
+    _items: Items
     _layout: Layout
     _memory: Memory
 
@@ -133,9 +140,17 @@ class Batch:
 
     def __getattr__(self, name: str) -> Any:
         """Make a part when it is first asked for."""
-        if name not in LAZY_PARTS:
-            raise AttributeError(f"a batch has no {name!r}; it has {', '.join(PARTS)}, row, rows")
-        array = self._layout.make_part(name, self)
+        array: Array | None
+        if name == "_items":
+            return self._layout.mapped.items
+        if name == "item":
+            array = self._items[self.item_code]
+        elif name in LAZY_PARTS:
+            array = self._layout.make_part(name, self)
+        else:
+            raise AttributeError(
+                f"a batch has no {name!r}; it has {', '.join(PARTS)}, item, row, rows"
+            )
         setattr(self, name, array)
         return array
 
@@ -152,10 +167,16 @@ class Batch:
 
     def copy(self) -> Batch:
         """The same batch in dense, writable memory of its own."""
-        return rebuild({name: dense_copy(getattr(self, name)) for name in LAZY_PARTS}, self.rows)
+        copied = rebuild({name: dense_copy(getattr(self, name)) for name in LAZY_PARTS}, self.rows)
+        items: Items | None = getattr(self, "_items", None)
+        if items is None:  # the batch comes from a pickle, which has the values of the items
+            copied.item = self.item.copy()
+        else:
+            copied._items = items
+        return copied
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuild, ({name: getattr(self, name) for name in LAZY_PARTS}, self.rows)
+        return rebuild, ({name: getattr(self, name) for name in (*LAZY_PARTS, "item")}, self.rows)
 
     def __repr__(self) -> str:
         parts = ((name, getattr(self, name)) for name in PARTS)
@@ -178,7 +199,7 @@ class Run(Batch):
     def __getattr__(self, name: str) -> Any:
         """Make a part when it is first asked for."""
         array: Array
-        if name == "item":
+        if name == "item_code":
             array = np.full(self.rows, self._layout.mapped.item(self._row), np.int64)
         elif name == "start":
             array = self.row - self._layout.mapped.offset(self._row)

@@ -28,12 +28,14 @@ class MappedWindows:
 
     Attributes:
         stride: rows between the starts of neighbouring windows.
+        items: the items of the dataset.
     """
 
     def __init__(self, windows: WindowIndex, channels_first: bool, mask: bool) -> None:
         data = windows.dataset
         self._data = data
         self.stride: int = windows._spec.get("stride", 1)
+        self.items = data.items
         self._offsets = data.items.row_offset
         self._cutter = cutter = windows._cut()
         self._channels_first = channels_first
@@ -65,7 +67,7 @@ class MappedWindows:
         return value
 
     def item(self, row: int) -> int:
-        """The item of a row of the dataset."""
+        """The code of the item that has a row of the dataset."""
         return int(np.searchsorted(self._offsets, row, side="right")) - 1
 
     def offset(self, row: int) -> int:

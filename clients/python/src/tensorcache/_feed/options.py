@@ -56,8 +56,9 @@ class FeedOptions(BatchOptions, total=False):
             a copy, for the orders ``"sequential"`` and ``"random_start"``, if windows need neither
             padding nor a conversion (in ``"sequential"``, a batch that crosses an item's end is
             gathered). ``"local"``: this process gathers them, and the daemon only sends the order.
-            ``"starts"``: only ``item``, ``start`` and ``row``. ``"auto"``: views if nearly all
-            batches can be views, else slots or local, whichever makes the first steps shorter.
+            ``"starts"``: only ``item``, ``item_code``, ``start`` and ``row``. ``"auto"``: views if
+            nearly all batches can be views, else slots or local, whichever makes the first steps
+            shorter.
         writable: whether every batch may be changed: views are copied. Without it, batches are
             writable by ``"slot"`` and ``"local"``, and read-only by ``"view"``.
     """

@@ -109,7 +109,8 @@ class WindowIndex:
         """The start rows of an item's windows in the item, ascending; negative if they are padded.
 
         Args:
-            item: the item's value; may be left out if there is one item.
+            item: the item's value, such as ``windows[0].item``, and not its code; may be left out
+                if there is one item.
 
         Raises:
             NotFoundError: no item has the value.

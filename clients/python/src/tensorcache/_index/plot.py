@@ -33,7 +33,7 @@ def plot_parts(parts: Mapping[str, WindowIndex], items: Sequence[Any] | None, ax
     first = next(iter(parts.values()))
     data = first.dataset
     codes = (
-        [data.items.code(item) for item in items]
+        np.atleast_1d(data.items._one_or_several(items)).tolist()
         if items is not None
         else list(range(len(data.items)))[:MOST_ITEMS]
     )
@@ -86,8 +86,8 @@ def plot_window(windows: WindowIndex, index: int, ax: Any) -> Any:
     sample = windows[index]
     data, spec = windows.dataset, windows.spec
     ax = ax or axes(4.0)
-    n = int(data.items.rows[sample.item])
-    first, _ = Positions(windows).admitted(sample.item)
+    n = int(data.items.rows[sample.item_code])
+    first, _ = Positions(windows).admitted(sample.item_code)
     context, dilation = int(spec["context_length"]), int(spec.get("dilation", 1))
     (begin, end), (low, high) = spans(windows)
     stop = max(end, high)
@@ -95,7 +95,7 @@ def plot_window(windows: WindowIndex, index: int, ax: Any) -> Any:
     rows = np.arange(max(0, sample.start - margin), min(n, sample.start + stop + margin))
     names = windows.features["target"] or windows.features["context"]
     for at, name in enumerate(names[:MOST_FEATURES]):
-        whole = series(data, name, sample.item)
+        whole = series(data, name, sample.item_code)
         values = whole[rows]
         ax.plot(rows, values, color=color(at), linewidth=1, alpha=0.35)
         for part, samples in enumerate(sampled(windows)):
@@ -138,7 +138,7 @@ def plot_window(windows: WindowIndex, index: int, ax: Any) -> Any:
         "row in the item"
         + (f" (dilation {dilation}: every dot is a sample)" if dilation > 1 else "")
     )
-    item = data.items[sample.item]
+    item = sample.item
     where = "" if item is None else f" of item {show(item)}"
     when = "" if sample.time is None else f", from {sample.time}"
     ax.set_title(

@@ -121,7 +121,8 @@ def is_frame(columns: Any) -> bool:
 def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
     """Names and values of a mapping, a dataset, a data frame, or an array of records."""
     series = getattr(columns, "ndim", 2) == 1 or isinstance(columns, type)
-    if callable(getattr(columns, "items", None)) and not series:  # pandas too
+    mapping = callable(getattr(columns, "items", None)) and not isinstance(columns, Columns)
+    if mapping and not series:  # pandas too
         yield from columns.items()
     elif callable(getattr(columns, "keys", None)) and not series:  # a dataset, whose items differ
         for name in columns.keys():  # noqa: SIM118 - it need not be a mapping
