@@ -12,6 +12,8 @@ import tensorcache
 
 SKU = ["a", "b", None, "a"]
 
+MASKED = np.ma.array(["a"] * 4, mask=True)
+
 
 @pytest.fixture(scope="module")
 def data(cache: tensorcache.Cache) -> tensorcache.Dataset:
@@ -29,6 +31,8 @@ def test_a_word_is_compared_with_a_text_column(data: tensorcache.Dataset) -> Non
         ("a", [True, False, False, True]),
         ("b", [False, True, False, False]),
         ("nothing", [False] * 4),
+        ("a\0", [False] * 4),
+        ("\ud800", [False] * 4),
         (np.str_("a"), [True, False, False, True]),
         (np.array("a"), [True, False, False, True]),
         (None, [False, False, True, False]),
@@ -50,6 +54,12 @@ def test_a_word_is_compared_with_a_text_column(data: tensorcache.Dataset) -> Non
         assert np.asarray(codes == value).tolist() == want, value
         assert np.asarray(codes != value).tolist() == [not same for same in want], value
         assert np.asarray(value == codes).tolist() == want, value
+    assert np.isin(codes, ["a", None]).tolist() == [True, False, True, True]
+    assert np.isin(codes, data["other"], invert=True).tolist() == [True, False, False, True]
+    assert np.isin(test_elements="b", element=codes).tolist() == [False, True, False, False]
+    assert np.array_equal(codes, np.array(SKU, object))
+    assert not np.array_equal(codes, data["other"])
+    assert np.array_equal(codes, data["sku"], equal_nan=False)
     assert np.equal.outer(codes, data["other"])[:, 0].tolist() == [False, True, False, False]
     assert (codes[1:] == "b").tolist() == [True, False, False]
     assert not isinstance(codes == "a", type(codes))
@@ -67,16 +77,28 @@ def test_many_words_are_compared_like_few(cache: tensorcache.Cache) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [True, b"a", ["a", b"b", None, "a"], ["a", 1, None, "a"], [{}] * 4]
+    "value",
+    [
+        True,
+        b"a",
+        ["a", b"b", None, "a"],
+        ["a", 1, None, "a"],
+        [{}] * 4,
+        ["a", ("b",)],
+        MASKED,
+    ],
 )
 def test_what_is_no_text_is_not_compared(data: tensorcache.Dataset, value: Any) -> None:
-    with pytest.raises(TypeError, match="compared with texts, got"):
+    with pytest.raises(TypeError, match="compared with texts"):
         _ = data["sku"] == value
 
 
 def test_codes_without_words_are_not_compared_with_words(data: tensorcache.Dataset) -> None:
     sku = data["sku"]
     for codes in (pickle.loads(pickle.dumps(sku)), np.concatenate([sku, sku]), np.hstack([sku, 0])):
-        with pytest.raises(TypeError, match="these codes have no words\nhint: compare data"):
-            _ = codes == "a"
+        for value in ("a", sku, codes[::-1], ["a"] * len(codes)):
+            with pytest.raises(TypeError, match="these codes have no words\nhint: compare data"):
+                _ = codes == value
+        with pytest.raises(TypeError, match="these codes have no words"):
+            _ = sku == codes
         assert (codes == 1)[:4].tolist() == [False, True, False, False]

@@ -48,7 +48,7 @@ class Texts(Sequence[str]):
 
     def find(self, text: str) -> npt.NDArray[np.int64]:
         """The positions of ``text``, found in one pass over the offsets without making strings."""
-        wanted = text.encode()
+        wanted = text.encode("utf-8", "surrogatepass")  # a lone surrogate is in no text
         places = np.flatnonzero(np.diff(self._offsets) == len(wanted))
         for at, byte in enumerate(wanted):
             if not len(places):
