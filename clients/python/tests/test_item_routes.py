@@ -180,19 +180,25 @@ def test_what_is_no_item_is_refused(cache: tensorcache.Cache) -> None:
         ({"item": [[7], [3]]}, r"no item is named \(7,\)"),
         ({"item": np.array([7, 3], "M8[ns]")}, "item: got np.datetime64.* in a list"),
         ({"item": np.array(7, "m8[ns]")}, "no item is named .*timedelta64"),
-        ({"item": np.ma.array([7, 3], mask=[True, False])}, "item: some values are masked"),
+        (
+            {"item": np.ma.array([7, 3], mask=[True, False])},
+            "item: got masked values",
+        ),
         ({"item": [7]}, r"item: got 1 items for values of shape \[2, 3\]"),
         ({"item": whole["sku"][:2]}, "item: got the codes of a text column"),
         ({"item_code": whole["sku"][:2]}, "item_code: got the codes of a text column"),
         ({"item_code": [0, 2]}, "item_code: got 2, want codes from 0 to 1"),
         ({"item_code": -1}, "item_code: got -1, want codes from 0 to 1"),
         ({"item_code": [0]}, r"item_code: got 1 codes for values of shape \[2, 3\]"),
-        ({"item_code": np.ma.array([0, 1], mask=[True, False])}, "some values are masked"),
+        (
+            {"item_code": np.ma.array([0, 1], mask=[True, False])},
+            "item_code: got masked values",
+        ),
         ({"item_code": np.array([])}, "item_code: got ndarray of float64"),
         ({"item_code": [0.0, 1.0]}, "item_code: got list of float64, shape"),
         ({"item_code": True}, "item_code: got bool of bool, shape"),
         ({"item_code": ["7", "3"]}, "item_code: got list of <U1, shape"),
-        ({"item_code": [[0, 1], [0]]}, "item_code: want values of items: "),
+        ({"item_code": [[0, 1], [0]]}, "item_code: want codes of items: "),
         ({"item": 7, "item_code": 0}, "item: given together with item_code"),
         ({}, 'item: column "y" was scaled per item'),
     ]
@@ -203,6 +209,7 @@ def test_what_is_no_item_is_refused(cache: tensorcache.Cache) -> None:
     for use in (windows.starts, whole.item):
         for value, message in (
             (0, "no item is named 0"),
+            (whole["sku"], "item: got the codes of a text column, want one item's value"),
             ([7, 3], r"no item is named \(7, 3\)"),
             (np.array([7, 3]), "want one item's value"),
             ({7: 3}, "want one item's value"),
@@ -215,7 +222,7 @@ def test_what_is_no_item_is_refused(cache: tensorcache.Cache) -> None:
         (5.5, "items: got 5.5 in a list, want items' values"),
         (np.array([[7], [3]]), "no item is named"),
         ({7: 3}, "items: .*want a list of items' values"),
-        ([None], "items: got None, which is the value"),
+        ([None], "items: got None, want values of items"),
         (whole["sku"], "items: got the codes of a text column"),
     ):
         with pytest.raises(tensorcache.TensorcacheError, match=message):
@@ -237,11 +244,21 @@ def test_a_dataset_says_that_it_is_a_mapping_of_columns(cache: tensorcache.Cache
     for use in (data.items, lambda: pandas.DataFrame(data), lambda: np.asarray(data)):
         with pytest.raises(TypeError, match=r"dict\(data\)"):
             use()
-    for wrong in ("b", True, np.True_, 1.0, None):
+    for wrong in ("b", True, np.True_, 1.0, np.array(1.0), None):
         with pytest.raises(TypeError, match=r"got .*, want a code\nhint: data.items.code"):
             data.items[wrong]
     with pytest.raises(IndexError, match="got -3, want codes from 0 to 1"):
         data.items[[0, -3]]
+    for wrong, message in (
+        (np.ma.array([0, 1], mask=[True, False]), "got masked values, want codes"),
+        ([0, [1]], r"data.items\[...\]: want codes: "),
+    ):
+        with pytest.raises(tensorcache.SpecError, match=message):
+            data.items[wrong]
+    for find in (data.items.code, data.item, lambda value: data.items.codes([value])):
+        with pytest.raises(tensorcache.NotFoundError, match=r"no item is named"):
+            find("\ud800")
+    assert "\ud800" not in data.items
     assert data.items[[1, -2]].tolist() == ["b", "a"]
     assert data.items[[]].tolist() == []
     assert pandas.DataFrame(data.item("b"))["y"].tolist() == [2.0, 3.0]

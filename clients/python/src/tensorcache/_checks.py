@@ -148,9 +148,9 @@ def item_values(field: str, value: Any) -> list[Any]:
     values = listed_values(field, value)
     if any(item is None for item in values):
         raise SpecError(
-            f"{field}: got None, which is the value of the one item of a dataset without item_id",
+            f"{field}: got None, want values of items: text, whole numbers or tuples of these",
             field=field,
-            hint=f"leave {field} out",
+            hint="leave None out; a dataset without item_id has one item, which needs no bound",
         )
     return values.tolist() if isinstance(values, np.ndarray) else values
 
@@ -160,13 +160,14 @@ def part_items(field: str, value: Any) -> list[Any]:
     parts = listed(field, value)
     if all(isinstance(part, (float, np.floating)) or part is None for part in parts):
         return optional_numbers(field, parts)
-    for part in parts:
-        if isinstance(part, str) or not isinstance(part, Iterable):
-            raise SpecError(
-                f"{field}: got {show(part)} in the list of parts, want a list of items for each",
-                field=field,
-                hint='such as items=[["a", "b"], ["c"]]',
-            )
+    no_lists = [part for part in parts if isinstance(part, str) or not isinstance(part, Iterable)]
+    for part in sorted(no_lists, key=lambda part: isinstance(part, float))[:1]:
+        raise SpecError(
+            f"{field}: got {show(part)} among the parts, want a list of items for each, or a "
+            "fraction for each",
+            field=field,
+            hint='such as items=[["a", "b"], ["c"]], or items=(0.8, 0.2)',
+        )
     return [item_values(f"{field}[{i}]", part) for i, part in enumerate(parts)]
 
 

@@ -237,8 +237,8 @@ def item_codes(
 
 def given_codes(given: Any, items: Items) -> int | npt.NDArray[np.int64]:
     """A code or codes of items, which are checked."""
-    refuse_text_codes("item_code", given)
-    array = readable("item_code", given)
+    refuse_text_codes("item_code", given, "codes of items")
+    array = readable("item_code", given, "codes of items")
     if isinstance(given, (list, tuple)) and not given:
         array = np.empty(0, np.int64)
     if array.dtype.kind not in "iu" or array.ndim > 1:

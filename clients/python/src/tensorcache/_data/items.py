@@ -77,12 +77,13 @@ class Items(Sequence[ItemValue]):
     ) -> ItemValue | list[ItemValue] | npt.NDArray[Any]:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
-        refuse_text_codes("data.items[...]", index)
+        refuse_text_codes("data.items[...]", index, "codes of items")
         if getattr(index, "ndim", 0) or isinstance(index, list):
-            return self._values_of(np.asarray(index))
-        if not hasattr(index, "__index__") or isinstance(plain_value(index), bool):
+            return self._values_of(readable("data.items[...]", index, "codes"))
+        index = plain_value(index)
+        if not isinstance(index, int) or isinstance(index, bool):
             raise TypeError(
-                f"data.items[...]: got {show(plain_value(index))}, want a code\n"
+                f"data.items[...]: got {show(index)}, want a code\n"
                 "hint: data.items.code(value) is an item's code, data.item(value) its rows"
             )
         i = in_range(index, len(self))
@@ -105,6 +106,7 @@ class Items(Sequence[ItemValue]):
         Raises:
             NotFoundError: no item has the value; the message lists near ones.
         """
+        refuse_text_codes("item", value, "one item's value")
         if getattr(value, "ndim", 0) or isinstance(value, (set, dict)):
             raise SpecError(
                 f"item: got a {type(value).__name__}, want one item's value",
@@ -238,14 +240,14 @@ class Items(Sequence[ItemValue]):
         return f"<{len(self):,} items{preview(self)}>"
 
 
-def plain_value(value: Any) -> Any:
+def plain_value(value: Any, field: str = "item") -> Any:
     """An item's value without its array: a scalar of NumPy, torch or JAX as Python's."""
     if isinstance(value, (tuple, list)):
-        return tuple(map(plain_value, value))
+        return tuple(plain_value(part, field) for part in value)
     if isinstance(value, (str, int)) and not isinstance(value, (np.generic, bool)):
         return value
     if hasattr(value, "__array__") and np.ndim(value) == 0:
-        array = readable("item", value)
+        array = readable(field, value, "values of items")
         return value if array.dtype.kind in "mM" else array.item()
     return value
 
@@ -257,15 +259,15 @@ def listed_values(field: str, values: Any) -> list[Any] | npt.NDArray[np.integer
         SpecError: they are neither a list nor an array, or one of them is neither text nor a whole
             number.
     """
-    refuse_text_codes(field, values)
+    refuse_text_codes(field, values, "values of items")
     if hasattr(values, "__array__"):
-        array = readable(field, values)
+        array = readable(field, values, "values of items")
         if array.ndim == 1 and array.dtype.kind in "iu":
             return array
         values = list(array) if array.dtype.kind in "mM" and array.ndim else array.tolist()
     if isinstance(values, (str, bytes, Mapping, Set)) or not isinstance(values, Iterable):
         raise SpecError(f"{field}: got {show(values)}, want a list of items' values", field=field)
-    listed = [plain_value(value) for value in values]
+    listed = [plain_value(value, field) for value in values]
     for value in listed:
         if not all(map(is_plain, value if isinstance(value, tuple) else (value,))):
             raise SpecError(
@@ -276,18 +278,18 @@ def listed_values(field: str, values: Any) -> list[Any] | npt.NDArray[np.integer
     return listed
 
 
-def readable(field: str, values: Any) -> npt.NDArray[Any]:
+def readable(field: str, values: Any, want: str) -> npt.NDArray[Any]:
     """An array of any library as one of NumPy.
 
     Raises:
         SpecError: NumPy cannot read it, or some of its values are masked.
     """
     if np.ma.is_masked(values):
-        raise SpecError(f"{field}: some values are masked", field=field)
+        raise SpecError(f"{field}: got masked values, want {want}", field=field)
     try:
         return np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise SpecError(f"{field}: want values of items: {error}", field=field) from None
+        raise SpecError(f"{field}: want {want}: {error}", field=field) from None
 
 
 def is_plain(value: Any) -> bool:
@@ -303,11 +305,12 @@ def all_integers(values: list[Any] | npt.NDArray[np.integer[Any]]) -> bool:
     return isinstance(values, np.ndarray) or all(isinstance(value, int) for value in values)
 
 
-def refuse_text_codes(field: str, given: Any) -> None:
+def refuse_text_codes(field: str, given: Any, want: str) -> None:
     """Refuse the codes of a text column, which are no codes of items."""
     if isinstance(given, Codes):
         raise SpecError(
-            f"{field}: got the codes of a text column, want items",
+            f"{field}: got the codes of a text column, want {want}",
             field=field,
-            hint="data.vocab(name).decode(data[name]) has the words of column name",
+            hint="data.vocab(name).decode(data[name]) has the words of column name, and "
+            "data.items.codes(words) the codes of items that they name",
         )
