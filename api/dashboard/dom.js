@@ -153,7 +153,12 @@ export function confirm(title, text, action) {
         ),
       ),
     );
-    dialog.addEventListener("close", () => resolve(confirmed), { once: true });
+    const settle = () => {
+      if (dialog.open) return; // a late event of the question before, whose dialog this is too
+      dialog.removeEventListener("close", settle);
+      resolve(confirmed);
+    };
+    dialog.addEventListener("close", settle);
     dialog.showModal();
   });
 }
