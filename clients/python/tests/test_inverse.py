@@ -60,7 +60,7 @@ def test_what_cannot_be_undone_is_refused(cache: tensorcache.Cache) -> None:
         ([1j], "x", "values: got complex128, want numbers"),
         ([[1.0], [2.0, 3.0]], "x", "values: want numbers: "),
         ([1.0, object()], "x", "values: want numbers: "),
-        ([0.5], ["x", "y"], r"item: got 2 items for values of shape \[1\]"),
+        ([0.5], ["x", "y"], r"item: got an array of 2 for values of shape \[1\]"),
     ]
     for values, item, match in wrong:
         with pytest.raises(tensorcache.SpecError, match=match):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import mmap
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,13 +62,15 @@ class Sample:
         vars(sample)["_items"] = items
         return sample
 
-    def __getattr__(self, name: str) -> Any:
-        """Look up the item."""
-        if name != "item" or "_items" not in vars(self):
-            raise AttributeError(f"a sample has no {name!r}")
-        item = vars(self)["_items"][self.item_code]
-        vars(self)["item"] = read_only(item) if isinstance(item, np.ndarray) else item
-        return self.item
+    if not TYPE_CHECKING:  # type checkers would take every name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Look up the item."""
+            if name != "item" or "_items" not in vars(self):
+                raise AttributeError(f"a sample has no {name!r}")
+            item = vars(self)["_items"][self.item_code]
+            vars(self)["item"] = read_only(item) if isinstance(item, np.ndarray) else item
+            return self.item
 
     def __getstate__(self) -> dict[str, Any]:
         """All attributes, to pickle and copy them."""

@@ -226,10 +226,10 @@ def item_codes(
         )
     codes = items._one_or_several(item) if item_code is None else given_codes(item_code, items)
     if isinstance(codes, np.ndarray) and (array.ndim == 0 or len(codes) != len(array)):
-        field, what = ("item", "items") if item_code is None else ("item_code", "codes")
+        field = "item" if item_code is None else "item_code"
         raise SpecError(
-            f"{field}: got {len(codes):,} {what} for values of shape {list(array.shape)}, want one "
-            "along the first axis",
+            f"{field}: got an array of {len(codes):,} for values of shape {list(array.shape)}, "
+            "want one along the first axis, or one item for all",
             field=field,
         )
     return codes

@@ -138,11 +138,12 @@ class Items(Sequence[ItemValue]):
         given = listed_values("item", values)
         only = self._values[0] if len(self._values) == 1 else None
         if isinstance(only, np.ndarray) and len(only) and all_integers(given):
-            if not isinstance(given, np.ndarray) or given.dtype == np.uint64:
-                for value in given:
-                    if not -(2**63) <= int(value) < 2**63:
-                        self.code(int(value))  # raises NotFoundError: values of items are int64
-            given = np.asarray(given, np.int64)  # numpy compares int64 with uint64 as float64
+            bounds = (np.min, np.max) if isinstance(given, np.ndarray) else (min, max)
+            for bound in bounds if len(given) else ():
+                value = int(bound(given))
+                if not -(2**63) <= value < 2**63:
+                    self.code(value)  # raises NotFoundError: values of items are int64
+            given = np.asarray(given, np.int64)  # NumPy compares int64 with uint64 as float64
             if self._sorted is None:
                 self._sorted = np.argsort(only)
             at = np.searchsorted(only, given, sorter=self._sorted)

@@ -37,10 +37,10 @@ class Codes(np.ndarray[Any, np.dtype[np.int32]]):
     """
 
     __array_priority__ = 1.0
-    """NumPy makes joined columns of this class, which refuses words, as it has none for them."""
+    """NumPy's concatenations are of this class, and refuse words because they have none."""
 
     __pandas_priority__ = 5000
-    """pandas lets this class compare."""
+    """``series == codes`` of pandas calls this class."""
 
     words: Texts | None = None
 
