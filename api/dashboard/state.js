@@ -1,8 +1,11 @@
 // The state of the view is in the address, so that it can be stored and shared:
 // #/datasets/NAME?code=0&window=17&spec={...}
 
+let known; // the address that was read or written last
+
 /** readState returns {dataset, ...}; dataset is "" on the overview. */
 export function readState() {
+  known = location.hash;
   const [path, search] = location.hash.replace(/^#/, "").split(/\?(.*)/s);
   const [, kind, name] = path.split("/");
   const state = {
@@ -36,8 +39,12 @@ export const readRequest = (state) =>
       .filter(([, v]) => v !== undefined),
   );
 
-/** writeState writes parameters to the address, without a new entry in the history. */
+/**
+ * writeState writes parameters to the address, without a new entry in the history. It does nothing
+ * if the address is a new one, whose event "hashchange" is still to come.
+ */
 export function writeState(dataset, parameters) {
+  if (location.hash !== known) return;
   const q = new URLSearchParams();
   for (const [k, v] of Object.entries(parameters))
     if (v != null && v !== "") q.set(k, typeof v === "object" ? JSON.stringify(v) : v);
@@ -47,6 +54,7 @@ export function writeState(dataset, parameters) {
     "",
     `#/datasets/${encodeURIComponent(dataset)}${text ? `?${text}` : ""}`,
   );
+  known = location.hash;
 }
 
 /** parseJSON returns the fallback for an empty or invalid text. */
