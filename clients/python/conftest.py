@@ -84,9 +84,10 @@ class Report:
         crash = getattr(report.longrepr, "reprcrash", None)
         one = self.failed.setdefault(report.nodeid, {"text": "", "signs": "", "may_rerun": True})
         one["text"] += "\n".join([report.longreprtext, *logs, ""])
-        one["signs"] += "\n".join(
-            [crash.message if crash else report.longreprtext, *raised, *logs, ""]
-        )
+        messages = [crash.message if crash else report.longreprtext, "\n".join(raised)]
+        # What a page of the dashboard shows is no sign: "rows left out before each later part".
+        words = [message.partition("Aria snapshot:")[0] for message in messages]
+        one["signs"] += "\n".join([*words, *logs, ""])
         one["may_rerun"] &= may_rerun
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

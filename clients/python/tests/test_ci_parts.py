@@ -157,6 +157,14 @@ def test_a_flaky_test_passes_and_is_named_with_its_first_output(project: Path, p
     assert "it failed first" in output.rpartition("\n==\n")[2]
 
 
+def test_the_words_of_a_page_are_no_signs_of_a_leak(project: Path) -> None:
+    text = "not visible\\n\\nAria snapshot:\\n- paragraph: rows left out"
+    add(project, f"def test_page():\n    assert not once('x'), '{text}'\n", "python/test_one.py")
+    code, output = run(project, "python")
+    assert (code, len(final_lines(output))) == (0, 1)
+    assert "FLAKY: python: test_one.py::test_page" in output
+
+
 def test_one_flaky_and_one_bad_test_are_told_apart(project: Path) -> None:
     add(project, FLAKY_GO + 'func TestBad(t *testing.T) { t.Error("is 4") }\n')
     code, output = run(project, "go")
