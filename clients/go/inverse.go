@@ -2,6 +2,7 @@ package tensorcache
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/tensorcache/tensorcache/layout"
@@ -16,8 +17,8 @@ type InverseOptions struct {
 	// ItemCodes are codes of items along the first axis, such as [Batch.ItemCode], in place of Item.
 	ItemCodes []int64
 	// Initial has, for columns stored as differences, the original values of the row before the
-	// first one. Its shape is that of the values without the axis of rows. Nil means that the
-	// values begin at the first rows of items.
+	// first one: [F] for values [P, F], and [B, F] for values [B, P, F]. Nil means that the values
+	// begin at the first rows of items.
 	Initial []float64
 }
 
@@ -40,8 +41,8 @@ func (d *Dataset) Inverse(column string, values []float64, item any) ([]float64,
 }
 
 // Inverse undoes the steps of columns as [Dataset.Inverse] does, in float64 and new memory. The
-// features of the columns, in their order, are the last axis of values, as in Batch.Target. Rows
-// are the axis before it.
+// shape of values is [B, P, F], as of Batch.Target, or [P, F]: windows, rows, and the features of
+// the columns in their order.
 func Inverse[T float32 | float64](d *Dataset, columns []string, values Part[T],
 	o InverseOptions) (Part[float64], error) {
 	values = values.dense()
@@ -70,6 +71,7 @@ type inversion struct {
 	columnIndex  []int // index in columns, for each feature
 	featureIndex []int // index in the column's features, for each feature
 	features     int   // length of the last axis
+	windows      int   // product of the axes before that of rows
 	rows         int   // length of the axis of rows; 1 without one
 	hasRows      bool
 	firstStride  int  // number of values of one index of the first axis
@@ -81,7 +83,7 @@ type inversion struct {
 
 func newInversion(d *Dataset, columns []string, shape []int, n int,
 	o InverseOptions) (*inversion, error) {
-	in := &inversion{rows: 1, initial: o.Initial, codes: o.ItemCodes}
+	in := &inversion{windows: 1, rows: 1, initial: o.Initial, codes: o.ItemCodes}
 	for at, name := range columns {
 		c, err := d.column(name)
 		if err != nil {
@@ -105,6 +107,9 @@ func newInversion(d *Dataset, columns []string, shape []int, n int,
 	in.firstStride = n / max(1, shape[0])
 	if axes := len(shape) - 1; axes > 0 {
 		in.hasRows, in.rows, in.rowsAreFirst = true, shape[axes-1], axes == 1
+		for _, length := range shape[:axes-1] {
+			in.windows *= length
+		}
 	}
 	return in, in.setItems(d, shape, o)
 }
@@ -192,11 +197,17 @@ func (in *inversion) undoDiff(c *layout.ManifestColumn, out []float64, at int) e
 		return errorf(InvalidSpec, "values",
 			"values: got no axis of rows to sum differences of %q along", c.Name)
 	}
-	block := in.rows * in.features
-	count := len(out) / max(1, block)
+	block, count := in.rows*in.features, in.windows
 	if in.initial != nil && len(in.initial) != count*in.features {
 		return errorf(InvalidSpec, "initial", "initial: got %d values, want %d", len(in.initial),
 			count*in.features)
+	}
+	if in.initial != nil && in.rowsAreFirst && len(in.codes) > 1 &&
+		slices.Max(in.codes) != slices.Min(in.codes) {
+		e := errorf(InvalidSpec, "initial",
+			"initial: given for rows of several items, which are summed item by item")
+		e.Hint = "undo each item by itself, or give values of shape [windows, rows, features]"
+		return e
 	}
 	for k := range count {
 		for f := range int(max(1, c.Width())) {
