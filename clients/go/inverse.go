@@ -205,7 +205,7 @@ func (in *inversion) undoDiff(c *layout.ManifestColumn, out []float64, at int) e
 	if in.initial != nil && in.rowsAreFirst && len(in.codes) > 1 &&
 		slices.Max(in.codes) != slices.Min(in.codes) {
 		e := errorf(InvalidSpec, "initial",
-			"initial: given for rows of several items, which are summed item by item")
+			"initial: got initial values for rows of several items, want rows of one item")
 		e.Hint = "undo each item by itself, or give values of shape [windows, rows, features]"
 		return e
 	}

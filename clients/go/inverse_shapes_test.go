@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/testseed"
@@ -110,13 +111,13 @@ func TestForecastsComeBackInEveryShape(t *testing.T) {
 
 func requireNear(t *testing.T, got, want []float64) {
 	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("got %d values, want %d", len(got), len(want))
+	}
 	for i := range want {
 		if !(math.Abs(got[i]-want[i]) <= 1e-9*math.Abs(want[i])) {
 			t.Fatalf("value %d: got %v, want %v", i, got[i], want[i])
 		}
-	}
-	if len(got) != len(want) {
-		t.Fatalf("got %d values, want %d", len(got), len(want))
 	}
 }
 
@@ -129,7 +130,8 @@ func TestOneSumOverSeveralItemsIsRefused(t *testing.T) {
 	defer d.Close()
 	rows := Part[float64]{Data: []float64{1, 1, 1}, Shape: []int{3, 1}}
 	o := InverseOptions{ItemCodes: []int64{0, 0, 1}, Initial: []float64{5}}
-	if _, err := Inverse(d, []string{"y"}, rows, o); !errors.Is(err, InvalidSpec) {
+	if _, err := Inverse(d, []string{"y"}, rows, o); !errors.Is(err, InvalidSpec) ||
+		!strings.Contains(err.Error(), "initial values for rows of several items") {
 		t.Error(err)
 	}
 	empty := Part[float64]{Shape: []int{2, 0, 1}}

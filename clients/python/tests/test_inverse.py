@@ -37,7 +37,7 @@ def test_a_forecast_of_differences_is_undone_from_the_last_known_value(
     np.testing.assert_allclose(data.inverse("a", data["a"][50:], item=1), rows["a"][50:], rtol=1e-9)
     for wrong, match in (
         ({}, "initial: column"),
-        ({"initial": last[:2]}, r"want one that spreads over \[3, 1\]"),
+        ({"initial": last[:2]}, r"want one number or shape \[3, 2\] or \[2\]"),
     ):
         with pytest.raises(tensorcache.SpecError, match=match):
             data.inverse(["a", "b"], batch.target, item=batch.item, **wrong)

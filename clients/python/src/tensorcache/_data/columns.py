@@ -186,22 +186,26 @@ class Columns:
             columns: a column's name, or several names: then the last axis of ``values`` has their
                 features side by side, as ``batch.target`` does. A column without steps is returned
                 unchanged.
-            values: stored values of any shape; for a column ``[rows, n]`` the last axis is n. Rows
-                run along the last axis for a single column ``[rows]``, else along the one before
-                the last.
+            values: stored values, ``[P, F]`` or ``[B, P, F]``: rows of a window, or of each
+                window, and the features of ``columns``; leading axes are allowed. For one name of
+                a column ``[rows]`` also ``[P]`` and ``[B, P]``, and any shape without differences.
+                ``[n, 1]`` of one name with differences is n windows if ``initial`` has n values, or
+                if one initial value is for several items. Else it is refused, because it may also
+                be n rows.
             item: for a scaling fitted per item: an item's value (``windows[0].item``), or one for
                 each along the first axis of ``values`` (``batch.item``): a list, or an array of
                 NumPy, torch or JAX.
             item_code: the same as codes of items (``batch.item_code``, or ``batch["item_code"]``
                 of a loader), in place of ``item``.
-            initial: for ``diff``: the original values of the rows before the first, in the shape of
-                ``values`` without the axis of rows. None: ``values`` begin with the first rows of
-                items.
+            initial: for ``diff``: the original value before the first row: one number for all,
+                ``[F]`` for all windows, or ``[B, F]``; for one feature also ``[B]``. It broadcasts
+                as NumPy's arrays do; with several features one axis is ``[F]``, even if B is F.
+                None: ``values`` begin with the first rows of items.
 
         Raises:
             NotFoundError: no column or item has the name.
             SpecError: the scaling is per item and no item is given, differences have no initial
-                value, or a shape does not fit.
+                value, or a shape does not fit or is ambiguous.
         """
         listed = [columns] if isinstance(columns, str) else list(columns)
         found = [self._column(name) for name in listed]

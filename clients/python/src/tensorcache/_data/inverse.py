@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -34,40 +35,153 @@ def inverse(
         item_code: the same as codes.
         initial: the original values before the first row, or None.
         items: the items of the dataset.
-        single: whether it is one column of shape ``[rows]``, whose values may have any shape.
+        single: whether one column was named, and not a list of columns.
     """
+    if not columns:
+        raise SpecError("columns: got no name, want at least one", field="columns")
     array = numbers(values, "values")
-    plain = single and len(columns[0].shape) == 1
+    first = None if initial is None else numbers(initial, "initial")
+    codes = item_codes(columns, array, item, item_code, first, items)
+    diffs = any(column.prepared.diff for column in columns)
+    if single and len(columns[0].shape) == 1 and (array.ndim < 3 or not diffs):
+        if diffs and array.ndim == 2 and array.shape[1] == 1:
+            refuse_rows_or_windows(columns[0], array, codes, first)
+        features_last = array[..., None]
+    else:
+        features_last = with_features(columns, array)
+    if isinstance(codes, np.ndarray) and features_last.ndim < 2:
+        if len(codes) > 1:
+            field = "item" if item_code is None else "item_code"
+            raise SpecError(
+                f"{field}: got {len(codes):,} items for one row of {array.shape[-1]} features, "
+                "want one item",
+                field=field,
+            )
+        codes = int(codes[0])
+    return undo_steps(columns, features_last, codes, first).reshape(array.shape)
+
+
+def with_features(
+    columns: Sequence[Column], array: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """The values, whose last axis must have the features."""
     width = sum(column.width for column in columns)
-    if not plain and (array.ndim == 0 or array.shape[-1] != width):
-        raise SpecError(
-            f"values: got shape {list(array.shape)}, want a last axis of {width}, the features of "
-            f"{', '.join(column.name for column in columns)}",
-            field="values",
-        )
-    codes = item_codes(columns, array, item, item_code, initial, items)
+    if array.ndim and array.shape[-1] == width:
+        return array
+    names = ", ".join(column.name for column in columns)
+    raise SpecError(
+        f"values: got shape {list(array.shape)}, want a last axis of {width}, the features of "
+        f"{names}",
+        field="values",
+        hint=f"values[..., i:i + 1] has feature i alone, which must be {names}; values[..., None] "
+        "adds the axis if the last one has the rows"
+        if width == 1 and array.ndim
+        else "",
+    )
+
+
+def refuse_rows_or_windows(
+    column: Column,
+    array: npt.NDArray[np.float64],
+    codes: int | npt.NDArray[np.int64] | None,
+    initial: npt.NDArray[np.float64] | None,
+) -> None:
+    """Refuse ``[n, 1]`` if it may be n rows of one window, or n windows of one row.
+
+    It is windows if ``initial`` has several values, or one value for several items.
+    """
+    n = len(array)
+    several = isinstance(codes, np.ndarray) and len(np.unique(codes)) > 1
+    if n < 2 or (initial is not None and (initial.size != 1 or several)):
+        return
+    raise SpecError(
+        f"values: shape [{n}, 1] means {n} rows of one window, or {n} windows of one row, and "
+        f'"{column.name}" holds differences, which are summed along the rows',
+        field="values",
+        hint=f'give ["{column.name}"] in place of "{column.name}" for rows of one window, and '
+        "values of shape [n, 1, 1] for windows",
+    )
+
+
+def undo_steps(
+    columns: Sequence[Column],
+    array: npt.NDArray[np.float64],
+    codes: int | npt.NDArray[np.int64] | None,
+    initial: npt.NDArray[np.float64] | None,
+) -> npt.NDArray[np.float64]:
+    """The inverse of values whose last axis has the features.
+
+    Where differences are summed, the axis before it has the rows.
+    """
     shift = np.concatenate([per_item(column, codes, 0.0) for column in columns], axis=-1)
     scale = np.concatenate([per_item(column, codes, 1.0) for column in columns], axis=-1)
-    if plain:
-        shift, scale = shift[..., 0], scale[..., 0]
-    # Each value of the first axis has its own shift: broadcast over the axes between.
-    if isinstance(codes, np.ndarray):
-        shape = (len(codes),) + (1,) * (array.ndim - shift.ndim) + shift.shape[1:]
+    if isinstance(codes, np.ndarray):  # one for each value of the first axis
+        shape = (len(codes), *(1,) * (array.ndim - 2), shift.shape[-1])
         shift, scale = shift.reshape(shape), scale.reshape(shape)
-    # NumPy makes a scalar of an array without axes.
-    result: npt.NDArray[np.float64] = np.asarray(array * scale + shift)
+    result: npt.NDArray[np.float64] = array * scale + shift
+    for column in columns:
+        if column.prepared.diff and array.ndim < 2:
+            raise SpecError(
+                "values: got one row, want an axis of rows to sum differences of "
+                f'"{column.name}" along',
+                field="values",
+            )
+    if initial is not None and any(column.prepared.diff for column in columns):
+        refuse_several_items_in_rows(array, codes)
+        initial = broadcast_initial(initial, array.shape)
     at = 0
     for column in columns:
-        own = ... if plain else (..., slice(at, at + column.width))
-        result[own] = unprepared(
-            column,
-            result[own],
-            codes,
-            None if initial is None else numbers(initial, "initial")[own],
-            plain,
-        )
+        own = (..., slice(at, at + column.width))
+        if column.prepared.diff:
+            before = None if initial is None else initial[own]
+            result[own] = summed(column, result[own], codes, before)
+        if column.prepared.log1p:
+            result[own] = np.expm1(result[own])
         at += column.width
     return result
+
+
+def refuse_several_items_in_rows(
+    array: npt.NDArray[np.float64], codes: int | npt.NDArray[np.int64] | None
+) -> None:
+    """Refuse a sum that would go on from one item to the next."""
+    if array.ndim == 2 and isinstance(codes, np.ndarray) and len(np.unique(codes)) > 1:
+        raise SpecError(
+            "initial: got an initial value for rows of several items, want rows of one item",
+            field="initial",
+            hint="undo each item by itself, or give values [windows, rows, features] and initial "
+            "[windows, features]",
+        )
+
+
+def broadcast_initial(
+    initial: npt.NDArray[np.float64], shape: tuple[int, ...]
+) -> npt.NDArray[np.float64]:
+    """Initial values as ``[..., F]`` for values of a shape ``[..., P, F]``.
+
+    They broadcast as NumPy's arrays do. Those of one feature may lack the last axis.
+
+    Raises:
+        SpecError: the shape does not fit, or is ambiguous.
+    """
+    wanted = (*shape[:-2], shape[-1])
+    candidates = []
+    for given in [initial, initial[..., None]] if wanted[-1] == 1 else [initial]:
+        with contextlib.suppress(ValueError):
+            candidates.append(np.broadcast_to(given, wanted))
+    if candidates and np.array_equal(candidates[0], candidates[-1], equal_nan=True):
+        return candidates[0]
+    short = list(wanted[:-1]) if wanted[-1] == 1 else [wanted[-1]]
+    raise SpecError(
+        f"initial: got shape {list(initial.shape)}"
+        + (", which can be broadcast in two ways" if candidates else "")
+        + f", want one number or shape {list(wanted)}"
+        + (f" or {short}" if short and short != list(wanted) else ""),
+        field="initial",
+        hint="for windows of one row give values of shape [B, 1, F]"
+        if initial.shape in (shape, shape[:-1])
+        else "",
+    )
 
 
 def numbers(values: npt.ArrayLike, field: str) -> npt.NDArray[np.float64]:
@@ -76,67 +190,37 @@ def numbers(values: npt.ArrayLike, field: str) -> npt.NDArray[np.float64]:
         array = np.asarray(values)
         if array.dtype.kind in "biufOmM":
             return array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (
+        TypeError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # torch raises RuntimeError for a tensor that requires grad
         raise SpecError(f"{field}: want numbers: {error}", field=field) from None
     raise SpecError(f"{field}: got {array.dtype}, want numbers", field=field)
-
-
-def unprepared(
-    column: Column,
-    values: npt.NDArray[np.float64],
-    codes: int | npt.NDArray[np.int64] | None,
-    initial: npt.NDArray[Any] | None,
-    plain: bool,
-) -> npt.NDArray[np.float64]:
-    """The values of one column before differences and logarithms.
-
-    Rows run along the last axis, or along the one before it.
-    """
-    if column.prepared.diff:
-        axis = -1 if plain else -2
-        if values.ndim < -axis:
-            raise SpecError(
-                f"values: got shape {list(values.shape)}, want an axis of rows to sum differences "
-                "of "
-                f'"{column.name}" along',
-                field="values",
-            )
-        # Each row has a code: split where the code changes.
-        if values.ndim == -axis and isinstance(codes, np.ndarray) and initial is None:
-            edges = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
-            pieces = [
-                summed(column, values[a:b], int(codes[a]), None, 0, plain)
-                for a, b in itertools.pairwise(edges)
-                if a < b
-            ]
-            values = np.concatenate(pieces) if pieces else values
-        else:
-            values = summed(column, values, codes, initial, axis, plain)
-    return np.expm1(values) if column.prepared.log1p else values
 
 
 def summed(
     column: Column,
     values: npt.NDArray[np.float64],
     codes: int | npt.NDArray[np.int64] | None,
-    initial: npt.NDArray[Any] | None,
-    axis: int,
-    plain: bool,
+    initial: npt.NDArray[np.float64] | None,
 ) -> npt.NDArray[np.float64]:
-    """The sums of differences along an axis."""
-    rows = np.moveaxis(values, axis, 0)
+    """The sums of a column's differences along the rows, the axis before the last."""
+    if initial is None and values.ndim == 2 and isinstance(codes, np.ndarray):
+        # Each row has a code: the sums begin again where the code changes.
+        edges = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
+        pieces = [
+            summed(column, values[a:b], int(codes[a]), None)
+            for a, b in itertools.pairwise(edges)
+            if a < b
+        ]
+        return np.concatenate(pieces) if pieces else values
+    rows = np.moveaxis(values, -2, 0)
     if initial is None:
-        return np.moveaxis(from_first(rows, begin(column, rows, codes, plain)), 0, axis)
-    start = forward(column, initial)
-    try:
-        start = np.broadcast_to(start, rows.shape[1:])
-    except ValueError:
-        raise SpecError(
-            f"initial: got shape {list(start.shape)}, want one that spreads over "
-            f"{list(rows.shape[1:])}",
-            field="initial",
-        ) from None
-    return np.moveaxis(np.cumsum(rows, axis=0) + start, 0, axis)
+        total = from_first(rows, begin(column, rows, codes))
+    else:
+        total = np.cumsum(rows, axis=0) + forward(column, initial)
+    return np.moveaxis(total, 0, -2)
 
 
 def forward(column: Column, initial: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -149,7 +233,6 @@ def begin(
     column: Column,
     rows: npt.NDArray[np.float64],
     codes: int | npt.NDArray[np.int64] | None,
-    plain: bool,
 ) -> npt.NDArray[np.float64]:
     """The value that the first difference of each item is added to.
 
@@ -163,10 +246,8 @@ def begin(
             hint="give the value before the first of them, such as the last known one",
         )
     start = first[0 if codes is None else codes]
-    if plain:
-        start = start[..., 0]
     if isinstance(codes, np.ndarray):
-        start = start.reshape(len(codes), *(1,) * (rows.ndim - 1 - start.ndim), *start.shape[1:])
+        start = start.reshape(len(codes), *(1,) * (rows.ndim - 3), start.shape[-1])
     return np.broadcast_to(start, rows.shape[1:])
 
 
