@@ -123,7 +123,7 @@ wheels: $(VENV)/release-tools ## dist/: wheels for Linux and macOS, and the sour
 release: $(VENV)/release-tools ## dist/: all files of release VERSION=x.y.z; docs/releases.md says how one is made
 	$(PY) internal/release/release.py check "$(VERSION)"
 	$(MAKE) wheels
-	$(PY) internal/release/release.py pack "$(VERSION)"
+	$(PY) internal/release/release.py pack "$(VERSION)" $(TARGETS)
 
 .PHONY: lint
 lint: lint-go lint-python lint-workflows ## run the linters
@@ -208,8 +208,12 @@ test-frameworks: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-t
 	$(PYTEST) $(or $(TESTS),tests_frameworks)
 
 .PHONY: test-wheels
-test-wheels: $(VENV)/test-tools $(VENV)/release-tools $(VENV)/wheelhouse ## make release, and what it makes as users install it
+test-wheels: $(VENV)/test-tools $(VENV)/release-tools $(VENV)/wheelhouse ## a release of two of the four targets, and what it makes as users install it
 	cd $(CLIENT) && $(CURDIR)/$(PY) -m pytest $(PYTEST_FLAGS) $(or $(TESTS),tests_wheels)
+
+.PHONY: test-release
+test-release: export TENSORCACHE_TEST_TARGETS := $(TARGETS)
+test-release: test-wheels ## test-wheels with all four targets
 
 .PHONY: test-remote
 test-remote: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/remote-tools ## loads of remote files, from moto's S3 server and a web server

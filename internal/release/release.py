@@ -1,8 +1,8 @@
 """Checks a release, and packs what ``make wheels`` built into the rest of it.
 
-    release.py check VERSION    refuse a release that does not fit the sources
-    release.py pack VERSION     binaries, image, notes and checksums, from dist/
-    release.py previous         version and commit of the newest release
+    release.py check VERSION             refuse a release that does not fit the sources
+    release.py pack VERSION TARGET...    binaries, image, notes and checksums, from dist/
+    release.py previous                  version and commit of the newest release
 
 docs/releases.md describes how a release is made.
 """
@@ -26,12 +26,12 @@ DIST = REPOSITORY / "dist"
 NOT_YET = "not yet"  # in place of a date: what tests take for a release that is still to be made
 LICENSES = "THIRD_PARTY_LICENSES.txt"
 
-# The name of a binary for a platform, and what the name of its wheel contains.
-PLATFORMS = {
-    "linux_amd64": "manylinux_2_17_x86_64",
-    "linux_arm64": "manylinux_2_17_aarch64",
-    "darwin_arm64": "macosx_12_0_arm64",
-    "darwin_amd64": "macosx_12_0_x86_64",
+# The targets of the Makefile, and what the name of a target's wheel contains.
+TARGETS = {
+    "linux-amd64": "manylinux_2_17_x86_64",
+    "linux-arm64": "manylinux_2_17_aarch64",
+    "darwin-arm64": "macosx_12_0_arm64",
+    "darwin-amd64": "macosx_12_0_x86_64",
 }
 
 
@@ -89,10 +89,10 @@ def releases() -> list[tuple[str, str, str]]:
     return found
 
 
-def pack(version: str) -> None:
+def pack(version: str, targets: list[str]) -> None:
     """Write binaries, image, notes and checksums into ``dist/``, beside wheels and sources."""
     epoch = int(git("log", "-1", "--format=%ct"))
-    platforms = {name: files_of(tag) for name, tag in PLATFORMS.items()}
+    platforms = {target.replace("-", "_"): files_of(TARGETS[target]) for target in targets}
     for name, files in platforms.items():
         pack_binary(DIST / f"tensorcache_{version}_{name}.tar.gz", files, epoch)
     pack_image(version, platforms, epoch)
@@ -163,12 +163,15 @@ def main(arguments: list[str]) -> int:
         match arguments:
             case ["check", version]:
                 check(version)
-            case ["pack", version]:
-                pack(version)
+            case ["pack", version, *targets] if targets and set(targets) <= set(TARGETS):
+                pack(version, targets)
             case ["previous"]:
                 print(*releases()[0][:2])
             case _:
-                raise Refused(f"got {arguments}, want check VERSION, pack VERSION or previous")
+                raise Refused(
+                    f"got {arguments}, want check VERSION, pack VERSION TARGET... with targets of "
+                    f"{', '.join(TARGETS)}, or previous"
+                )
     except Refused as refused:
         print(f"release: {refused}", file=sys.stderr)
         return 1

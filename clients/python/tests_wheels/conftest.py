@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from installs import Release, Venv, commit, copy_of_sources, raise_version, run
+from installs import Release, Venv, commit, copy_of_sources, raise_version, run, targets
 
 
 def make_release(folder: Path, umask: str, **env: str) -> Release:
@@ -19,9 +19,10 @@ def make_release(folder: Path, umask: str, **env: str) -> Release:
     copy_of_sources(folder)
     version = raise_version(folder)
     commit(folder, date="2026-01-02T03:04:05Z")
-    make = f"umask {umask}; make release VERSION={version}"
+    chosen = targets()
+    make = f"umask {umask}; make release VERSION={version} TARGETS='{' '.join(chosen)}'"
     run("sh", "-c", make, env={**os.environ, **env}, cwd=folder)
-    return Release(version, folder)
+    return Release(version, folder, chosen)
 
 
 @pytest.fixture(scope="session")

@@ -23,11 +23,26 @@ class Release:
 
     version: str
     sources: Path
+    targets: tuple[str, ...]
 
     @property
     def dist(self) -> Path:
         """The folder of its files."""
         return self.sources / "dist"
+
+
+def targets() -> tuple[str, ...]:
+    """The targets of the release: this machine's, and the one that has nothing in common with it.
+
+    ``make test-release`` names all four.
+    """
+    named = os.environ.get("TENSORCACHE_TEST_TARGETS")
+    if named:
+        return tuple(named.split())
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine, os.uname().machine)
+    here = f"{os.uname().sysname.lower()}-{machine}"
+    pairs = (("linux-amd64", "darwin-arm64"), ("linux-arm64", "darwin-amd64"))
+    return next(pair for pair in pairs if here in pair)
 
 
 def run(*words: str | Path, env: dict[str, str], cwd: Path, fails: bool = False) -> str:

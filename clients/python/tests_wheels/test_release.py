@@ -17,23 +17,19 @@ from packaging.utils import parse_wheel_filename
 from installs import Release, copy_of_sources, git, previous_release, raise_version, run
 
 WHEELS = {
-    "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
-    "py3-none-manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
-    "py3-none-macosx_12_0_arm64",
-    "py3-none-macosx_12_0_x86_64",
+    "linux-amd64": "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
+    "linux-arm64": "py3-none-manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
+    "darwin-arm64": "py3-none-macosx_12_0_arm64",
+    "darwin-amd64": "py3-none-macosx_12_0_x86_64",
 }
 MEGABYTES = 12
 
 
 def test_the_files_are_these(release: Release) -> None:
     version = release.version
-    binaries = [
-        f"tensorcache_{version}_{system}_{machine}.tar.gz"
-        for system in ("linux", "darwin")
-        for machine in ("amd64", "arm64")
-    ]
+    binaries = [f"tensorcache_{version}_{t.replace('-', '_')}.tar.gz" for t in release.targets]
     assert {path.name for path in release.dist.iterdir()} == {
-        *(f"tensorcache-{version}-{tags}.whl" for tags in WHEELS),
+        *(f"tensorcache-{version}-{WHEELS[target]}.whl" for target in release.targets),
         f"tensorcache-{version}.tar.gz",
         *binaries,
         f"tensorcache_{version}_oci.tar",
@@ -43,7 +39,7 @@ def test_the_files_are_these(release: Release) -> None:
     for line in (release.dist / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split("  ")
         assert hashlib.sha256((release.dist / name).read_bytes()).hexdigest() == digest
-    assert len((release.dist / "SHA256SUMS").read_text().splitlines()) == 10
+    assert len((release.dist / "SHA256SUMS").read_text().splitlines()) == 2 + 2 * len(binaries)
     notes = (release.dist / "notes.md").read_text()
     head = git(release.sources, "rev-parse", "HEAD").strip()
     assert re.fullmatch(
@@ -107,24 +103,21 @@ def mach_o(binary: bytes) -> tuple[str, tuple[int, int]]:
 
 
 def test_binaries_are_those_of_the_wheels(release: Release) -> None:
-    tags = {"amd64": "x86_64", "arm64": "a*64"}  # aarch64 of Linux, arm64 of macOS
-    systems = {"linux": "manylinux*", "darwin": "macosx*"}
-    for system in systems:
-        for machine in tags:
-            name = f"tensorcache_{release.version}_{system}_{machine}"
-            (wheel,) = release.dist.glob(f"*-{systems[system]}_{tags[machine]}.whl")
-            with tarfile.open(release.dist / f"{name}.tar.gz") as archive:
-                assert archive.getnames() == [
-                    f"{name}/LICENSE",
-                    f"{name}/README.md",
-                    f"{name}/THIRD_PARTY_LICENSES.txt",
-                    f"{name}/tensorcache",
-                ]
-                member = archive.getmember(f"{name}/tensorcache")
-                assert (member.mode, member.uid) == (0o755, 0)
-                packed = archive.extractfile(member)
-                assert packed is not None
-                assert packed.read() == binary_of(wheel)
+    for target in release.targets:
+        name = f"tensorcache_{release.version}_{target.replace('-', '_')}"
+        wheel = release.dist / f"tensorcache-{release.version}-{WHEELS[target]}.whl"
+        with tarfile.open(release.dist / f"{name}.tar.gz") as archive:
+            assert archive.getnames() == [
+                f"{name}/LICENSE",
+                f"{name}/README.md",
+                f"{name}/THIRD_PARTY_LICENSES.txt",
+                f"{name}/tensorcache",
+            ]
+            member = archive.getmember(f"{name}/tensorcache")
+            assert (member.mode, member.uid) == (0o755, 0)
+            packed = archive.extractfile(member)
+            assert packed is not None
+            assert packed.read() == binary_of(wheel)
 
 
 def test_wheels_have_the_licences_of_all_that_is_in_the_binary(
