@@ -116,9 +116,6 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		if p.BatchPlan, err = batchPlan(w, r); err != nil {
 			return err
 		}
-		if batch.AutoIsView(w, *r.Options) {
-			p.Path = batch.PathView
-		}
 	}
 	return reply(ctx, 200, p)
 }

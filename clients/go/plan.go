@@ -18,7 +18,7 @@ type Plan struct {
 	Rejected   map[window.Reason]int64 `json:"rejected"`
 	First      *Place                  `json:"first"` // nil if there is no window
 	Last       *Place                  `json:"last"`
-	// Path is how a context gets into a slot: memcpy or transpose, or view if a view is possible.
+	// Path is how a context gets into a slot: memcpy or transpose.
 	Path     string   `json:"path"`
 	Features Features `json:"features"`
 	DType    string   `json:"dtype"` // "" is as stored

@@ -24,7 +24,7 @@ const minBatchesPerCrossing = 4
 func ChooseDelivery(w *plan.Windows, r wire.FeedRequest, o sampler.Options) (string, error) {
 	switch r.Delivery {
 	case "", Auto:
-		if r.Views && AutoIsView(w, o) {
+		if r.Views && mostlyViews(w, o) {
 			return View, nil
 		}
 		return Slot, nil
@@ -38,16 +38,16 @@ func ChooseDelivery(w *plan.Windows, r wire.FeedRequest, o sampler.Options) (str
 		WithField("delivery")
 }
 
-// AutoIsView reports whether auto delivers windows as views: if they can be views, and nearly all
-// batches are. Views of blocks never cross the end of a run.
-func AutoIsView(w *plan.Windows, o sampler.Options) bool {
+// mostlyViews reports whether windows can be views and nearly all batches are. Views of blocks never
+// cross the end of a run.
+func mostlyViews(w *plan.Windows, o sampler.Options) bool {
 	runs := int64(w.Index.RunCount())
 	mostly := o.Traits().Blocks || runs == 1 ||
 		runs <= w.Index.Len()/minBatchesPerCrossing/max(int64(o.BatchSize), 1)
 	return mostly && CheckView(w, o) == nil
 }
 
-// Paths that plan reports: how a window's context gets to the trainer.
+// Paths: how a window's context gets to the trainer.
 const (
 	PathMemcpy    = "memcpy"    // one copy of contiguous rows or channels
 	PathTranspose = "transpose" // columns are interleaved, or values converted, on the way

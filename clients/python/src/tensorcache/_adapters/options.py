@@ -51,13 +51,13 @@ class TorchOptions(LoaderOptions, total=False):
             device; for loops that call ``.to(device, non_blocking=True)`` themselves. ``device=``
             saves the copy.
         num_workers: 0, because the daemon prepares the batches.
-        delivery: as for :meth:`Windows.feed`, but ``"auto"`` never gives views. If torch can gather
-            the windows well, it tries ``"slot"`` and ``"local"`` on the first 900 to 2,000 steps:
-            the daemon's gather is better if a core is idle, the trainer's own if training keeps all
-            cores busy. ``stats()`` names the choice. With ``"view"``, tensors are strides over a
-            private map of the dataset: changing one in place is an error at the next batch, and
-            copying one to a GPU moves more bytes than a dense one. With ``"starts"`` a tuple is
-            ``(item_code, start)``. For a device it is ``"slot"``, with ``resident`` ``"starts"``.
+        delivery: as for :meth:`Windows.feed`. With ``"auto"``, if torch can gather the windows
+            well, it tries ``"slot"`` and ``"local"`` on the first 900 to 2,000 steps: the daemon's
+            gather is better if a core is idle, the trainer's own if training keeps all cores busy.
+            ``stats()`` names the choice. With ``"view"``, tensors are strides over a private map of
+            the dataset: changing one in place is an error at the next batch, and copying one to a
+            GPU moves more bytes than a dense one. With ``"starts"`` a tuple is ``(item_code,
+            start)``. For a device it is ``"slot"``, with ``resident`` ``"starts"``.
     """
 
     rank: int | None

@@ -56,9 +56,8 @@ class FeedOptions(BatchOptions, total=False):
             a copy, for the orders ``"sequential"`` and ``"random_start"``, if windows need neither
             padding nor a conversion (in ``"sequential"``, a batch that crosses an item's end is
             gathered). ``"local"``: this process gathers them, and the daemon only sends the order.
-            ``"starts"``: only ``item``, ``item_code``, ``start`` and ``row``. ``"auto"``: views if
-            nearly all batches can be views, else slots or local, whichever makes the first steps
-            shorter.
+            ``"starts"``: only ``item``, ``item_code``, ``start`` and ``row``. ``"auto"``: slots
+            or local, whichever makes the first steps shorter.
         writable: whether every batch may be changed: views are copied. Without it, batches are
             writable by ``"slot"`` and ``"local"``, and read-only by ``"view"``.
     """
@@ -122,7 +121,6 @@ def feed_options(
     return {
         "options": sampler,
         "delivery": delivery,
-        "views": True,
         "slots": _checks.whole("slots", slots),
         "channels_first": _checks.flag("channels_first", channels_first),
         "mask": _checks.flag("mask", mask),
