@@ -175,7 +175,8 @@ TRAINER = """if True:
     import sys, tensorcache
     data = tensorcache.connect(autostart=False).dataset("shared")
     windows = data.windows(context_length=64, prediction_length=16)
-    total = sum(float(data[name].sum()) for name in data.columns)
+    columns = [data[name] for name in data.columns]
+    total = sum(float(column.sum()) for column in columns)
     with windows.feed(batch_size=256, order="shuffle", seed=int(sys.argv[1])) as feed:
         for _, batch in zip(range(100), feed):
             total += float(batch.context[0, 0, 0])

@@ -80,7 +80,8 @@ def test_memory_is_dropped_and_read_again(
     row = page.get_by_role("row", name=re.compile("etth1"))
     reply = page.locator("#datasets > [role=status]")
     unload = row.get_by_role("button", name="Unload etth1")
-    assert etth1["OT"].sum() > 0  # the read maps its pages into this process
+    column = etth1["OT"]
+    assert column.sum() > 0  # the read maps its pages into this process
     unload.press("Enter")
     expect(reply).to_have_text(
         re.compile(r"etth1: .* of 1\.1 MiB stay in memory: mapped by \d+ reader")
@@ -89,6 +90,7 @@ def test_memory_is_dropped_and_read_again(
     row.get_by_role("button", name="Preload etth1").click()
     expect(reply).to_have_text("etth1 is read into memory, as far as it is not there.")
     expect(row.locator("td.memory")).to_contain_text(re.compile(r"[1-9]\d* %"))
+    assert column.sum() > 0  # which was mapped until now
 
 
 def test_a_feed_is_closed_only_when_that_is_confirmed(dashboard: Dashboard, etth1: Dataset) -> None:

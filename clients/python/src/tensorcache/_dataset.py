@@ -19,13 +19,13 @@ from ._windows import Windows
 
 
 class Dataset(Generation):
-    """One generation of a dataset, mapped read-only; all processes that open it share its pages.
+    """One generation of a dataset, mapped; all processes that open it share its pages.
 
-    ``data["OT"]`` is a column as a numpy array: read-only, without a copy, and valid even after
-    :meth:`close`. Its first axis is rows. Timestamps are ``datetime64``, and text is int32 codes
-    into :meth:`vocab`. Codes know their words: ``cache.put(name, {**data, "x": f(data["OT"])})``
-    stores texts again, but numbers for ``np.asarray(codes)`` and for results of computations.
-    ``len(data)`` counts rows; ``in`` and iteration are over columns.
+    ``data["OT"]`` is a column as a numpy array, read-only, and valid even after :meth:`close`. Its
+    first axis is rows. Timestamps are ``datetime64``, and text is int32 codes into :meth:`vocab`.
+    Codes know their words: ``cache.put(name, {**data, "x": f(data["OT"])})`` stores texts again,
+    but numbers for ``np.asarray(codes)`` and for results of computations. ``len(data)`` counts
+    rows; ``in`` and iteration are over columns.
 
     An object stays on the generation that it opened, and keeps it in the cache until it is closed
     or dropped.

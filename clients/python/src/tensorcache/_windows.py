@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 class Windows(WindowIndex):
     """The windows of a dataset that a spec admits; immutable, picklable, cheap to cut further.
 
-    ``len(windows)`` counts them. ``windows[i]`` is one of them as a read-only :class:`Sample`, with
+    ``len(windows)`` counts them. ``windows[i]`` is one of them as a :class:`Sample`, with
     ``context`` of shape ``[context_length, features]`` and ``target`` of shape ``[overlap +
-    prediction_length, features]``. The client cuts it out of the mapped columns without the daemon,
-    and without a copy if the layout allows it. Slices and lists of numbers give several windows
-    along a leading axis.
+    prediction_length, features]``. The client copies it out of the mapped columns, without the
+    daemon: it is yours to change. Slices and lists of numbers give several windows along a leading
+    axis.
 
     Attributes:
         dataset: the dataset that they are of.

@@ -86,6 +86,6 @@ class Many(Sequence[Any]):
 
 
 def tensor(part: Any) -> torch.Tensor:
-    """A tensor over a copy of an array; times and durations are int64."""
-    array: Array = np.array(part, order="C")
+    """A tensor over an array of a sample, or of a number; times and durations are int64."""
+    array: Array = np.asarray(part)
     return torch.from_numpy(array.view("<i8") if array.dtype.kind in "mM" else array)

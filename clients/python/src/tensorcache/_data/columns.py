@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator, KeysView, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -15,35 +14,40 @@ from .inverse import inverse
 from .items import Items, ItemValue
 from .madvise import RandomReaders
 from .manifest import Column, Manifest
+from .mapped_file import MappedFile
 from .missing_rows import missing_stretches
 from .text_codes import codes_of
 from .texts import Texts
 
 
 class Columns:
-    """The columns of one generation, as read-only arrays over its mapped files.
+    """The columns of one generation, as arrays over its mapped files.
+
+    Arrays for users are private (:meth:`MappedFile.private`). ``_mapped`` has the others.
 
     Args:
         name: the dataset's name, for messages.
         digest: 32 hex digits that stand for the content.
-        maps: the files by name.
+        files: the files by name.
         manifest: the generation's manifest, as FORMAT.md describes it.
     """
 
     def __init__(
-        self, name: str, digest: str, maps: dict[str, mmap.mmap], manifest: dict[str, Any]
+        self, name: str, digest: str, files: dict[str, MappedFile], manifest: dict[str, Any]
     ) -> None:
         self.name = name
         self.digest = digest
-        self._maps = maps
+        self._file = files["data.arrow"]
+        # Of the other files, the descriptors are closed with ``files``.
+        self._maps = {file: mapped.memory for file, mapped in files.items()}
         self._manifest = Manifest(manifest)
         self._arrays: dict[str, npt.NDArray[Any]] = {}
-        self._random_readers = RandomReaders(maps["data.arrow"])
+        self._random_readers = RandomReaders(self._file.memory)
         self._texts: dict[str, Texts] = {}
         self.layout = self._manifest.layout
         self.time = self._manifest.time
         self.columns: tuple[str, ...] = tuple(self._manifest.columns)
-        self.items = Items(self._manifest, maps["items.arrow"])
+        self.items = Items(self._manifest, files["items.arrow"])
 
     @property
     def manifest(self) -> Mapping[str, Any]:
@@ -77,18 +81,30 @@ class Columns:
         return self._manifest.columns.keys()
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """A column as an array of shape ``[rows]`` or ``[rows, n]``: read-only, no copy.
+        """A column as an array of shape ``[rows]`` or ``[rows, n]``, read-only for numpy.
+
+        numpy refuses writes. torch does not: one through ``torch.from_numpy(array)`` changes this
+        array alone, since each call gives another one. So take the column once before a loop. A
+        column of more than 128 KiB is not copied: its pages are those of the dataset's file, which
+        all processes share.
 
         Raises:
             NotFoundError: no column has the name; the message lists near ones.
+            ResourceError: the system has no room for the array.
         """
+        private = self._file.private(self._mapped(name))
+        return self._with_words(name, private)
+
+    def _mapped(self, name: str) -> npt.NDArray[Any]:
+        """A column over the map that all readers of this process share; no user may get it."""
         array = self._arrays.get(name) if isinstance(name, str) else None
         if array is None:
-            array = self._column(name).map(self._maps["data.arrow"])
-            if name in self._manifest.vocab:
-                array = codes_of(array, self.vocab(name))
-            self._arrays[name] = array
+            array = self._arrays[name] = self._column(name).map(self._file.memory)
         return array
+
+    def _with_words(self, name: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Rows of a column; those of a text column know their words."""
+        return codes_of(array, self.vocab(name)) if name in self._manifest.vocab else array
 
     def vocab(self, name: str) -> Texts:
         """The words of a text column.
@@ -112,7 +128,7 @@ class Columns:
         return texts
 
     def item(self, value: Any) -> dict[str, npt.NDArray[Any]]:
-        """The stored rows of one item: all columns by name, as read-only arrays without a copy.
+        """The stored rows of one item: all columns by name, as arrays like ``data[name]``.
 
         ``data.item("SKU_1")["sales"]`` is a column of it. As in ``data[name]``, scaled values are
         scaled, and text columns are codes.
@@ -130,9 +146,13 @@ class Columns:
         return ((value, self._rows_of(code)) for code, value in enumerate(self.items))
 
     def _rows_of(self, code: int) -> dict[str, npt.NDArray[Any]]:
-        first = int(self.items.row_offset[code])
-        rows = slice(first, first + int(self.items.rows[code]))
-        return {name: self[name][rows] for name in self.columns}
+        first = int(self.items._row_offset[code])
+        rows = slice(first, first + int(self.items._rows[code]))
+        private = self._file.private_arrays([self._mapped(name)[rows] for name in self.columns])
+        return {
+            name: self._with_words(name, array)
+            for name, array in zip(self.columns, private, strict=True)
+        }
 
     def describe(self) -> dict[str, dict[str, Any]]:
         """Statistics of the numeric value columns as stored, computed by the load.

@@ -1,9 +1,8 @@
-"""Random access: windows that the client cuts out of the mapped columns."""
+"""Random access: windows that the client copies out of the mapped columns."""
 
 from __future__ import annotations
 
 import itertools
-import mmap
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +22,8 @@ Int64s = npt.NDArray[np.int64]
 class Sample:
     """One window, or several of them along a leading axis B.
 
-    All arrays are read-only. They are views of the mapped columns if layout, dtype and padding
-    allow it. Parts that the spec does not ask for are None.
+    All arrays are dense, writable copies of the mapped columns. Parts that the spec does not ask
+    for are None.
 
     Attributes:
         context: ``[C, F]``, the rows looked back over.
@@ -69,8 +68,8 @@ class Sample:
             if name != "item" or "_items" not in vars(self):
                 raise AttributeError(f"a sample has no {name!r}")
             item = vars(self)["_items"][self.item_code]
-            vars(self)["item"] = read_only(item) if isinstance(item, np.ndarray) else item
-            return self.item
+            vars(self)["item"] = item
+            return item
 
     def __getstate__(self) -> dict[str, Any]:
         """All attributes, to pickle and copy them."""
@@ -93,20 +92,18 @@ class Part:
     ) -> None:
         self._data = data
         self._columns = columns = columns_of(data, features)
-        self._arrays = [
-            data[column.name].view(DTYPES[column.dtype], np.ndarray) for column in columns
-        ]
+        self._arrays = [data._mapped(column.name).view(DTYPES[column.dtype]) for column in columns]
         stored = np.result_type(*(DTYPES[c.dtype] for c in columns)) if columns else np.dtype("<f4")
         self._dtype = np.dtype(dtype) if dtype else stored
         self._width = sum(column.width for column in columns)
         self._fill = fill if fill is not None and self._dtype.kind == "f" else None
         self._matrix = strided_matrix(data, columns) if stored == self._dtype else None
 
-    def matrix(self, memory: mmap.mmap | None = None) -> Array | None:
+    def matrix(self, memory: Array | None = None) -> Array | None:
         """All rows as a view ``[rows, features]`` of what windows deliver, or None.
 
         Args:
-            memory: another map of the same file.
+            memory: the bytes of another map of the same file.
         """
         if self._matrix is None or (
             self._fill is not None and any(column.missing for column in self._columns)
@@ -114,11 +111,12 @@ class Part:
             return None
         return self._matrix if memory is None else strided_matrix(self._data, self._columns, memory)
 
-    def view(self, rows: slice) -> Array | None:
-        """Rows as a view of the mapped columns, or None if there is no such view."""
+    def copy(self, rows: slice) -> Array | None:
+        """Rows copied as they are stored, or None if values have to be converted or replaced."""
         if self._matrix is None or (self._fill is not None and self.has_missing(rows)):
             return None
-        return self._matrix[rows]
+        copied: Array = self._matrix[rows].copy()
+        return copied
 
     def has_missing(self, rows: slice) -> bool:
         """Whether a value of the rows is missing."""
@@ -190,8 +188,8 @@ class Cutter:
         self.padded = self._first.padded
 
     def one(self, item: int, start: int) -> Sample:
-        """The window of an item that starts at a row, as views if possible."""
-        base = int(self._data.items.row_offset[item])
+        """The window of an item that starts at a row."""
+        base = int(self._data.items._row_offset[item])
         first = self._first.of(item)
 
         def part(name: str) -> Array | None:
@@ -199,33 +197,33 @@ class Cutter:
                 return None
             rows = self.spans[name] + start
             if rows[0] >= first:
-                view = self.parts[name].view(
+                copied = self.parts[name].copy(
                     slice(base + int(rows[0]), base + int(rows[-1]) + 1, self.dilation)
                 )
-                if view is not None:
-                    return view
+                if copied is not None:
+                    return copied
             return self._cut(name, rows, base, first)
 
         many = self._rest(np.asarray([item]), np.asarray([start]))
         return Sample._of(
             self._data.items,
-            context=read_only(part("context")),
-            target=read_only(part("target")),
-            known=read_only(part("known")),
+            context=part("context"),
+            target=part("target"),
+            known=part("known"),
             item_code=item,
             start=start,
             **{name: None if value is None else value[0] for name, value in many.items()},
         )
 
     def several(self, items: Int64s, starts: Int64s) -> Sample:
-        """Windows along a leading axis, as copies."""
+        """Windows along a leading axis."""
         return Sample._of(
             self._data.items,
-            context=read_only(self.part("context", items, starts)),
-            target=read_only(self.part("target", items, starts)),
-            known=read_only(self.part("known", items, starts)),
-            item_code=read_only(items),
-            start=read_only(starts),
+            context=self.part("context", items, starts),
+            target=self.part("target", items, starts),
+            known=self.part("known", items, starts),
+            item_code=items,
+            start=starts,
             **self._rest(items, starts),
         )
 
@@ -235,7 +233,7 @@ class Cutter:
 
     def part(self, name: str, items: Int64s, starts: Int64s) -> Array | None:
         """A part of windows along a leading axis, as a copy; None if they do not have it."""
-        base = self._data.items.row_offset[items][:, None]
+        base = self._data.items._row_offset[items][:, None]
         if name == "static":
             return self.parts["static"].take(base[:, 0], None) if "static" in self.parts else None
         if name == "time":
@@ -262,8 +260,7 @@ class Cutter:
         wanted = {"static": True, "time": True, "mask": self.padded}
         wanted |= dict.fromkeys(("context_missing", "target_missing"), self.admits_missing)
         return {
-            name: read_only(self.part(name, items, starts)) if want else None
-            for name, want in wanted.items()
+            name: self.part(name, items, starts) if want else None for name, want in wanted.items()
         }
 
 
@@ -285,7 +282,7 @@ def columns_of(data: Columns, features: list[str]) -> list[Column]:
 
 
 def strided_matrix(
-    data: Columns, columns: list[Column], memory: mmap.mmap | None = None
+    data: Columns, columns: list[Column], memory: Array | None = None
 ) -> Array | None:
     """All columns as one strided view ``[rows, features]`` of the file, or None.
 
@@ -306,7 +303,11 @@ def strided_matrix(
     strides = (columns[0].strides[0], apart.pop())
     shape = (len(data), len(places))
     matrix: Array = np.ndarray(
-        shape, DTYPES[columns[0].dtype], memory or data._maps["data.arrow"], places[0], strides
+        shape,
+        DTYPES[columns[0].dtype],
+        data._file.memory if memory is None else memory,
+        places[0],
+        strides,
     )
     return matrix
 
@@ -316,10 +317,3 @@ def zero_padding(out: Array, real: npt.NDArray[np.bool_] | None) -> Array:
     if real is not None and not real.all():
         out[~real] = 0
     return out
-
-
-def read_only(array: Any) -> Any:
-    """The array, made read-only."""
-    if array is not None:
-        array.flags.writeable = False
-    return array

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import socket
 import weakref
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from .._daemon import frames
 from .._daemon.server import Server
 from .._errors import ProtocolError, StaleError
 from .columns import Columns
+from .mapped_file import MappedFile
 
 
 class Generation(Columns):
@@ -27,26 +27,9 @@ class Generation(Columns):
         self._server = server
         lease, reply, fds = open_generation(server.feed_path, name, generation)
         self._lease = weakref.finalize(self, lease.close)
-        maps = dict(zip(reply["files"], map_files(fds), strict=True))
-        super().__init__(str(reply["dataset"]), str(reply["digest"]), maps, reply["manifest"])
+        files = dict(zip(reply["files"], map_files(fds), strict=True))
+        super().__init__(str(reply["dataset"]), str(reply["digest"]), files, reply["manifest"])
         self.generation = int(reply["generation"])
-
-    def private_map(self) -> mmap.mmap:
-        """Another map of the columns, writable and private: writes do not reach the file.
-
-        Raises:
-            StaleError: the generation has left the cache.
-        """
-        lease, reply, fds = open_generation(self._server.feed_path, self.name, self.generation)
-        lease.close()
-        try:
-            if reply["digest"] != self.digest:
-                raise StaleError(
-                    f'generation {self.generation} of dataset "{self.name}" is another one by now'
-                )
-            return mmap.mmap(fds[reply["files"].index("data.arrow")], 0, access=mmap.ACCESS_COPY)
-        finally:
-            frames.close_all(fds)
 
     def close(self) -> None:
         """End the lease, so that the generation may leave the cache.
@@ -107,9 +90,10 @@ def open_generation(
     return lease, reply, fds
 
 
-def map_files(fds: list[int]) -> list[mmap.mmap]:
-    """Map each file read-only and close its descriptor."""
+def map_files(fds: list[int]) -> list[MappedFile]:
+    """Map each file; close all descriptors if one cannot be mapped."""
+    left = list(fds)
     try:
-        return [mmap.mmap(fd, 0, access=mmap.ACCESS_READ) for fd in fds]
+        return [MappedFile(left.pop(0)) for _ in fds]
     finally:
-        frames.close_all(fds)
+        frames.close_all(left)

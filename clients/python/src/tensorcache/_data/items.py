@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NoReturn, TypeAlias, overload
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from .._errors import NotFoundError, SpecError, near, show
 from .manifest import Manifest
+from .mapped_file import MappedFile
 from .text_codes import Codes
 from .texts import Texts, in_range, preview
 
@@ -29,19 +29,17 @@ class Items(Sequence[ItemValue]):
     A value is a ``str`` or ``int``, a tuple of them if several columns name the item, or None if no
     column does. Values are made on access. An array of codes, such as ``batch.item_code``, gives an
     array of values. :meth:`code` and :meth:`codes` are the way back.
-
-    Attributes:
-        row_offset: int64 ``[items]``, each item's first row in the dataset.
-        rows: int64 ``[items]``, its number of rows.
     """
 
-    def __init__(self, manifest: Manifest, data: mmap.mmap) -> None:
+    def __init__(self, manifest: Manifest, file: MappedFile) -> None:
         items = manifest.items
         count = int(items["count"])
-        self.row_offset: npt.NDArray[np.int64] = np.frombuffer(
+        self._file, data = file, file.memory
+        # Over the shared map: no user may get these.
+        self._row_offset: npt.NDArray[np.int64] = np.frombuffer(
             data, "<i8", count, int(items["row_offset"]["offset"])
         )
-        self.rows: npt.NDArray[np.int64] = np.frombuffer(
+        self._rows: npt.NDArray[np.int64] = np.frombuffer(
             data, "<i8", count, int(items["rows"]["offset"])
         )
         self._names = [str(value["name"]) for value in items.get("values") or ()]
@@ -56,8 +54,18 @@ class Items(Sequence[ItemValue]):
             else:
                 self._values.append(np.frombuffer(data, "<i8", count, int(value["offset"])))
 
+    @property
+    def row_offset(self) -> npt.NDArray[np.int64]:
+        """Each item's first row in the dataset, int64 ``[items]``: an array like ``data[name]``."""
+        return self._file.private(self._row_offset)
+
+    @property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """Each item's number of rows, int64 ``[items]``: an array like ``data[name]``."""
+        return self._file.private(self._rows)
+
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self._rows)
 
     def __call__(self) -> NoReturn:
         """Refuse ``data.items()``, which is a method of other mappings."""

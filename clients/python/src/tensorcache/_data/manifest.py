@@ -110,7 +110,7 @@ class Column:
         return DTYPES[self.dtype]
 
     def map(self, data: mmap.mmap) -> npt.NDArray[Any]:
-        """The values as an array over the mapped file: read-only, no copy."""
+        """The values as an array over the shared map, which no user may get."""
         if self.shape[0] == 0:
             empty = np.empty(self.shape, self.numpy_dtype)
             empty.flags.writeable = False

@@ -31,12 +31,12 @@ class FirstRows:
         """The first row of an item; 0 without padding, when it is not needed."""
         if not self.padded:
             return 0
-        n = int(self._data.items.rows[item])
+        n = int(self._data.items._rows[item])
         if self._rows is not None:
             return max(0, n + self._rows) if self._rows < 0 else min(self._rows, n)
         if self._time is not None and self._data.time is not None:
-            base = int(self._data.items.row_offset[item])
-            return first_row(self._data[self._data.time][base : base + n], self._time)
+            base = int(self._data.items._row_offset[item])
+            return first_row(self._data._mapped(self._data.time)[base : base + n], self._time)
         return 0
 
     def of_each(self, items: Int64s) -> Int64s:
@@ -54,8 +54,8 @@ class FirstRows:
         if self._data.time is None:
             return None
         rows = np.maximum(starts, self.of_each(items)) if self.padded else starts
-        times: npt.NDArray[Any] = self._data[self._data.time][
-            self._data.items.row_offset[items] + rows
+        times: npt.NDArray[Any] = self._data._mapped(self._data.time)[
+            self._data.items._row_offset[items] + rows
         ]
         return times
 

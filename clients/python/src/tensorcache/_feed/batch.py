@@ -103,7 +103,8 @@ class Batch:
         start: int64 ``[B]``, the row of the first context row in the item; negative if it is
             padded.
         row: int64 ``[B]``, that row in the dataset: ``data.items.row_offset[item_code] + start``,
-            so ``data["OT"][row]`` is the first context value unless it is padded.
+            so ``column[row]`` of ``column = data["OT"]`` is the first context value unless it is
+            padded.
         time: ``[B]``, datetime64 or int64, the time of that row, or of the item's first row if it
             is padded; read from the mapped time column on access. None without a time column.
         mask: bool ``[B, C]``, True = real row.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import mmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .._data.madvise import advise
 from .._index.index import WindowIndex
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ class MappedWindows:
         self._data = data
         self.stride: int = windows._spec.get("stride", 1)
         self.items = data.items
-        self._offsets = data.items.row_offset
+        self._offsets = data.items._row_offset
         self._cutter = cutter = windows._cut()
         self._channels_first = channels_first
         self._counted = False
@@ -74,10 +72,9 @@ class MappedWindows:
         """The first row of the item of a row of the dataset."""
         return int(self._offsets[self.item(row)])
 
-    def private_map(self) -> mmap.mmap:
-        """A copy-on-write map of the columns, for random reads."""
-        memory: mmap.mmap = self._data.private_map()
-        advise(memory, random=True)
+    def private_map(self) -> Array:
+        """The bytes of the columns' file over a private map; see :meth:`MappedFile.private_map`."""
+        memory: Array = self._data._file.private_map()
         return memory
 
     def advise_random(self) -> None:
@@ -96,7 +93,7 @@ class MappedWindows:
             self.all_windows(name) is not None for name in ("context", "target") if self.has(name)
         )
 
-    def all_windows(self, name: str, memory: mmap.mmap | None = None) -> Array | None:
+    def all_windows(self, name: str, memory: Array | None = None) -> Array | None:
         """The windows that start at each row of the dataset: ``[rows, C, F]``, or ``[rows, F, C]``.
 
         The view overlaps itself; it is read-only if it is over the dataset's own map.
@@ -106,7 +103,7 @@ class MappedWindows:
 
         Args:
             name: context, target or known; windows must have the part.
-            memory: another map of the same file.
+            memory: the bytes of another map of the same file.
         """
         cutter = self._cutter
         matrix = None if cutter.padded else cutter.parts[name].matrix(memory)

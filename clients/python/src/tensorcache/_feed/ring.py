@@ -10,7 +10,6 @@ reference for each batch, and arrays of a batch's shape can be made over the blo
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import os
 import sys
@@ -19,10 +18,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._data.mapped_file import address_of, map_private
 from .batch import Memory, aligned_memory
 
 BYTES = np.dtype(np.uint8)
-MAP_FIXED = 0x10  # the same on Linux and macOS; Python's mmap has no name for it
 
 COUNTED = sys.implementation.name == "cpython" and bool(
     getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -153,16 +152,11 @@ class Ring:
     def after_fork_in_child(self) -> None:
         """Map private memory in the ring's place, at the same addresses, with the saved slots."""
         ring = np.frombuffer(self._map, np.uint8)
-        address = ring.__array_interface__["data"][0]
-        libc = ctypes.CDLL(None, use_errno=True)
-        libc.mmap.restype = ctypes.c_void_p
-        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-        flags = mmap.MAP_PRIVATE | MAP_FIXED
-        at = libc.mmap(address, len(ring), mmap.PROT_READ | mmap.PROT_WRITE, flags, self._fd, 0)
-        if at != address:
-            raise OSError(
-                ctypes.get_errno(), "the feed's ring cannot be mapped anew in a forked child"
-            )
+        try:
+            map_private(self._fd, 0, len(ring), at=address_of(ring))
+        except OSError as error:
+            why = "the feed's ring cannot be mapped anew in a forked child"
+            raise OSError(error.errno, f"{why}: {error.strerror}") from error
         for slot, was in self._saved.items():
             ring[slot * self._slot_bytes : (slot + 1) * self._slot_bytes] = np.frombuffer(
                 was, np.uint8

@@ -56,7 +56,7 @@ def predicted_rows(windows: WindowIndex) -> int:
 
 def longest(windows: WindowIndex) -> int:
     """The number of rows of the longest item."""
-    return int(windows.dataset.items.rows.max(initial=0))
+    return int(windows.dataset.items._rows.max(initial=0))
 
 
 def too_few(field: str, got: int, want: int) -> SpecError:

@@ -143,13 +143,13 @@ def looked_at(data: Columns, column: Column, begins: Int64s) -> tuple[Int64s, In
 
     Only a gap across that row makes a fill read rows after it.
     """
-    rows = data.items.rows
+    rows = data.items._rows
     low, high = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
     items = np.flatnonzero(begins < rows)
     first, end = data._before_fill(column)
     if not len(first) or not len(items):
         return low, high
-    start = data.items.row_offset[items]
+    start = data.items._row_offset[items]
     # The last gap that begins before that row.
     gap = np.searchsorted(first, start + begins[items], side="left") - 1
     fits = gap >= 0
@@ -191,7 +191,7 @@ def fitted_rows(data: Columns) -> tuple[Int64s, Int64s]:
     These are all rows if the load set no bounds.
     """
     recipe: Mapping[str, Any] = data.manifest["recipe"]
-    rows = data.items.rows
+    rows = data.items._rows
     low, high = np.zeros(len(rows), np.int64), rows.copy()
     if recipe.get("fit_rows") is not None:
         first, last = recipe["fit_rows"]
@@ -202,10 +202,10 @@ def fitted_rows(data: Columns) -> tuple[Int64s, Int64s]:
             high, np.floor(rows * float(recipe["fit_fraction"]) + 1e-9).astype(np.int64)
         )
     if recipe.get("fit_before") is not None and data.time is not None and len(rows):
-        times = data[data.time]
+        times = data._mapped(data.time)
         before = times.view(np.int64) < moment(recipe["fit_before"], times)
         sums = np.concatenate([[0], np.cumsum(before)])
-        high = np.minimum(high, sums[data.items.row_offset + rows] - sums[data.items.row_offset])
+        high = np.minimum(high, sums[data.items._row_offset + rows] - sums[data.items._row_offset])
     return low, high
 
 

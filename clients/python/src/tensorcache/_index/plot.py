@@ -71,7 +71,7 @@ def plot_parts(parts: Mapping[str, WindowIndex], items: Sequence[Any] | None, ax
         ticks, [data.items[code] if data.items[code] is not None else data.name for code in codes]
     )
     ax.invert_yaxis()
-    ax.set_xlim(right=max(int(data.items.rows[code]) for code in codes))
+    ax.set_xlim(right=max(int(data.items._rows[code]) for code in codes))
     ax.set_xlabel("row in the item (below each item: positions that are no window of these)")
     ax.set_title(title(data, codes, items), loc="left")
     legend(ax, [(f"{name}: {count:,}", tint) for name, (tint, count) in labels.items()])
@@ -86,7 +86,7 @@ def plot_window(windows: WindowIndex, index: int, ax: Any) -> Any:
     sample = windows[index]
     data, spec = windows.dataset, windows.spec
     ax = ax or axes(4.0)
-    n = int(data.items.rows[sample.item_code])
+    n = int(data.items._rows[sample.item_code])
     first, _ = Positions(windows).admitted(sample.item_code)
     context, dilation = int(spec["context_length"]), int(spec.get("dilation", 1))
     (begin, end), (low, high) = spans(windows)
@@ -187,9 +187,9 @@ def sampled(windows: WindowIndex) -> Iterable[Int64s]:
 
 def series(data: Columns, feature: str, code: int) -> npt.NDArray[Any]:
     """The values of a feature in an item."""
-    base, n = int(data.items.row_offset[code]), int(data.items.rows[code])
+    base, n = int(data.items._row_offset[code]), int(data.items._rows[code])
     column = columns_of(data, [feature])[0]
-    values = data[column.name][base : base + n]
+    values = data._mapped(column.name)[base : base + n]
     return values if values.ndim == 1 else values[:, int(feature[len(column.name) + 1 : -1])]
 
 

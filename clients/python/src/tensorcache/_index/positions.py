@@ -43,7 +43,7 @@ class Positions:
 
         -1 is a window.
         """
-        n = int(self._data.items.rows[code])
+        n = int(self._data.items._rows[code])
         first, end = self.admitted(code)
         low = -self._last - 1
         anchor = end - 1 - self._last if self._from_end else first
@@ -65,13 +65,13 @@ class Positions:
 
     def admitted(self, code: int) -> tuple[int, int]:
         """The rows of an item that ``rows`` or ``time`` admit, half-open."""
-        n = int(self._data.items.rows[code])
+        n = int(self._data.items._rows[code])
         if self._rows is not None:
             first, end, _ = slice(*self._rows).indices(n)
             return first, max(first, end)
         if self._time is not None and self._data.time is not None:
-            base = int(self._data.items.row_offset[code])
-            times = self._data[self._data.time][base : base + n]
+            base = int(self._data.items._row_offset[code])
+            times = self._data._mapped(self._data.time)[base : base + n]
             low, high = (None if bound is None else first_row(times, bound) for bound in self._time)
             first, end = low or 0, n if high is None else high
             return first, max(first, end)

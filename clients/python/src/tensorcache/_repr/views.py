@@ -143,7 +143,7 @@ def drawing(parts: Mapping[str, Any]) -> str:
     data = windows.dataset
     shown = dict(list(parts.items())[:MOST_PARTS])
     most = min(len(data.items), MOST_ITEMS, MOST_LANES // len(shown))
-    scale = max((int(n) for n in data.items.rows[:most]), default=1)
+    scale = max((int(n) for n in data.items._rows[:most]), default=1)
     lanes: list[Lane] = []
     deadline = clock.monotonic() + SECONDS
     drawn = cost = 0
@@ -185,7 +185,7 @@ def cost_of(parts: Mapping[str, Any], code: int) -> int:
     if "max_step" in spec:
         gaps += int((data.manifest.get("time_step") or {}).get("jumps", 0))
     if (split_of(parts) or not windows._cuts) and len(data):
-        gaps = gaps * int(data.items.rows[code]) // len(data)
+        gaps = gaps * int(data.items._rows[code]) // len(data)
     return gaps * len(parts)
 
 
@@ -271,12 +271,12 @@ def time_range(data: Any) -> tuple[str, str]:
     items = data.items
     if not len(data) or len(items) > MOST_ITEMS_WITH_TIMES:
         return "", ""
-    there = items.rows > 0
-    first = items.row_offset[there]
-    times = data[data.time]
+    there = items._rows > 0
+    first = items._row_offset[there]
+    times = data._mapped(data.time)
     return (
         text(np.min(times[first])),
-        text(np.max(times[first + items.rows[there] - 1])),
+        text(np.max(times[first + items._rows[there] - 1])),
     )
 
 
