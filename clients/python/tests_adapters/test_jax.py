@@ -103,7 +103,7 @@ def test_arrays_are_the_rings_memory_and_hold_it(windows: tensorcache.Windows) -
         places = set()
         for _ in range(24):
             context, target = next(passing)
-            places.add(context.unsafe_buffer_pointer())
+            places.add(context.block_until_ready().unsafe_buffer_pointer())
         assert len(places) <= 6, "the slots of the ring, again and again"
         held = loader.stats()["held"]
         assert 1 <= held <= 3
