@@ -284,8 +284,8 @@ def test_shapes_that_do_not_fit_or_mean_two_things(cache: tensorcache.Cache) -> 
         (["y", "z"], five[:2, 0], {"initial": 1.0}, "want an axis of rows to sum differences"),
         ("w", five[:2, 0], {"item_code": [0, 1]}, "item_code: got 2 items for one row of 2"),
         ("w", five[:2, 0], {"item": [1, 2]}, "^item: got 2 items for one row of 2 features"),
-        (["y"], one, {"initial": 1.0}, r"last axis of 1, .* y\nhint: values\[..., i:i"),
-        ("y", one[None], {"initial": 1.0}, r"axis of 1, .* y\nhint: values\[..., i:i \+ 1\]"),
+        (["y"], one, {"initial": 1.0}, r'last axis of 1, .* "y"\nhint: values\[..., i:i'),
+        ("y", one[None], {"initial": 1.0}, r'axis of 1, .* "y"\nhint: values\[..., i:i \+ 1\]'),
         ("w", one, {"initial": 1.0}, r"got shape \[2, 3\], want a last axis of 2"),
         ("y", one, {"initial": np.zeros(3)}, r"shape \[3\], want one number or shape \[2, 1\] or"),
         (

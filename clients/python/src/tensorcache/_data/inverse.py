@@ -68,7 +68,7 @@ def with_features(
     width = sum(column.width for column in columns)
     if array.ndim and array.shape[-1] == width:
         return array
-    names = ", ".join(column.name for column in columns)
+    names = ", ".join(f'"{column.name}"' for column in columns)
     raise SpecError(
         f"values: got shape {list(array.shape)}, want a last axis of {width}, the features of "
         f"{names}",
