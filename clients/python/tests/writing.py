@@ -27,6 +27,8 @@ ROWS, FEW = 40_000, 300  # of the items: columns of the first are too large to b
 MANY = 20_000  # items, so that their offsets are too large to be copied
 DATASETS = ("columns", "packed", "many")
 DELIVERIES = ("auto", "slot", "local", "starts")
+REFUSALS = (TypeError, ValueError, RuntimeError, BufferError, AttributeError)
+"""What NumPy, Arrow, torch and JAX raise for an array that they do not take or write into."""
 PARTS = (*tensorcache.Sample.__dataclass_fields__, "row", "reset")
 
 
@@ -296,7 +298,7 @@ def outcome_of(write: Write, array: Array, was: Array) -> str:
     """Write into an array, and say whether it was refused or changed the array."""
     try:
         write(array)
-    except Exception as error:  # noqa: BLE001
+    except REFUSALS as error:
         return f"refused: {type(error).__name__}"
     return "kept" if same(array, was) else "written"
 

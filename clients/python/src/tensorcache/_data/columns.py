@@ -38,7 +38,7 @@ class Columns:
         self.name = name
         self.digest = digest
         self._file = files["data.arrow"]
-        # Of the other files, the descriptors are closed with ``files``.
+        # The descriptors of the other files are closed with ``files``.
         self._maps = {file: mapped.memory for file, mapped in files.items()}
         self._manifest = Manifest(manifest)
         self._arrays: dict[str, npt.NDArray[Any]] = {}
