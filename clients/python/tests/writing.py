@@ -123,8 +123,12 @@ def feed_ways(data: tensorcache.Dataset) -> Ways:
         with windows.feed(batch_size=4, **options) as feed:
             return getattr(next(iter(feed)), part)
 
-    every = [(windows, {"delivery": delivery}) for delivery in DELIVERIES]
-    every.append((views, {"delivery": "view", "writable": True}))
+    every: list[tuple[tensorcache.Windows, dict[str, Any]]] = [
+        *((windows, {"delivery": delivery}) for delivery in DELIVERIES),
+        (views, {"delivery": "view"}),
+        (views, {"delivery": "view", "order": "random_start"}),
+        (views, {"delivery": "view", "writable": True}),
+    ]
     return {
         f"feed {options}.{part}": lambda w=w, o=options, p=part: first(w, o, p)
         for w, options in every
@@ -150,7 +154,7 @@ def torch_ways(data: tensorcache.Dataset) -> Ways:
         for delivery in ("auto", "slot", "local", "starts")
         for shuffle in (False, True)
     ]
-    every.append({"resident": True})
+    every += [{"resident": True}, {"delivery": "view"}]
     ways: Ways = {
         f"loader {options}[{at}]": lambda o=options, at=at: loaded(**o)[at].numpy()
         for options in every

@@ -124,6 +124,29 @@ def test_a_view_that_is_changed_in_place_is_found_out(data: tensorcache.Dataset)
     np.testing.assert_array_equal(data["a"], was)
 
 
+@pytest.mark.parametrize("order", ["sequential", "random_start"])
+@pytest.mark.parametrize("form", ["tuple", "dict"])
+def test_a_write_that_torch_does_not_count_shows_in_no_other_batch(
+    data: tensorcache.Dataset, form: Any, order: str
+) -> None:
+    windows = data.windows(context_length=C, prediction_length=P, columns=["a", "b"])
+    options: dict[str, Any] = {"batch_size": 7, "format": form, "order": order}
+    held, strided = [], 0
+    with (
+        tensorcache.torch.loader(windows, **options, delivery="view") as views,
+        tensorcache.torch.loader(windows, **options, delivery="slot") as slots,
+    ):
+        for _ in range(2):
+            for batch, want in zip(views, slots, strict=True):
+                for part in ("context", "target") if form == "dict" else (0, 1):
+                    assert torch.equal(batch[part], want[part])
+                    strided += not batch[part].is_contiguous()
+                    batch[part].numpy()[...] = len(held)
+                    held.append(batch[part])
+    assert all((tensor == number).all() for number, tensor in enumerate(held))
+    assert strided > len(held) // 2
+
+
 def test_starts_are_items_and_rows(data: tensorcache.Dataset) -> None:
     windows = data.windows(context_length=C, columns=["a"])
     with tensorcache.torch.loader(windows, batch_size=B, shuffle=True, delivery="starts") as loader:

@@ -54,8 +54,8 @@ class TorchOptions(LoaderOptions, total=False):
         delivery: as for :meth:`Windows.feed`. With ``"auto"``, if torch can gather the windows
             well, it tries ``"slot"`` and ``"local"`` on the first 900 to 2,000 steps: the daemon's
             gather is better if a core is idle, the trainer's own if training keeps all cores busy.
-            ``stats()`` names the choice. With ``"view"``, tensors are strides over a private map of
-            the dataset: changing one in place is an error at the next batch, and copying one to a
+            ``stats()`` names the choice. With ``"view"``, tensors are strides over a copy of the
+            batch's rows: changing one in place is an error at the next batch, and copying one to a
             GPU moves more bytes than a dense one. With ``"starts"`` a tuple is ``(item_code,
             start)``. For a device it is ``"slot"``, with ``resident`` ``"starts"``.
     """

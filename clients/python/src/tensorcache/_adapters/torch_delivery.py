@@ -51,57 +51,39 @@ def slot_pairs(ring: Ring, layout: Layout) -> Deliver:
 
 
 def view_pairs(ring: Ring, layout: Layout) -> Deliver:
-    """Tensors that are strides over a copy-on-write map of the columns.
+    """Tensors that are strides over a private copy of a batch's rows.
 
-    torch has no read-only tensors, and writing into a read-only map would end the process. A write
-    into this map would show up in neighbouring windows. It is detected by torch's count of in-place
-    changes to a tensor and its views, and refused; the map with the written values is dropped.
+    Windows of a batch have rows in common, so that a change in place is one of several windows. It
+    is detected by torch's count of changes to a tensor and its views, and the next batch is
+    refused. A batch that crosses an item's end is gathered instead.
     """
-    mapped = layout.mapped
-    gathered, memory = local_pairs(ring, layout), mapped.private_map()
-    stride, full, put = mapped.stride, layout.rows, ring.freed.append
-    with torch.inference_mode(mode=False):  # which counts in-place changes
-        all_windows = [
-            torch.from_numpy(mapped.all_windows(name, memory))
-            for name in WINDOWS
-            if mapped.has(name)
-        ]
-        whole = [runs_of(tensor, full, stride) for tensor in all_windows]
-    context, target, pair = all_windows[0], all_windows[-1], len(all_windows) == 2
-    contexts, targets = whole[0], whole[-1]
+    gathered, put = local_pairs(ring, layout), ring.freed.append
+    copiers = layout.mapped.run_copiers(layout.rows)
+    last: Pair = ()
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
-        if context._version or target._version:
-            raise FeedError(
-                "a batch that is a view of the dataset was changed in place",
-                type="view_changed",
-                hint='delivery="slot" gives batches to change; the next pass has the values as '
-                "they were",
-            )
+        nonlocal last
+        for tensor in last:
+            if tensor._version:
+                raise FeedError(
+                    "a batch that is a view of the dataset was changed in place",
+                    type="view_changed",
+                    hint='delivery="slot" gives batches to change; the next pass has the values as '
+                    "they were",
+                )
         if not flags & RUN:
+            last = ()
             tensors: Pair = gathered(slot, rows, flags, row)
             return tensors
         put(slot)  # which has no values
-        if rows == full and pair:
-            return contexts[row], targets[row]
-        end = row + rows * stride
-        return (
-            (context[row:end:stride], target[row:end:stride])
-            if pair
-            else (context[row:end:stride],)
-        )
+        if torch.is_inference_mode_enabled():  # in which changes are not counted
+            with torch.inference_mode(mode=False):
+                last = tuple([torch.from_numpy(copy(row, rows)) for copy in copiers])
+        else:
+            last = tuple([torch.from_numpy(copy(row, rows)) for copy in copiers])
+        return last
 
     return deliver
-
-
-def runs_of(all_windows: torch.Tensor, rows: int, stride: int) -> torch.Tensor:
-    """For each row, the ``rows`` windows from there on that are a stride apart, as a view.
-
-    The view and the tensor share the count of in-place changes.
-    """
-    shape = (max(0, len(all_windows) - (rows - 1) * stride), rows, *all_windows.shape[1:])
-    first, *rest = all_windows.stride()
-    return all_windows.as_strided(shape, (first, first * stride, *rest))
 
 
 def local_pairs(ring: Ring, layout: Layout) -> Deliver:

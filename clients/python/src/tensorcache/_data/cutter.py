@@ -99,17 +99,13 @@ class Part:
         self._fill = fill if fill is not None and self._dtype.kind == "f" else None
         self._matrix = strided_matrix(data, columns) if stored == self._dtype else None
 
-    def matrix(self, memory: Array | None = None) -> Array | None:
-        """All rows as a view ``[rows, features]`` of what windows deliver, or None.
-
-        Args:
-            memory: the bytes of another map of the same file.
-        """
+    def matrix(self) -> Array | None:
+        """All rows as a view ``[rows, features]`` of what windows deliver, or None."""
         if self._matrix is None or (
             self._fill is not None and any(column.missing for column in self._columns)
         ):
             return None
-        return self._matrix if memory is None else strided_matrix(self._data, self._columns, memory)
+        return self._matrix
 
     def copy(self, rows: slice) -> Array | None:
         """Rows copied as they are stored, or None if values have to be converted or replaced."""
@@ -281,9 +277,7 @@ def columns_of(data: Columns, features: list[str]) -> list[Column]:
     return columns
 
 
-def strided_matrix(
-    data: Columns, columns: list[Column], memory: Array | None = None
-) -> Array | None:
+def strided_matrix(data: Columns, columns: list[Column]) -> Array | None:
     """All columns as one strided view ``[rows, features]`` of the file, or None.
 
     There is one if the features are evenly spaced: neighbours in layout ``packed``, and columns
@@ -302,13 +296,8 @@ def strided_matrix(
         return None
     strides = (columns[0].strides[0], apart.pop())
     shape = (len(data), len(places))
-    matrix: Array = np.ndarray(
-        shape,
-        DTYPES[columns[0].dtype],
-        data._file.memory if memory is None else memory,
-        places[0],
-        strides,
-    )
+    dtype = DTYPES[columns[0].dtype]
+    matrix: Array = np.ndarray(shape, dtype, data._file.memory, places[0], strides)
     return matrix
 
 

@@ -81,24 +81,6 @@ class MappedFile:
             for array in arrays
         ]
 
-    def private_map(self) -> Array:
-        """The bytes of the whole file over a private map, which may be changed, for random reads.
-
-        Raises:
-            ResourceError: the system has no room for the map.
-        """
-        try:
-            whole: Array = np.asarray(PrivateMap(self._fd, 0, len(self.memory), writable=True))
-        except OSError as error:
-            raise ResourceError(
-                f"a private map of the dataset, {len(self.memory):,} bytes: {error.strerror}",
-                field="delivery",
-                hint='delivery="slot" needs no map',
-            ) from error
-        if sys.platform == "linux":  # where the daemon prefetches pages
-            libc().madvise(address_of(whole), len(whole), mmap.MADV_RANDOM)
-        return whole
-
     def _map_part(self, first: int, size: int) -> Array | None:
         """The bytes of a part over a private map; None if there is no room for another one."""
         if PrivateMap.count >= MOST_MAPS or identity(self._fd) != self._identity:
@@ -127,10 +109,10 @@ class PrivateMap:
 
     count = 0
 
-    def __init__(self, fd: int, offset: int, size: int, writable: bool = False) -> None:
+    def __init__(self, fd: int, offset: int, size: int) -> None:
         at = map_private(fd, offset, size)
         self.__array_interface__ = {
-            "data": (at, not writable),
+            "data": (at, True),  # read-only
             "shape": (size,),
             "typestr": "|u1",
             "version": 3,
@@ -202,7 +184,6 @@ def libc() -> ctypes.CDLL:
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *numbers, ctypes.c_long]
     library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-    library.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     return library
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from .._errors import ProtocolError
 from .._index.index import WindowIndex
+from .run_copies import Copier, run_copier
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -72,11 +74,6 @@ class MappedWindows:
         """The first row of the item of a row of the dataset."""
         return int(self._offsets[self.item(row)])
 
-    def private_map(self) -> Array:
-        """The bytes of the columns' file over a private map; see :meth:`MappedFile.private_map`."""
-        memory: Array = self._data._file.private_map()
-        return memory
-
     def advise_random(self) -> None:
         """Advise the kernel of random reads of the dataset's map, as long as this object lives."""
         if not self._counted:
@@ -93,20 +90,42 @@ class MappedWindows:
             self.all_windows(name) is not None for name in ("context", "target") if self.has(name)
         )
 
-    def all_windows(self, name: str, memory: Array | None = None) -> Array | None:
+    def run_copiers(self, full: int) -> list[Copier]:
+        """Functions that make context and target of a batch; see :func:`run_copier`.
+
+        Args:
+            full: the windows of a full batch.
+
+        Raises:
+            ProtocolError: the windows cannot be views.
+        """
+        cutter = self._cutter
+        names = [name for name in ("context", "target") if self.has(name)]
+        every = [
+            (None if cutter.padded else cutter.parts[n].matrix(), cutter.spans[n]) for n in names
+        ]
+        made = [
+            run_copier(matrix, span, self.stride, full, self._channels_first)
+            for matrix, span in every
+            if matrix is not None
+        ]
+        if len(made) < len(names):
+            raise ProtocolError("the daemon delivers views of columns that cannot be viewed")
+        return made
+
+    def all_windows(self, name: str) -> Array | None:
         """The windows that start at each row of the dataset: ``[rows, C, F]``, or ``[rows, F, C]``.
 
-        The view overlaps itself; it is read-only if it is over the dataset's own map.
-        ``all_windows[row]`` is the part of the window whose first context row is ``row``, whether
-        or not the window exists. None if windows are padded, converted or have values replaced, or
-        if the columns are not evenly spaced in the file.
+        The view overlaps itself and is read-only. ``all_windows[row]`` is the part of the window
+        whose first context row is ``row``, whether or not the window exists. None if windows are
+        padded, converted or have values replaced, or if the columns are not evenly spaced in the
+        file.
 
         Args:
             name: context, target or known; windows must have the part.
-            memory: the bytes of another map of the same file.
         """
         cutter = self._cutter
-        matrix = None if cutter.padded else cutter.parts[name].matrix(memory)
+        matrix = None if cutter.padded else cutter.parts[name].matrix()
         if matrix is None:
             return None
         span = cutter.spans[name]
@@ -118,4 +137,4 @@ class MappedWindows:
         )
         if self._channels_first:
             shape, strides = (shape[0], *shape[:0:-1]), (strides[0], *strides[:0:-1])
-        return as_strided(first, shape, strides, writeable=memory is not None)
+        return as_strided(first, shape, strides, writeable=False)

@@ -10,10 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from .._daemon.frames import RUN
-from .._errors import ProtocolError
 from .batch import Array, Batch, Layout, Run, dense_copy
 from .ring import Ring
 
@@ -118,22 +116,14 @@ def gather(all_windows: Array, rows: Array) -> Array:
 
 
 def view(ring: Ring, layout: Layout) -> Deliver:
-    """Batches of read-only strides over the mapped columns.
+    """Batches of strides over a private copy of their rows.
 
-    A batch that crosses an item's end is gathered instead.
+    A batch that crosses an item's end is gathered instead. All are read-only, because neighbouring
+    windows of a batch have rows in common.
     """
-    elsewhere, full, mapped = local(ring, layout), layout.rows, layout.mapped
-    stride, put = mapped.stride, ring.freed.append
+    elsewhere, put = local(ring, layout), ring.freed.append
     new, run = Run.__new__, Run
-    context, target = (
-        mapped.all_windows(name) if mapped.has(name) else None for name in ("context", "target")
-    )
-    if context is None or (target is None and mapped.has("target")):
-        raise ProtocolError("the daemon delivers views of columns that cannot be viewed")
-    contexts, targets = (
-        run_views(context, full, stride),
-        None if target is None else run_views(target, full, stride),
-    )
+    context_of, *target_of = layout.mapped.run_copiers(layout.rows)
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         if not flags & RUN:
@@ -141,32 +131,16 @@ def view(ring: Ring, layout: Layout) -> Deliver:
         put(slot)  # which has no values
         batch = new(run)  # without __init__, for speed
         batch._layout, batch.rows, batch._row = layout, rows, row
-        if rows == full:
-            batch.context = contexts[row]
-            if targets is not None:
-                batch.target = targets[row]
-        else:
-            end = row + rows * stride
-            batch.context = context[row:end:stride]
-            if target is not None:
-                batch.target = target[row:end:stride]
-        return batch
+        batch.context = context_of(row, rows)
+        for copy in target_of:
+            batch.target = copy(row, rows)
+        return read_only(batch)
 
     return deliver
 
 
-def run_views(all_windows: Array, rows: int, stride: int) -> Array:
-    """For each row, the ``rows`` windows from there on that are a stride apart.
-
-    ``run_views(...)[row]`` is a view, and takes less time to make than a slice.
-    """
-    shape = (max(0, len(all_windows) - (rows - 1) * stride), rows, *all_windows.shape[1:])
-    strides = (all_windows.strides[0], all_windows.strides[0] * stride, *all_windows.strides[1:])
-    return as_strided(all_windows, shape, strides, writeable=all_windows.flags.writeable)
-
-
 def read_only(batch: Batch) -> Batch:
-    """The batch with read-only arrays, as the views of its neighbours are."""
+    """The batch with arrays that numpy does not write into."""
     for array in (batch.context, batch.target):
         if array is not None:
             array.flags.writeable = False
