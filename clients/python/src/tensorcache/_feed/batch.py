@@ -88,9 +88,9 @@ class Batch:
     With ``delivery="slot"``, arrays are dense and writable: they are a slot of the feed's ring. The
     slot is yours until you drop the batch and every array, view or tensor made from it; then the
     daemon fills it again. With ``"view"``, arrays are read-only strides over a copy of the rows
-    that the windows have in common. With ``"local"``, they are dense, in this process's own memory. With ``"starts"``, a
-    batch has only the places of its windows. :meth:`copy` makes a batch in memory of its own. Parts
-    that the spec does not ask for are None.
+    that the windows have in common. With ``"local"``, they are dense, in this process's own memory.
+    With ``"starts"``, a batch has only the places of its windows. :meth:`copy` makes a batch in
+    memory of its own. Parts that the spec does not ask for are None.
 
     Attributes:
         context: ``[B, C, F]``, or ``[B, F, C]`` with ``channels_first``.

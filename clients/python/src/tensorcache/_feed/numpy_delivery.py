@@ -143,7 +143,7 @@ def read_only(batch: Batch) -> Batch:
     """The batch with arrays that numpy does not write into."""
     for array in (batch.context, batch.target):
         if array is not None:
-            array.flags.writeable = False
+            array.setflags(write=False)
     return batch
 
 

@@ -52,12 +52,13 @@ class FeedOptions(BatchOptions, total=False):
         rank: the number of this trainer among ``num_replicas``, from 0.
         num_replicas: how many trainers share an epoch.
         delivery: how batches arrive. ``"slot"``: the daemon gathers them into a slot of the feed's
-            ring, dense and writable. ``"view"``: read-only strides over a copy of the batch's
-            rows, which neighbouring windows have in common, for the orders ``"sequential"`` and
+            ring, dense and writable. ``"view"``: read-only strides over a copy of the batch's rows,
+            which neighbouring windows have in common, for the orders ``"sequential"`` and
             ``"random_start"``, if windows need neither padding nor a conversion (in
-            ``"sequential"``, a batch that crosses an item's end is gathered). ``"local"``: this process gathers them, and the daemon only sends
-            the order. ``"starts"``: only ``item``, ``item_code``, ``start`` and ``row``.
-            ``"auto"``: slots or local, whichever makes the first steps shorter.
+            ``"sequential"``, a batch that crosses an item's end is gathered). ``"local"``: this
+            process gathers them, and the daemon only sends the order. ``"starts"``: only ``item``,
+            ``item_code``, ``start`` and ``row``. ``"auto"``: slots or local, whichever makes the
+            first steps shorter.
         writable: whether every batch may be changed: views are copied. Without it, batches are
             writable by ``"slot"`` and ``"local"``, and read-only by ``"view"``.
     """

@@ -19,38 +19,55 @@ Copier = Callable[[int, int], Array]
 """Makes the windows ``[B, C, F]`` of a batch, of its first row and B."""
 
 
-class Run:
-    """How the rows of so many windows are copied, and how the windows lie in the copy.
+class RunCopy:
+    """Which bytes of so many windows are copied, and how the windows lie in the copy.
 
     Args:
         matrix: the columns, ``[rows, F]``.
         span: the rows of a window, counted from its first context row.
         stride: rows between the starts of neighbouring windows.
-        windows: their number.
+        windows: their number, B.
+        channels_first: whether windows are ``[B, F, C]``.
 
     Attributes:
-        rows: for each first context row the rows of the windows, ``[n, rows, F]``, or ``[n, F,
-            rows]`` if the columns are apart in memory: they are copied one by one.
-        shape: of the windows, ``(B, C, F)``.
-        strides: of the windows in a copy of ``rows[i]``.
+        source: ``source[i]`` is what is copied if the first context row is ``i``: the rows, ``[R,
+            F]``; columns that are apart in memory one by one, ``[F, R]``; or the windows, if they
+            hold no more than the rows from the first to the last one.
+        shape: of the windows.
+        strides: of the windows in the copy.
     """
 
     def __init__(
-        self, matrix: Array, span: npt.NDArray[np.int64], stride: int, windows: int
+        self,
+        matrix: Array,
+        span: npt.NDArray[np.int64],
+        stride: int,
+        windows: int,
+        channels_first: bool,
     ) -> None:
         first, dilation = int(span[0]), int(span[1] - span[0]) if len(span) > 1 else 1
-        length = (windows - 1) * stride + int(span[-1]) - first + 1
-        count, features = max(0, len(matrix) - first - length + 1), matrix.shape[1]
+        rows = (windows - 1) * stride + int(span[-1]) - first + 1
+        count, features = max(0, len(matrix) - first - rows + 1), matrix.shape[1]
         (row, feature), size = matrix.strides, matrix.itemsize
-        if row < feature:
-            shape, strides = (count, features, length), (row, feature, row)
-            row_copied, feature_copied = size, length * size
+        shape = windows, len(span), features
+        copied: tuple[int, ...]
+        places: tuple[int, ...]
+        if windows * len(span) <= rows:
+            copied, places = shape, (row * stride, row * dilation, feature)
+            strides = len(span) * features * size, features * size, size
+        elif row < feature:
+            copied, places = (features, rows), (feature, row)
+            strides = size * stride, size * dilation, rows * size
         else:
-            shape, strides = (count, length, features), (row, row, feature)
-            row_copied, feature_copied = features * size, size
-        self.rows: Array = as_strided(matrix[first:], shape, strides, writeable=False)
-        self.shape = windows, len(span), features
-        self.strides = row_copied * stride, row_copied * dilation, feature_copied
+            copied, places = (rows, features), (row, feature)
+            strides = features * size * stride, features * size * dilation, size
+        self.source: Array = as_strided(
+            matrix[first:], (count, *copied), (row, *places), writeable=False
+        )
+        self.shape, self.strides = shape, strides
+        if channels_first:
+            (b, c, f), (to_b, to_c, to_f) = shape, strides
+            self.shape, self.strides = (b, f, c), (to_b, to_f, to_c)
 
 
 def run_copier(
@@ -59,29 +76,22 @@ def run_copier(
     """A function that copies the rows of a batch and returns its windows as a view over them.
 
     Args:
-        matrix: as for :class:`Run`.
-        span: as for :class:`Run`.
-        stride: as for :class:`Run`.
+        matrix: as for :class:`RunCopy`.
+        span: as for :class:`RunCopy`.
+        stride: as for :class:`RunCopy`.
         full: the windows of a full batch.
-        channels_first: whether windows are ``[B, F, C]``.
+        channels_first: as for :class:`RunCopy`.
     """
     dtype, new = matrix.dtype, np.ndarray
-
-    def places(windows: int) -> tuple[Array, tuple[int, ...], tuple[int, ...]]:
-        run = Run(matrix, span, stride, windows)
-        (b, c, f), (to_b, to_c, to_f) = run.shape, run.strides
-        if channels_first:
-            return run.rows, (b, f, c), (to_b, to_f, to_c)
-        return run.rows, run.shape, run.strides
-
-    usual_rows, usual_shape, usual_strides = places(full)
+    usual = RunCopy(matrix, span, stride, full, channels_first)
+    source, shape, strides = usual.source, usual.shape, usual.strides
 
     def copy(row: int, windows: int) -> Array:
         if windows == full:
-            made: Array = new(usual_shape, dtype, usual_rows[row].copy(), 0, usual_strides)
+            made: Array = new(shape, dtype, source[row].copy(), 0, strides)
         else:
-            rows, shape, strides = places(windows)
-            made = new(shape, dtype, rows[row].copy(), 0, strides)
+            run = RunCopy(matrix, span, stride, windows, channels_first)
+            made = new(run.shape, dtype, run.source[row].copy(), 0, run.strides)
         return made
 
     return copy
