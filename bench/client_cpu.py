@@ -3,7 +3,7 @@
     TENSORCACHE_BIN=... python bench/client_cpu.py [--rounds 300] [--slots 16] [--json]
 
 A batch has 16 windows of 8 + 2 rows of 8 float32 columns, packed; the client's work does not depend
-on their size. A step follows each batch: a loop of 20 to 60 µs, in which the daemon refills the
+on their size, but for views, whose rows it copies (32 bytes each). A step follows each batch: a loop of 20 to 60 µs, in which the daemon refills the
 released slots. The bench times the call that gets the next batch and releases the last one, and
 subtracts the time of the same call of an empty iterator. The figure is the median over bursts of
 64 batches, without bursts in which the client waited. The cases take turns, because a shared

@@ -4,7 +4,7 @@
 const deliveries = {
   memcpy: "one copy a window",
   transpose: "copied value by value, converted or interleaved",
-  view: "where the data lies, without a copy",
+  view: "strides over the rows, not gathered",
   slot: "copied by the daemon",
   local: "copied by the trainer",
   starts: "only where each window starts",

@@ -27,7 +27,7 @@ func newBench(o *options) *cobra.Command {
 With a name it then reads that dataset's windows as a trainer does that only
 looks at each batch, by each delivery: dense batches gathered into shared memory
 in both shapes, and views where the order allows them. RATIO is the bytes of the
-batches to those that memory can be copied at; views copy nothing. All is
+batches to those that memory can be copied at; these views copy nothing. All is
 measured in the layout that the dataset is stored in, columns or packed: load it
 in the other one, by another name, to compare the two.`,
 		Example: "  tensorcache bench etth1 --seconds 0.5",

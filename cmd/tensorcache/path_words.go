@@ -5,5 +5,5 @@ package main
 var pathWords = map[string]string{
 	"memcpy":    "one copy a window",
 	"transpose": "copied value by value, converted or interleaved",
-	"view":      "where the data lies, without a copy",
+	"view":      "strides over the rows, not gathered",
 }

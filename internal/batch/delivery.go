@@ -11,7 +11,7 @@ import (
 const (
 	Auto   = "auto"
 	Slot   = "slot"   // the daemon gathers into a slot of the ring
-	View   = "view"   // strides over the mapped columns, where windows follow each other
+	View   = "view"   // strides over rows that windows share: the mapped columns, or the client's copy
 	Local  = "local"  // the client gathers from the places
 	Starts = "starts" // the places are all that the client wants
 )
@@ -51,7 +51,7 @@ func mostlyViews(w *plan.Windows, o sampler.Options) bool {
 const (
 	PathMemcpy    = "memcpy"    // one copy of contiguous rows or channels
 	PathTranspose = "transpose" // columns are interleaved, or values converted, on the way
-	PathView      = "view"      // it stays where it is
+	PathView      = "view"      // strides over rows, not gathered
 )
 
 // Path returns how the context gets to the trainer by a delivery, "" if the daemon has no part in

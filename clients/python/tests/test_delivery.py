@@ -92,7 +92,8 @@ def test_views_are_what_slots_are(
         for _ in range(2):
             hold_equal(views, slots)
         batch = next(iter(views))
-        assert not batch.context.flags.writeable
+        with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+            batch.context.flags.writeable = True
 
 
 PADDED: dict[str, Any] = {

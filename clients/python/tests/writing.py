@@ -160,7 +160,7 @@ def torch_ways(data: tensorcache.Dataset) -> Ways:
         for options in every
         for at in (0, 1)
     }
-    for delivery in ("slot", "local"):
+    for delivery in ("slot", "local", "view"):
         options = {"format": "dict", "delivery": delivery}
         for part in loaded(**options):
             ways[f"loader {options}[{part}]"] = lambda o=options, p=part: loaded(**o)[p].numpy()

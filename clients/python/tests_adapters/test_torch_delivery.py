@@ -121,6 +121,12 @@ def test_a_view_that_is_changed_in_place_is_found_out(data: tensorcache.Dataset)
             assert all(
                 torch.equal(one, other) for one, (other, _) in zip(clean, loader, strict=True)
             )
+        with torch.inference_mode(), pytest.raises(tensorcache.FeedError, match="changed in place"):  # noqa: PT012
+            for context, _ in loader:
+                context.add_(1)
+        loader.set_epoch(0)
+        with torch.inference_mode():
+            assert len([context.sum() for context, _ in loader]) == len(clean)
     np.testing.assert_array_equal(data["a"], was)
 
 

@@ -55,9 +55,9 @@ class TorchOptions(LoaderOptions, total=False):
             well, it tries ``"slot"`` and ``"local"`` on the first 900 to 2,000 steps: the daemon's
             gather is better if a core is idle, the trainer's own if training keeps all cores busy.
             ``stats()`` names the choice. With ``"view"``, tensors are strides over a copy of the
-            batch's rows: changing one in place is an error at the next batch, and copying one to a
-            GPU moves more bytes than a dense one. With ``"starts"`` a tuple is ``(item_code,
-            start)``. For a device it is ``"slot"``, with ``resident`` ``"starts"``.
+            batch's rows: changing the latest batch in place is an error at the next one. With
+            ``"starts"`` a tuple is ``(item_code, start)``. For a device it is ``"slot"``, with
+            ``resident`` ``"starts"``.
     """
 
     rank: int | None

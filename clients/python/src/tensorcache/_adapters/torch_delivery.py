@@ -53,34 +53,37 @@ def slot_pairs(ring: Ring, layout: Layout) -> Deliver:
 def view_pairs(ring: Ring, layout: Layout) -> Deliver:
     """Tensors that are strides over a private copy of a batch's rows.
 
-    Windows of a batch have rows in common, so that a change in place is one of several windows. It
-    is detected by torch's count of changes to a tensor and its views, and the next batch is
-    refused. A batch that crosses an item's end is gathered instead.
+    A change of one window in place shows in its neighbours, which share its rows. torch counts the
+    changes of a tensor and its views; if the latest batch was changed, the next one raises
+    FeedError. A batch that crosses an item's end is gathered instead.
     """
     gathered, put = local_pairs(ring, layout), ring.freed.append
-    copiers = layout.mapped.run_copiers(layout.rows)
+    copiers = layout.mapped.run_copiers(read_only=False)
     last: Pair = ()
+
+    def pair(row: int, rows: int) -> Pair:
+        return tuple([torch.from_numpy(copy(row, rows)) for copy in copiers])
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
         nonlocal last
         for tensor in last:
             if tensor._version:
                 raise FeedError(
-                    "a batch that is a view of the dataset was changed in place",
+                    "a batch of views was changed in place: its windows share rows",
                     type="view_changed",
                     hint='delivery="slot" gives batches to change; the next pass has the values as '
                     "they were",
                 )
+        last = ()
         if not flags & RUN:
-            last = ()
             tensors: Pair = gathered(slot, rows, flags, row)
             return tensors
         put(slot)  # which has no values
-        if torch.is_inference_mode_enabled():  # in which changes are not counted
+        if torch.is_inference_mode_enabled():  # a tensor that is made in it has no count of changes
             with torch.inference_mode(mode=False):
-                last = tuple([torch.from_numpy(copy(row, rows)) for copy in copiers])
+                last = pair(row, rows)
         else:
-            last = tuple([torch.from_numpy(copy(row, rows)) for copy in copiers])
+            last = pair(row, rows)
         return last
 
     return deliver

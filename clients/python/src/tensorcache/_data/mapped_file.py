@@ -154,7 +154,7 @@ def copy_of(array: Array) -> Array:
     except MemoryError as error:
         raise ResourceError(
             f"a copy of {array.nbytes:,} bytes of the dataset finds no memory",
-            hint="drop arrays that are no longer needed; windows and feeds need no copy",
+            hint="drop arrays that are no longer needed; windows and feeds copy only their rows",
         ) from error
     copied.flags.writeable = False
     view: Array = copied.view()  # its flag cannot be set, as that of an array over a map

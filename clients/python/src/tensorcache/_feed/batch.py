@@ -1,4 +1,4 @@
-"""One batch: arrays over a slot of the feed's ring, or over the mapped columns."""
+"""One batch: arrays over a slot of the feed's ring, or over memory of this process."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ class Layout:
 
 
 class Batch:
-    """Consecutive windows of an epoch's order, in shared memory.
+    """Consecutive windows of an epoch's order.
 
-    With ``delivery="slot"``, arrays are dense and writable: they are a slot of the feed's ring. The
-    slot is yours until you drop the batch and every array, view or tensor made from it; then the
-    daemon fills it again. With ``"view"``, arrays are read-only strides over a copy of the rows
-    that the windows have in common. With ``"local"``, they are dense, in this process's own memory.
-    With ``"starts"``, a batch has only the places of its windows. :meth:`copy` makes a batch in
-    memory of its own. Parts that the spec does not ask for are None.
+    With ``delivery="slot"``, arrays are dense and writable: they are a slot of the feed's ring in
+    shared memory. The slot is yours until you drop the batch and every array, view or tensor made
+    from it; then the daemon fills it again. With ``"view"``, arrays are read-only strides over a
+    copy of the rows, which neighbouring windows share. With ``"local"``, they are dense, in this
+    process's own memory. With ``"starts"``, a batch has only the places of its windows.
+    :meth:`copy` makes a batch in memory of its own. Parts that the spec does not ask for are None.
 
     Attributes:
         context: ``[B, C, F]``, or ``[B, F, C]`` with ``channels_first``.

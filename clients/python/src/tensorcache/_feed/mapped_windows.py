@@ -1,4 +1,4 @@
-"""The mapped columns that a feed's batches are cut from, as strided views of all windows."""
+"""The mapped columns that a feed's batches are cut from."""
 
 from __future__ import annotations
 
@@ -90,28 +90,31 @@ class MappedWindows:
             self.all_windows(name) is not None for name in ("context", "target") if self.has(name)
         )
 
-    def run_copiers(self, full: int) -> list[Copier]:
-        """Functions that make context and target of a batch; see :func:`run_copier`.
+    def run_copiers(self, read_only: bool) -> list[Copier]:
+        """Functions that make context and, if windows have one, target of a batch.
 
         Args:
-            full: the windows of a full batch.
+            read_only: as for :func:`run_copier`.
 
         Raises:
             ProtocolError: the windows cannot be views.
         """
-        cutter = self._cutter
-        names = [name for name in ("context", "target") if self.has(name)]
-        every = [
-            (None if cutter.padded else cutter.parts[n].matrix(), cutter.spans[n]) for n in names
-        ]
-        made = [
-            run_copier(matrix, span, self.stride, full, self._channels_first)
-            for matrix, span in every
-            if matrix is not None
-        ]
-        if len(made) < len(names):
-            raise ProtocolError("the daemon delivers views of columns that cannot be viewed")
-        return made
+        copiers, cutter = [], self._cutter
+        for name in ("context", "target"):
+            if not self.has(name):
+                continue
+            matrix = self._matrix(name)
+            if matrix is None:
+                raise ProtocolError("the daemon delivers views of columns that cannot be viewed")
+            span, dilation = cutter.spans[name], cutter.dilation
+            copiers.append(
+                run_copier(matrix, span, self.stride, dilation, self._channels_first, read_only)
+            )
+        return copiers
+
+    def _matrix(self, name: str) -> Array | None:
+        """The columns of a part, ``[rows, F]``; None if windows are not strides over them."""
+        return None if self._cutter.padded else self._cutter.parts[name].matrix()
 
     def all_windows(self, name: str) -> Array | None:
         """The windows that start at each row of the dataset: ``[rows, C, F]``, or ``[rows, F, C]``.
@@ -124,8 +127,7 @@ class MappedWindows:
         Args:
             name: context, target or known; windows must have the part.
         """
-        cutter = self._cutter
-        matrix = None if cutter.padded else cutter.parts[name].matrix()
+        cutter, matrix = self._cutter, self._matrix(name)
         if matrix is None:
             return None
         span = cutter.spans[name]

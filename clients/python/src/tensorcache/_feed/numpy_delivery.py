@@ -118,12 +118,13 @@ def gather(all_windows: Array, rows: Array) -> Array:
 def view(ring: Ring, layout: Layout) -> Deliver:
     """Batches of strides over a private copy of their rows.
 
-    A batch that crosses an item's end is gathered instead. All are read-only, because neighbouring
-    windows of a batch have rows in common.
+    A batch that crosses an item's end is gathered instead. All are read-only, because a write into
+    one window would show in its neighbours, which share its rows.
     """
     elsewhere, put = local(ring, layout), ring.freed.append
     new, run = Run.__new__, Run
-    context_of, *target_of = layout.mapped.run_copiers(layout.rows)
+    copiers = layout.mapped.run_copiers(read_only=True)
+    context_of, target_of = copiers[0], copiers[1] if len(copiers) > 1 else None
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         if not flags & RUN:
@@ -132,9 +133,8 @@ def view(ring: Ring, layout: Layout) -> Deliver:
         batch = new(run)  # without __init__, for speed
         batch._layout, batch.rows, batch._row = layout, rows, row
         batch.context = context_of(row, rows)
-        for copy in target_of:
-            batch.target = copy(row, rows)
-        return read_only(batch)
+        batch.target = None if target_of is None else target_of(row, rows)
+        return batch
 
     return deliver
 

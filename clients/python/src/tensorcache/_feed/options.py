@@ -53,7 +53,7 @@ class FeedOptions(BatchOptions, total=False):
         num_replicas: how many trainers share an epoch.
         delivery: how batches arrive. ``"slot"``: the daemon gathers them into a slot of the feed's
             ring, dense and writable. ``"view"``: read-only strides over a copy of the batch's rows,
-            which neighbouring windows have in common, for the orders ``"sequential"`` and
+            which neighbouring windows share, for the orders ``"sequential"`` and
             ``"random_start"``, if windows need neither padding nor a conversion (in
             ``"sequential"``, a batch that crosses an item's end is gathered). ``"local"``: this
             process gathers them, and the daemon only sends the order. ``"starts"``: only ``item``,

@@ -1,8 +1,8 @@
 """Views of the windows of a batch over a private copy of their rows.
 
-Neighbouring windows have most of their rows in common: 256 windows of 336 rows have 591 rows, which
-are 0.7 % of what the windows hold. So a copy of the rows costs little, and what a trainer writes
-into it shows in no other batch.
+Neighbouring windows share most of their rows: at stride 1, 256 windows of 336 rows have 591 rows,
+which are 0.7 % of what the windows hold. So a copy of the rows costs little, and what a trainer
+writes into it shows in no other batch.
 """
 
 from __future__ import annotations
@@ -16,82 +16,85 @@ from numpy.lib.stride_tricks import as_strided
 
 Array = npt.NDArray[Any]
 Copier = Callable[[int, int], Array]
-"""Makes the windows ``[B, C, F]`` of a batch, of its first row and B."""
+"""Takes the dataset's row of the first window's first context row, and the number of windows B.
 
-
-class RunCopy:
-    """Which bytes of so many windows are copied, and how the windows lie in the copy.
-
-    Args:
-        matrix: the columns, ``[rows, F]``.
-        span: the rows of a window, counted from its first context row.
-        stride: rows between the starts of neighbouring windows.
-        windows: their number, B.
-        channels_first: whether windows are ``[B, F, C]``.
-
-    Attributes:
-        source: ``source[i]`` is what is copied if the first context row is ``i``: the rows, ``[R,
-            F]``; columns that are apart in memory one by one, ``[F, R]``; or the windows, if they
-            hold no more than the rows from the first to the last one.
-        shape: of the windows.
-        strides: of the windows in the copy.
-    """
-
-    def __init__(
-        self,
-        matrix: Array,
-        span: npt.NDArray[np.int64],
-        stride: int,
-        windows: int,
-        channels_first: bool,
-    ) -> None:
-        first, dilation = int(span[0]), int(span[1] - span[0]) if len(span) > 1 else 1
-        rows = (windows - 1) * stride + int(span[-1]) - first + 1
-        count, features = max(0, len(matrix) - first - rows + 1), matrix.shape[1]
-        (row, feature), size = matrix.strides, matrix.itemsize
-        shape = windows, len(span), features
-        copied: tuple[int, ...]
-        places: tuple[int, ...]
-        if windows * len(span) <= rows:
-            copied, places = shape, (row * stride, row * dilation, feature)
-            strides = len(span) * features * size, features * size, size
-        elif row < feature:
-            copied, places = (features, rows), (feature, row)
-            strides = size * stride, size * dilation, rows * size
-        else:
-            copied, places = (rows, features), (row, feature)
-            strides = features * size * stride, features * size * dilation, size
-        self.source: Array = as_strided(
-            matrix[first:], (count, *copied), (row, *places), writeable=False
-        )
-        self.shape, self.strides = shape, strides
-        if channels_first:
-            (b, c, f), (to_b, to_c, to_f) = shape, strides
-            self.shape, self.strides = (b, f, c), (to_b, to_f, to_c)
+Returns a view over a new copy: ``[B, L, F]`` for a part of L rows, or ``[B, F, L]`` with
+``channels_first``, of the columns' dtype.
+"""
+Place = tuple[Array, tuple[int, ...], tuple[int, ...]]
 
 
 def run_copier(
-    matrix: Array, span: npt.NDArray[np.int64], stride: int, full: int, channels_first: bool
+    matrix: Array,
+    span: npt.NDArray[np.int64],
+    stride: int,
+    dilation: int,
+    channels_first: bool,
+    read_only: bool,
 ) -> Copier:
     """A function that copies the rows of a batch and returns its windows as a view over them.
 
     Args:
-        matrix: as for :class:`RunCopy`.
-        span: as for :class:`RunCopy`.
-        stride: as for :class:`RunCopy`.
-        full: the windows of a full batch.
-        channels_first: as for :class:`RunCopy`.
+        matrix: the columns, ``[rows, F]``.
+        span: the L rows of a window's part, counted from its first context row.
+        stride: rows between the starts of neighbouring windows.
+        dilation: rows between neighbours of ``span``.
+        channels_first: whether windows are ``[B, F, L]``.
+        read_only: whether numpy refuses to write into the windows.
     """
     dtype, new = matrix.dtype, np.ndarray
-    usual = RunCopy(matrix, span, stride, full, channels_first)
-    source, shape, strides = usual.source, usual.shape, usual.strides
+    places: dict[int, Place] = {}
 
     def copy(row: int, windows: int) -> Array:
-        if windows == full:
-            made: Array = new(shape, dtype, source[row].copy(), 0, strides)
-        else:
-            run = RunCopy(matrix, span, stride, windows, channels_first)
-            made = new(run.shape, dtype, run.source[row].copy(), 0, run.strides)
+        place = places.get(windows)
+        if place is None:
+            place = places[windows] = place_of(
+                matrix, span, stride, dilation, windows, channels_first
+            )
+        source, shape, strides = place
+        rows = source[row].copy()
+        if read_only:
+            rows.setflags(write=False)
+        made: Array = new(shape, dtype, rows, 0, strides)
         return made
 
     return copy
+
+
+def place_of(
+    matrix: Array,
+    span: npt.NDArray[np.int64],
+    stride: int,
+    dilation: int,
+    windows: int,
+    channels_first: bool,
+) -> Place:
+    """What is copied for a number of windows, and where the windows are in the copy.
+
+    ``source[i]`` is what is copied if the first context row is ``i``: the rows ``[R, F]`` from the
+    first window's first to the last window's last, or the rows of the windows, ``[B, L, F]``, if
+    these are fewer. Columns that are apart in memory stay so, with F in front: a copy is several
+    times faster than with the values of a row side by side.
+
+    Returns:
+        ``source``, and the shape and the strides of the windows over a dense copy of ``source[i]``.
+    """
+    first, length = int(span[0]), len(span)
+    rows = (windows - 1) * stride + int(span[-1]) - first + 1
+    count, features = max(0, len(matrix) - first - rows + 1), matrix.shape[1]
+    (row, feature), size = matrix.strides, matrix.itemsize
+    apart, fewer = row < feature, windows * length < rows
+    copied = (windows, length) if fewer else (rows,)
+    places = (row * stride, row * dilation) if fewer else (row,)
+    between = size if apart else size * features  # neighbouring rows of the copy
+    to_b, to_l = (between * length, between) if fewer else (between * stride, between * dilation)
+    if apart:
+        copied, places = (features, *copied), (feature, *places)
+        to_f = size * (windows * length if fewer else rows)
+    else:
+        copied, places = (*copied, features), (*places, feature)
+        to_f = size
+    source = as_strided(matrix[first:], (count, *copied), (row, *places), writeable=False)
+    if channels_first:
+        return source, (windows, features, length), (to_b, to_f, to_l)
+    return source, (windows, length, features), (to_b, to_l, to_f)
