@@ -2,13 +2,13 @@
 
     TENSORCACHE_BIN=... python bench/client_cpu.py [--rounds 300] [--slots 16] [--json]
 
-A batch has 16 windows of 8 + 2 rows of 8 float32 columns, packed; the client's work does not depend
-on their size, but for views, whose rows it copies (32 bytes each). A step follows each batch: a loop of 20 to 60 µs, in which the daemon refills the
-released slots. The bench times the call that gets the next batch and releases the last one, and
-subtracts the time of the same call of an empty iterator. The figure is the median over bursts of
-64 batches, without bursts in which the client waited. The cases take turns, because a shared
-machine may be slow for seconds. The recipe is what an expert writes in process: a random start, and
-``torch.as_strided`` of a resident tensor for context and target.
+A batch has 16 windows of 8 + 2 rows of 8 float32 columns, packed. The client's work does not depend
+on their size, except for views, whose rows it copies. A step follows each batch: a loop of 20 to
+60 µs, in which the daemon refills the released slots. The bench times the call that gets the next
+batch and releases the last one, and subtracts the time of the same call of an empty iterator. The
+figure is the median over bursts of 64 batches, without bursts in which the client waited. The cases
+take turns, because a shared machine may be slow for seconds. The recipe is what an expert writes in
+process: a random start, and ``torch.as_strided`` of a resident tensor for context and target.
 
 Views per second (in turns with the recipe) and the time from attach to first batch are wall-clock
 figures. Their batches have 256 windows of 96 + 24 rows, and the daemon chooses the number of slots.
