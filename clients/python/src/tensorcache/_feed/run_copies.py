@@ -22,6 +22,7 @@ Returns a view over a new copy: ``[B, L, F]`` for a part of L rows, or ``[B, F, 
 ``channels_first``, of the columns' dtype.
 """
 Place = tuple[Array, tuple[int, ...], tuple[int, ...]]
+"""What :func:`place_of` returns."""
 
 
 def run_copier(
