@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
-import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -203,32 +201,6 @@ def test_interrupting_a_load_cancels_it(
         cache.load("interrupted", path, progress=interrupt)
     assert "interrupted" not in [d["dataset"] for d in cache.datasets()]
     assert cache._server.control.get("/v1/jobs")["jobs"][-1]["state"] == "cancelled"
-
-
-@pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"  # Python drops an interrupt of a finalizer
-)
-def test_an_interrupt_at_any_moment_leaves_no_job(cache: tensorcache.Cache, tmp_path: Path) -> None:
-    path = tmp_path / "long.csv"
-    path.write_text("a,b\n" + "1.25,2.5\n" * 1_000_000)
-    handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    seconds = random.Random(0)
-    interrupted = 0
-    try:
-        for n in range(60):
-            try:
-                signal.setitimer(signal.ITIMER_REAL, seconds.uniform(1e-4, 0.02))
-                # A new name, because a load that ended would make the next one a hit.
-                cache.load(f"interrupted-{n}", path)
-                signal.setitimer(signal.ITIMER_REAL, 0)  # still in the try: the timer may fire here
-            except KeyboardInterrupt:
-                interrupted += 1
-            jobs = cache._server.control.pages("/v1/jobs", "jobs")
-            assert not [job for job in jobs if job["state"] in ("queued", "running")]
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-    assert interrupted > 0
 
 
 def test_datasets_and_remove(cache: tensorcache.Cache, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import threading
 from typing import Any
@@ -65,26 +66,27 @@ def wait_for(control: Control, job: dict[str, Any], display: Show | None) -> dic
         job = control.get(f"/v1/jobs/{job['job']}?wait_ms={wait}")
 
 
-class Request(threading.Thread):
+class Request:
     """A request for a job.
 
-    It has a thread of its own, which no interrupt reaches, so that the answer with the name of the
-    job is never lost.
+    A thread of its own sends it. No interrupt reaches that thread, so that the answer with the name
+    of the job is never lost.
     """
 
     def __init__(self, control: Control, route: str, body: dict[str, Any]) -> None:
-        super().__init__(name="tensorcache-load", daemon=True)
         self._control, self._route, self._body = control, route, body
-        self._withdrawn = False
-        # Held until the answer is there. An interrupt breaks neither side of a bare lock; it does
-        # break those of Thread.join (https://bugs.python.org/issue45274) and Event.wait.
+        self._started = self._withdrawn = False
+        # Locked until the answer is there. An interrupt leaves this lock usable, but not those of
+        # Thread.start, Thread.join (https://bugs.python.org/issue45274) and Event.wait, which then
+        # raise RuntimeError.
         self._unanswered = threading.Lock()
         self._unanswered.acquire()
         self._job: dict[str, Any] = {}
         self._error: BaseException | None = None
 
-    def run(self) -> None:
+    def _run(self) -> None:
         """Send the request and keep the answer."""
+        self._started = True
         try:
             if not self._withdrawn:
                 self._job = self._control.post(self._route, self._body)
@@ -95,7 +97,7 @@ class Request(threading.Thread):
 
     def answer(self) -> dict[str, Any]:
         """Send the request and return the job."""
-        self.start()
+        _thread.start_new_thread(self._run, ())
         self._unanswered.acquire()
         if self._error is not None:
             raise self._error
@@ -103,8 +105,8 @@ class Request(threading.Thread):
 
     def withdraw(self) -> None:
         """Cancel the job for this client, also one of which the answer is still on its way."""
-        self._withdrawn = True  # before ident is read: a thread without one has not asked yet
-        if self.ident is not None and not self._job and self._error is None:
+        self._withdrawn = True  # before _started is read: a thread that starts later sends nothing
+        if self._started and not self._job and self._error is None:
             self._unanswered.acquire(timeout=ANSWER_SECONDS)
         if self._job:
             with contextlib.suppress(TensorcacheError):
