@@ -64,6 +64,9 @@ var allowed = map[string][]string{
 		"internal/near", "internal/origin", "layout", "window"},
 	// counters that the daemon polls
 	"internal/ingest/progress": nil,
+	// what a load stores, and its options; it knows no files
+	"internal/ingest/note": {"internal/ingest/loaderr", "internal/ingest/option",
+		"internal/ingest/parallel", "layout"},
 	// order of rows; it knows columns and no files
 	"internal/ingest/rows": {"internal/ingest/column", "internal/ingest/loaderr",
 		"internal/ingest/option", "internal/ingest/parallel", "internal/near", "layout"},
@@ -115,9 +118,9 @@ var allowed = map[string][]string{
 		"internal/ingest/option", "internal/ingest/rows", "internal/moments", "layout"},
 	// one load: the only package that knows both readers and steps
 	"internal/ingest/load": {"internal/fault", "internal/ingest/calendar", "internal/ingest/column",
-		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/option",
-		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/rows",
-		"internal/ingest/source", "internal/ingest/source/arrow",
+		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/note",
+		"internal/ingest/option", "internal/ingest/parallel", "internal/ingest/progress",
+		"internal/ingest/rows", "internal/ingest/source", "internal/ingest/source/arrow",
 		"internal/ingest/source/jsonl", "internal/ingest/source/numpy",
 		"internal/ingest/source/parquet", "internal/ingest/source/put",
 		"internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/step",

@@ -80,6 +80,15 @@ func (w *Writer) Column(i int, m Mode) ColumnWriter {
 	return c
 }
 
+// Columns opens all columns of the table in mode Random.
+func (w *Writer) Columns() []ColumnWriter {
+	out := make([]ColumnWriter, len(w.table.Columns))
+	for i := range out {
+		out[i] = w.column(i)
+	}
+	return out
+}
+
 // column returns the i-th column without a mode.
 func (w *Writer) column(i int) ColumnWriter {
 	t := w.table.Columns[i]

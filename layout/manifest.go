@@ -36,6 +36,16 @@ type Manifest struct {
 	Sources  []Source             `json:"sources"`
 	// Appended are the loads that appended rows, in order; empty for a generation of one load.
 	Appended []Appended `json:"appended,omitempty"`
+	// Notes say what the load assumed or left out.
+	Notes []Note `json:"notes,omitempty"`
+}
+
+// Note is something that a load assumed or left out and its user may not have meant. Options in
+// Detail and Hint are in backticks, their values in JSON: `time="date"`.
+type Note struct {
+	Field  string `json:"field"` // the load option that it is about
+	Detail string `json:"detail"`
+	Hint   string `json:"hint"`
 }
 
 // ManifestColumn is one column, with the offset of its first value and its strides.

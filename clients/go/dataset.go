@@ -108,7 +108,8 @@ func (d *Dataset) Digest() string { return d.data.Manifest.Digest }
 func (d *Dataset) Rows() int64 { return d.data.Manifest.Rows }
 
 // Manifest returns the manifest that docs/FORMAT.md describes: columns with their dtypes, shapes
-// and scalings, the steps of the load, and the sources. The caller must not change it.
+// and scalings, the steps of the load, its sources, and notes of what it assumed or left out. The
+// caller must not change it.
 func (d *Dataset) Manifest() *layout.Manifest { return d.data.Manifest }
 
 // Columns returns the names of all columns, in order.

@@ -108,7 +108,8 @@ type Job struct {
 // patterns such as *.csv. If the newest generation was loaded from the same unchanged sources with
 // the same options, Load only opens it. The end of the context cancels the load, unless another
 // client waits for it too. The error is of type SourceError for a file that cannot be loaded, and
-// names file, row and column; it is of type InvalidRequest for an option that is not allowed.
+// names file, row and column; it is of type InvalidRequest for an option that is not allowed. Notes
+// of the manifest say what the load assumed or left out.
 func (c *Cache) Load(ctx context.Context, name string, sources []string,
 	o LoadOptions) (*Dataset, error) {
 	if err := checkName(name); err != nil {

@@ -62,6 +62,33 @@ func TestRowsOfALoadAreFilteredSortedAndRegridded(t *testing.T) {
 	}
 }
 
+func TestNotesSayWhatALoadAssumed(t *testing.T) {
+	c := sharedDaemon(t)
+	path := filepath.Join(t.TempDir(), "panel.csv")
+	if err := os.WriteFile(path, []byte("sku,date,y\na,2024-01-01,1\na,2024-01-02,2\n"+
+		"b,2024-01-01,3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fields := func(o LoadOptions) []string {
+		d := must(c.Load(t.Context(), "noted", []string{path}, o))(t)
+		defer d.Close()
+		var out []string
+		for _, n := range d.Manifest().Notes {
+			out = append(out, n.Field)
+		}
+		return out
+	}
+	if got := fields(LoadOptions{}); !slices.Equal(got, []string{"item_id"}) {
+		t.Errorf("got notes about %q", got)
+	}
+	if got := fields(LoadOptions{ItemID: []string{"sku"}}); !slices.Equal(got, []string{"time"}) {
+		t.Errorf("got notes about %q", got)
+	}
+	if got := fields(LoadOptions{ItemID: []string{"sku"}, Time: "date"}); len(got) > 0 {
+		t.Errorf("got notes about %q", got)
+	}
+}
+
 // TestWideTablesAndTimesInPartsAreReshaped loads one series a column, one series a row, and a time
 // in several columns.
 func TestWideTablesAndTimesInPartsAreReshaped(t *testing.T) {

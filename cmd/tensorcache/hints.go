@@ -33,6 +33,14 @@ func printError(w io.Writer, cmd *cobra.Command, err error) {
 	printLine(w, "hint: %s", inHint(hintFor(cmd, err)))
 }
 
+// printWarnings prints warnings of the daemon with their hints, with flags in place of its options.
+func printWarnings(cmd *cobra.Command, kind string, warnings []wire.Warning) {
+	for _, w := range warnings {
+		printLine(cmd.ErrOrStderr(), "%s: %s", kind, flagsFor(cmd).inMessage(w.Detail, w.Field))
+		printLine(cmd.ErrOrStderr(), "hint: %s", inHint(w.Hint))
+	}
+}
+
 // hintFor returns the hint of an error: that of the daemon if it has one.
 func hintFor(cmd *cobra.Command, err error) string {
 	verb := "VERB"

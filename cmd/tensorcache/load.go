@@ -16,7 +16,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/origin"
-	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -165,32 +164,7 @@ func (o *options) loadAndPrint(cmd *cobra.Command, name, route string, body any)
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows, %s\n", job.Dataset, job.Generation,
 		job.Rows, how)
 	printDTypeErrors(cmd, job.DTypeError)
-	if route != loadRoute {
-		return nil
-	}
-	c, err := o.connect(ifRunning)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	return noteTime(cmd, c, name)
-}
-
-// noteTime says which columns of a loaded dataset could have been its time column, if it has none.
-func noteTime(cmd *cobra.Command, c *control.Client, name string) error {
-	var d wire.Dataset
-	if err := c.Get(cmd.Context(), control.Dataset(name, ""), &d); err != nil {
-		return err
-	}
-	if d.Manifest == nil || d.Manifest.Time != "" {
-		return nil
-	}
-	for _, column := range d.Manifest.Columns {
-		if column.DType == layout.Timestamp && column.Role == layout.RoleValue {
-			fmt.Fprintf(cmd.ErrOrStderr(), "note: column %q has times, and no --time was given: "+
-				"order, duplicates and jumps are not checked\n", column.Name)
-		}
-	}
+	printWarnings(cmd, "note", job.Notes)
 	return nil
 }
 

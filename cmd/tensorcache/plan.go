@@ -43,11 +43,7 @@ func newPlan(o *options) *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), p)
 			}
-			for _, w := range p.Warnings {
-				printLine(cmd.ErrOrStderr(), "warning: %s",
-					flagsFor(cmd).inMessage(w.Detail, w.Field))
-				printLine(cmd.ErrOrStderr(), "hint: %s", inHint(w.Hint))
-			}
+			printWarnings(cmd, "warning", p.Warnings)
 			return showPlan(cmd, p)
 		},
 	}

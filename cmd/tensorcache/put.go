@@ -51,10 +51,8 @@ func newPut(o *options) *cobra.Command {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows\n", reply.Dataset,
 				reply.Generation, reply.Rows)
 			printDTypeErrors(cmd, reply.DTypeError)
-			if appendRows {
-				return nil
-			}
-			return noteTime(cmd, c, reply.Dataset)
+			printWarnings(cmd, "note", reply.Notes)
+			return nil
 		},
 	}
 	f.add(cmd)

@@ -81,7 +81,11 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 			printLine(out, "%s", dtypeErrorText(c.Name, *c.DTypeError))
 		}
 	}
-	return showStatistics(out, d.Manifest.Columns)
+	if err := showStatistics(out, d.Manifest.Columns); err != nil {
+		return err
+	}
+	printWarnings(cmd, "note", d.Manifest.Notes)
+	return nil
 }
 
 // showStatistics shows the statistics of columns.

@@ -56,7 +56,7 @@ func (j *Job) finish(r result, err error) {
 		s.State, s.Progress, s.Bytes = wire.JobDone, 1, s.BytesTotal
 		s.Generation, s.Digest, s.Hit = r.generation, r.manifest.Digest, r.hit
 		s.Rows, s.RowsTotal = r.manifest.Rows, r.manifest.Rows
-		s.DTypeError = r.manifest.DTypeErrors()
+		s.DTypeError, s.Notes = r.manifest.DTypeErrors(), r.manifest.Notes
 		return
 	}
 	s.State, s.Error = wire.JobFailedIn, ProblemOf(err)

@@ -97,7 +97,7 @@ func (m *Manager) findHit(dataset string, o ingest.Options, recipe json.RawMessa
 func hitJob(kind, dataset string, generation int64, manifest *layout.Manifest) wire.Job {
 	return wire.Job{Job: "hit", Kind: kind, State: wire.JobDone, Dataset: dataset,
 		Generation: generation, Digest: manifest.Digest, Rows: manifest.Rows,
-		RowsTotal: manifest.Rows, Progress: 1, Hit: true}
+		RowsTotal: manifest.Rows, Progress: 1, Hit: true, Notes: manifest.Notes}
 }
 
 // compareContent reads the sources and reports whether the possible hit is one.

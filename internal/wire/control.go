@@ -118,7 +118,9 @@ type Job struct {
 	// DTypeError is the largest conversion error of each column whose floats were stored in a
 	// narrower dtype.
 	DTypeError map[string]layout.DTypeError `json:"dtype_error,omitempty"`
-	Error      *Problem                     `json:"error"`
+	// Notes say what a load assumed or left out.
+	Notes []layout.Note `json:"notes,omitempty"`
+	Error *Problem      `json:"error"`
 	// Owner is set only in the answer to a load request. A DELETE with it cancels the load for this
 	// client only.
 	Owner string `json:"owner,omitempty"`

@@ -99,11 +99,7 @@ type FeedReply struct {
 }
 
 // Warning is something about a request that can be done and may not be meant.
-type Warning struct {
-	Field  string `json:"field"`
-	Detail string `json:"detail"`
-	Hint   string `json:"hint"`
-}
+type Warning = layout.Note
 
 // Part is one array of a slot.
 type Part struct {
@@ -140,8 +136,9 @@ type PutReply struct {
 	Generation int64  `json:"generation"`
 	Digest     string `json:"digest"`
 	Rows       int64  `json:"rows"`
-	// DTypeError is that of [Job].
+	// DTypeError and Notes are those of [Job].
 	DTypeError map[string]layout.DTypeError `json:"dtype_error,omitempty"`
+	Notes      []layout.Note                `json:"notes,omitempty"`
 }
 
 // Selection identifies windows: those of a generation under a spec and cuts. Generation 0 is the

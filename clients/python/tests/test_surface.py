@@ -22,7 +22,7 @@ MAIN = Path(__file__).resolve().parents[3] / "cmd" / "tensorcache" / "main.go"
 NAMES = [
     "Batch", "Cache", "CancelledError", "CursorError", "DaemonError", "Dataset", "Feed",
     "FeedError", "Items",
-    "LeakageError", "LeakageWarning", "MissingExtraError",
+    "LeakageError", "LeakageWarning", "LoadWarning", "MissingExtraError",
     "NotFoundError", "ProtocolError", "ResourceError", "Sample", "SourceError", "SpecError",
     "Split", "StaleError",
     "TensorcacheError", "Texts", "Windows", "__version__", "accelerate", "connect", "jax", "keras",
@@ -119,6 +119,7 @@ def test_errors_are_one_tree_and_survive_pickling() -> None:
         (tensorcache.SourceError, ValueError),
         (tensorcache.LeakageError, ValueError),
         (tensorcache.LeakageWarning, UserWarning),
+        (tensorcache.LoadWarning, UserWarning),
         (tensorcache.ResourceError, OSError),
         (tensorcache.CursorError, ValueError),
         (tensorcache.FeedError, RuntimeError),

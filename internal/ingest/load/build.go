@@ -8,6 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/note"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
@@ -56,6 +57,10 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 	}
 	if l.base == nil { // an append has another phase after this one
 		l.meter.Enter(progress.Finish)
+		table := note.Table{Columns: l.writer.Columns(), Words: final.Vocab, Options: l.recorded}
+		if final.Notes, err = table.Notes(ctx, l.Workers); err != nil {
+			return nil, err
+		}
 	}
 	if err := fault.At("ingest.finish"); err != nil {
 		return nil, fmt.Errorf("finish: %w", err)

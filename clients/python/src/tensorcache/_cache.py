@@ -31,6 +31,7 @@ from ._load.put import is_columns, put
 from ._load.recipe import with_recipe
 from ._option_text import for_put
 from ._remote.load import staged
+from ._warnings import warn_of_load
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -99,6 +100,9 @@ class Cache:
             NotFoundError: a column is in no file; the message lists near names.
             SpecError: an option is out of range or of a wrong type.
             ResourceError: the disk or memory does not suffice.
+
+        Warns:
+            LoadWarning: what the load assumed or left out, as ``notes`` of the dataset say.
         """
         body = with_recipe(load_options(options), options["recipe"], options)
         if is_columns(sources):
@@ -130,7 +134,13 @@ class Cache:
                 body = {**body, "sources": absolute(listed)}
                 only_for_urls(storage_options)
             done = run_job(control, f"/v1/datasets/{name}/{verb}", body, display)
-        return Dataset(self._server, name, int(done["generation"]))
+        return self._loaded(name, done)
+
+    def _loaded(self, name: str, done: dict[str, Any]) -> Dataset:
+        """Open the generation that a load made, and warn of its notes."""
+        data = Dataset(self._server, name, int(done["generation"]))
+        warn_of_load(data.notes)
+        return data
 
     @takes(ARRAY_DEFAULTS, ArrayOptions, twice=TWICE)
     def put(
@@ -153,6 +163,9 @@ class Cache:
         Raises:
             SourceError: an array cannot be stored, or the arrays differ in length.
             SpecError: an option is out of range or of a wrong type.
+
+        Warns:
+            LoadWarning: what the load assumed or left out, as ``notes`` of the dataset say.
         """
         body = with_recipe(load_options(options), options["recipe"], options)
         try:
@@ -164,7 +177,7 @@ class Cache:
     def _put(self, name: str, columns: Any, body: dict[str, Any]) -> Dataset:
         """Put columns with options as JSON, and open the new generation."""
         done = put(self._server.feed_path, _checks.dataset_name(name), columns, body)
-        return Dataset(self._server, name, int(done["generation"]))
+        return self._loaded(name, done)
 
     def append(
         self,
@@ -197,6 +210,9 @@ class Cache:
                 dataset, or rows that are not newer; the message names file, row and column.
             StaleError: another client made a new generation while arrays were sent.
             ResourceError: the disk or memory does not suffice.
+
+        Warns:
+            LoadWarning: what the load assumed or left out, as ``notes`` of the dataset say.
         """
         name = _checks.dataset_name(name)
         if is_columns(rows):
@@ -204,7 +220,7 @@ class Cache:
             only_for_urls(storage_options)
             arrays: Any = rows
             done = put(self._server.feed_path, name, arrays, None, lambda: self.dataset(name))
-            return Dataset(self._server, name, int(done["generation"]))
+            return self._loaded(name, done)
         body = load_options({"hash_sources": hash_sources})
         return self._read("append", name, rows, body, storage_options, progress)
 

@@ -38,6 +38,7 @@ class Dataset(Generation):
         columns: the names of all columns, in order.
         time: the time column's name, or None.
         layout: ``"columns"`` or ``"packed"``.
+        notes: what the load assumed or left out, each a text with a hint; see :class:`LoadWarning`.
     """
 
     def __init__(self, server: Server, name: str, generation: int = 0) -> None:

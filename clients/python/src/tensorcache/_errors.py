@@ -15,6 +15,7 @@ TensorcacheError       what the daemon or the client refused; catches all of the
 └── MissingExtraError  a library that an extra installs is missing      (also ImportError)
 
 LeakageWarning         what check_leakage() would raise, from split() and backtest() (a UserWarning)
+LoadWarning            what a load assumed or left out                      (a UserWarning)
 """
 
 from __future__ import annotations
@@ -121,6 +122,14 @@ class LeakageError(TensorcacheError, ValueError):
 
 class LeakageWarning(UserWarning):
     """What ``check_leakage()`` would raise, as a warning of ``split`` and ``backtest``."""
+
+
+class LoadWarning(UserWarning):
+    """What a load assumed or left out and its user may not have meant, with a hint.
+
+    ``data.notes`` has the same texts. ``warnings.filterwarnings("ignore",
+    category=tensorcache.LoadWarning)`` hides them.
+    """
 
 
 class CursorError(TensorcacheError, ValueError):

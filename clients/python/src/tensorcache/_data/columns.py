@@ -46,6 +46,7 @@ class Columns:
         self._texts: dict[str, Texts] = {}
         self.layout = self._manifest.layout
         self.time = self._manifest.time
+        self.notes = self._manifest.notes
         self.columns: tuple[str, ...] = tuple(self._manifest.columns)
         self.items = Items(self._manifest, files["items.arrow"])
 

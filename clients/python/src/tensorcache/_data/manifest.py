@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._errors import ProtocolError
+from .._warnings import texts_of
 
 FORMATS = (1, 2)
 DTYPES: dict[str, np.dtype[Any]] = {
@@ -151,6 +152,7 @@ class Manifest:
             self.time = str(content["time"]) if content.get("time") else None
             self.columns = {str(c["name"]): column_of(c) for c in content["columns"]}
             self.items: dict[str, Any] = dict(content["items"])
+            self.notes = texts_of(content.get("notes") or ())
             self.vocab: dict[str, Any] = dict(content.get("vocab") or {})
         except (KeyError, TypeError, ValueError) as error:
             raise ProtocolError(

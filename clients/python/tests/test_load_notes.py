@@ -1,0 +1,123 @@
+"""What a load assumed or left out: notes of the dataset, and warnings."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorcache
+
+PANEL = "sku,date,y,color\na,2024-01-01,1,red\na,2024-01-02,2,blue\nb,2024-01-01,3,red\n"
+ITEM = (
+    'column "sku" looks like the item: the times of column "date" decrease at 1 row, each time '
+    "where it changes; without item_id=, windows may contain rows of two items\n"
+    'hint: load with item_id="sku" and time="date"'
+)
+TEXTS = (
+    'column "color" has texts, which windows leave out unless a spec names them\n'
+    "hint: leave them out of the load, or name them in a spec: in context_columns= or "
+    "known_columns=, or in static_columns= if they are constant in each item"
+)
+
+
+@pytest.fixture
+def panel(tmp_path: Path) -> str:
+    path = tmp_path / "panel.csv"
+    path.write_text(PANEL)
+    return str(path)
+
+
+def arrays(**more: Any) -> dict[str, Any]:
+    return {
+        "sku": ["a", "a", "b"],
+        "date": np.array(["2024-01-01", "2024-01-02", "2024-01-01"], "datetime64[s]"),
+        "y": [1.0, 2.0, 3.0],
+        **more,
+    }
+
+
+def warned(call: Any) -> tuple[str, ...]:
+    """The texts of the load's warnings, each at the line of the call."""
+    with pytest.warns(tensorcache.LoadWarning) as caught:
+        data = call()
+    assert all(Path(w.filename).name == Path(__file__).name for w in caught)
+    texts = tuple(str(w.message) for w in caught)
+    assert texts == data.notes
+    return texts
+
+
+def test_load_put_and_append_warn(cache: tensorcache.Cache, panel: str) -> None:
+    assert warned(lambda: cache.load("f", panel)) == (ITEM, TEXTS)
+    assert warned(lambda: cache.load("f", panel)) == (ITEM, TEXTS)  # a hit
+    assert cache.dataset("f").notes == (ITEM, TEXTS)
+    assert warned(lambda: cache.put("p", arrays())) == (ITEM,)
+    assert warned(lambda: cache.load("p", arrays())) == (ITEM,)
+    time, texts = warned(lambda: cache.append("p", arrays(sku=["c"] * 3)))
+    assert time.startswith(
+        'the times of column "date" do not increase at 3 rows, and time= names no column: order'
+    )
+    assert texts == TEXTS.replace("color", "sku")
+
+
+def test_a_load_that_names_all_is_silent(cache: tensorcache.Cache, panel: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        data = cache.load("f", panel, item_id="sku", time="date", columns=["y", "color"])
+        assert data.notes == ()
+        assert cache.put("p", arrays(), item_id="sku", time="date").notes == ()
+        assert cache.append("p", arrays(sku=["c", "c", "d"])).notes == ()
+
+
+def test_a_warning_can_be_an_error(cache: tensorcache.Cache, panel: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", tensorcache.LoadWarning)
+        with pytest.raises(tensorcache.LoadWarning, match="looks like the item"):
+            cache.load("f", panel)
+    assert len(cache.dataset("f")) == 3  # it is stored
+
+
+def test_names_with_control_characters_are_escaped(cache: tensorcache.Cache) -> None:
+    (text,) = warned(lambda: cache.put("p", {"a\x1b[2J": ["x", "y"]}))
+    assert "\x1b" not in text
+
+
+def naive_item(columns: dict[str, Any]) -> str:
+    """The text column that looks like the item, by reading row by row; "" for none."""
+    date = columns["date"]
+    later = range(1, len(date))
+    decreases = {row for row in later if date[row] < date[row - 1]}
+    increases = {row for row in later if date[row] > date[row - 1]}
+    for name in ("a", "b") if decreases else ():
+        words = columns[name]
+        starts = {row for row in later if words[row] != words[row - 1]}
+        if len(starts) + 1 == len(set(words)) and decreases <= starts and increases - starts:
+            return name
+    return ""
+
+
+def test_the_item_is_found_where_a_naive_reading_finds_it(cache: tensorcache.Cache) -> None:
+    generator = np.random.default_rng(36)
+    found = []
+    for _ in range(40):
+        rows = int(generator.integers(2, 9))
+        runs = np.sort(generator.integers(0, 3, rows))
+        columns = {
+            "a": [f"w{code}" for code in generator.integers(0, 3, rows)],
+            "b": [f"w{code}" for code in runs],
+            "date": np.datetime64("2024-01-01", "s") + generator.integers(0, 9, rows),
+        }
+        if generator.random() < 0.5:  # times rise within each run
+            columns["date"][np.lexsort((columns["date"], runs))] = columns["date"].copy()
+            columns["date"] = columns["date"][np.lexsort((columns["date"], runs))]
+        notes = cache.put("p", columns).notes
+        want = naive_item(columns)
+        found.append(want)
+        if want:
+            assert notes[0].startswith(f'column "{want}" looks like the item'), columns
+        else:
+            assert "names no column" in notes[0], columns
+    assert {"", "b"} <= set(found)

@@ -1,0 +1,92 @@
+// Package note says what a load assumed or left out, in the notes of its manifest.
+package note
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// maxNames is the number of columns that a note names.
+const maxNames = 5
+
+// Table is what a load stores.
+type Table struct {
+	Columns []layout.ColumnWriter // to read, in mode Random
+	Words   map[string][]string   // of each text column, by code
+	Options option.Options        // as the user wrote them
+}
+
+// Notes returns what the user of a load should know. It reads times and texts if no column is the
+// time and none is the item.
+func (t *Table) Notes(ctx context.Context, workers int) ([]layout.Note, error) {
+	var notes []layout.Note
+	texts := t.values(layout.Text)
+	if times := t.values(layout.Timestamp); !t.has(layout.RoleTime) && len(times) > 0 {
+		n, item, err := t.timeNote(ctx, workers, times, texts)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, n)
+		texts = slices.DeleteFunc(texts, func(c layout.ColumnWriter) bool { return c.Name == item })
+	}
+	texts = slices.DeleteFunc(texts, func(c layout.ColumnWriter) bool {
+		return t.Options.DType.By[c.Name] != "" || slices.Contains(t.Options.Columns, c.Name)
+	})
+	if len(texts) > 0 {
+		notes = append(notes, textNote(texts))
+	}
+	return notes, nil
+}
+
+// has reports whether a column has that role.
+func (t *Table) has(role layout.Role) bool {
+	return slices.ContainsFunc(t.Columns, func(c layout.ColumnWriter) bool { return c.Role == role })
+}
+
+// values returns the value columns of a dtype that have one value in a row.
+func (t *Table) values(dtype layout.DType) []layout.ColumnWriter {
+	var out []layout.ColumnWriter
+	for _, c := range t.Columns {
+		if c.Role == layout.RoleValue && c.DType == dtype && c.Width == 0 {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// textNote says that windows leave out columns because they have texts.
+func textNote(texts []layout.ColumnWriter) layout.Note {
+	return layout.Note{
+		Field:  "columns",
+		Detail: have(texts) + " texts, which windows leave out unless a spec names them",
+		Hint: "leave them out of the load, or name them in a spec: in `context_columns` or " +
+			"`known_columns`, or in `static_columns` if they are constant in each item",
+	}
+}
+
+// have returns `column "a" has` or `columns "a", "b" have`.
+func have(columns []layout.ColumnWriter) string {
+	if len(columns) == 1 {
+		return fmt.Sprintf("column %s has", quote(columns[0].Name))
+	}
+	var names []string
+	for _, c := range columns[:min(len(columns), maxNames)] {
+		names = append(names, quote(c.Name))
+	}
+	more := ""
+	if n := len(columns) - maxNames; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("columns %s%s have", strings.Join(names, ", "), more)
+}
+
+// quote quotes a name without a backtick, which begins an option in messages.
+func quote(name string) string {
+	return strings.ReplaceAll(strconv.Quote(name), "`", `\u0060`)
+}
