@@ -213,9 +213,12 @@ export class Chart {
     if (box) this.callbacks.pick(Math.round(this.plot.posToVal(e.clientX - box.left, "x")));
   }
 
-  /** handleKey pans with the arrow keys and zooms with plus and minus; 0 shows all rows. */
+  /**
+   * handleKey pans with the arrow keys and zooms with plus and minus; 0 shows all rows. The keys
+   * also work while rows load, because the range is known before.
+   */
   handleKey(e) {
-    if (!this.view?.series || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
     const [first, end, rows] = this.callbacks.range();
     const n = end - first;
     const step = Math.max(1, Math.round(n / 8));

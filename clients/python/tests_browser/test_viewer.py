@@ -203,6 +203,25 @@ def test_keys_wait_for_the_items_that_are_searched(
     )
 
 
+def test_keys_of_the_chart_count_while_its_rows_load(dashboard: Dashboard, etth1: Dataset) -> None:
+    page = dashboard.page
+    unanswered: list[Route] = []
+    page.route(re.compile("/series"), lambda route: unanswered.append(route))
+    dashboard.go("#/datasets/etth1")
+    wait_for_page(page, lambda: bool(unanswered))
+    page.locator(".plot.main").focus()
+    page.keyboard.press("+")
+    expect(page.get_by_text("rows 4,355 to 13,065 of 17,420")).to_be_visible()
+    wait_for_page(page, lambda: len(unanswered) == 2)
+    page.unroute(re.compile("/series"))
+    for route in reversed(unanswered):
+        with contextlib.suppress(Error):  # the second request has ended the first
+            route.continue_()
+    expect(page.locator(".plot.main")).to_have_attribute(
+        "aria-label", re.compile("rows 4,355 to 13,065")
+    )
+
+
 def test_names_are_text_whatever_they_are(dashboard: Dashboard, meters: Dataset) -> None:
     page = dashboard.page
     page.on("dialog", lambda d: pytest.fail(f"a script ran: {d.message}"))
