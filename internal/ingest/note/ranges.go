@@ -38,8 +38,8 @@ func stepsOf(ctx context.Context, workers int, times layout.Strided[int64]) (tim
 	return timeSteps{decreases.Load(), repeats.Load()}, err
 }
 
-// textRanges is what the rows of a text column say of its times. A range is as many consecutive
-// rows of one text as there are.
+// textRanges describes the times in the ranges of a text column. A range is a run of consecutive
+// rows with the same text.
 type textRanges struct {
 	oneEach   bool  // each text is in one range, and in no range a time decreases
 	increases int64 // steps within ranges

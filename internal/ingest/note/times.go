@@ -17,18 +17,18 @@ func (t *Table) timeNote(ctx context.Context, workers int, times, texts []layout
 	if !t.has(layout.RoleItemID) {
 		for i, c := range times {
 			values := layout.Values[int64](c)
-			of, err := stepsOf(ctx, workers, values)
+			found, err := stepsOf(ctx, workers, values)
 			if err != nil {
 				return n, "", err
 			}
-			if item, err = t.itemOf(ctx, workers, values, of, texts); err != nil {
+			if item, err = t.itemOf(ctx, workers, values, found, texts); err != nil {
 				return n, "", err
 			}
 			if item != "" {
-				return itemNote(item, c.Name, of), item, nil
+				return itemNote(item, c.Name, found), item, nil
 			}
-			if i == 0 || of.increase() && !steps.increase() {
-				likely, steps = c.Name, of
+			if i == 0 || found.increase() && !steps.increase() {
+				likely, steps = c.Name, found
 			}
 		}
 	}
@@ -48,8 +48,8 @@ func (t *Table) timeNote(ctx context.Context, workers int, times, texts []layout
 }
 
 // itemOf returns the column of texts that looks like the item: the times decrease at some of its
-// changes and nowhere else, and each text is in one range of rows. In a range times increase. It
-// returns "" if there is none.
+// changes and nowhere else, and each text is in one range of rows, of which at least one has a time that
+// increases. It returns "" if there is none.
 func (t *Table) itemOf(ctx context.Context, workers int, times layout.Strided[int64],
 	steps timeSteps, texts []layout.ColumnWriter) (string, error) {
 	if steps.decreases == 0 {
