@@ -75,6 +75,9 @@ type LoadOptions struct {
 	Sort       bool   `json:"sort,omitempty"` // sort the rows by item and time
 	// Duplicates is what to keep of rows with the same item and time: first, last or mean.
 	Duplicates string `json:"duplicates,omitempty"`
+	// MaxDuplicates is the largest share of rows, from 0 to 1, that Duplicates may leave out; nil is
+	// 0.5. More are likely several items that ItemID does not tell apart.
+	MaxDuplicates *float64 `json:"max_duplicates,omitempty"`
 	// Regrid inserts rows of missing values, so that times are at this distance: a duration such as
 	// 1h, or an integer.
 	Regrid any `json:"regrid,omitempty"`

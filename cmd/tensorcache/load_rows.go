@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 type rowFlags struct {
 	where         []string
 	items, regrid string
+	maxDuplicates string
 }
 
 func (f *rowFlags) add(cmd *cobra.Command, o *ingest.Options) {
@@ -26,6 +28,8 @@ func (f *rowFlags) add(cmd *cobra.Command, o *ingest.Options) {
 	flags.BoolVar(&o.Sort, "sort", false, "sort rows by item and time")
 	flags.StringVar(&o.Duplicates, "duplicates", "",
 		"of rows with one item and time keep the first, the last or their mean")
+	flags.StringVar(&f.maxDuplicates, "max-duplicates", "",
+		"the largest `share` of rows that --duplicates may leave out (default: 0.5)")
 	flags.StringVar(&f.regrid, "regrid", "",
 		"insert the rows that lack on a grid of this `step`, as 1h")
 }
@@ -51,6 +55,13 @@ func (f *rowFlags) apply(o *ingest.Options) error {
 		if o.Items, err = parseItems(f.items); err != nil {
 			return err
 		}
+	}
+	if f.maxDuplicates != "" {
+		share, err := strconv.ParseFloat(f.maxDuplicates, 64)
+		if err != nil {
+			return fmt.Errorf("--max-duplicates: got %q, want a number", f.maxDuplicates)
+		}
+		o.MaxDuplicates = &share
 	}
 	if f.regrid != "" {
 		step, err := json.Marshal(timeOrNil(f.regrid))

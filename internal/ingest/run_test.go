@@ -181,8 +181,9 @@ func TestAnonymousMemoryStaysSmall(t *testing.T) {
 	scaled := option.Options{Sources: []string{bigCSV(t, 200)}, Scale: option.All("standard")}
 	rearranged := option.Options{
 		Sources: []string{bigCSV(t, 60)}, Time: "d", Sort: true,
-		Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("1"),
+		Duplicates: option.DuplicatesMean, MaxDuplicates: new(float64), Regrid: json.RawMessage("1"),
 	}
+	*rearranged.MaxDuplicates = 1
 	rearranged.Where = &option.Where{Time: []json.RawMessage{json.RawMessage("10"),
 		json.RawMessage("null")}}
 	for name, o := range map[string]option.Options{"scaled": scaled, "rearranged": rearranged} {

@@ -121,3 +121,48 @@ def test_the_item_is_found_where_a_naive_reading_finds_it(cache: tensorcache.Cac
         else:
             assert "names no column" in notes[0], columns
     assert {"", "b"} <= set(found)
+
+
+def test_rows_that_duplicates_leaves_out_are_counted(cache: tensorcache.Cache) -> None:
+    generator = np.random.default_rng(37)
+    refused = 0
+    for _ in range(30):
+        rows = int(generator.integers(1, 10))
+        times = np.sort(generator.integers(0, 6, rows))
+        most = generator.choice([0.0, 0.5, 1.0])
+        options = {"time": "t", "duplicates": "first", "max_duplicates": float(most)}
+        left = rows - len(set(times.tolist()))
+        text = (
+            f'duplicates="first" leaves out {left} of {rows} rows, '
+            "which have the time of another row"
+        )
+        if left > most * rows:
+            refused += 1
+            with pytest.raises(tensorcache.SourceError) as error:
+                cache.put("p", {"t": times, "v": times * 1.0}, **options)
+            assert f"{text}: more than max_duplicates=" in error.value.detail
+            assert "max_duplicates=1" in error.value.hint
+            cache.put("p", {"t": times, "v": times * 1.0}, **{**options, "max_duplicates": 1})
+            continue
+        notes = cache.put("p", {"t": times, "v": times * 1.0}, **options).notes
+        assert [note.split("\n")[0] for note in notes] == ([text] if left else [])
+    assert 0 < refused < 30
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_duplicates": 0.5}, "max_duplicates: want it only together with duplicates"),
+        ({"max_duplicates": 1.5, "duplicates": "last"}, "got 1.5, want a share of the rows"),
+        ({"max_duplicates": -1, "duplicates": "last"}, "got -1, want a share of the rows"),
+        (
+            {"max_duplicates": "half", "duplicates": "last"},
+            'got "half", want a number',
+        ),
+    ],
+)
+def test_shares_that_are_none_are_refused(
+    cache: tensorcache.Cache, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(tensorcache.SpecError, match=message):
+        cache.put("p", {"t": [1, 2], "v": [1.0, 2.0]}, time="t", **options)

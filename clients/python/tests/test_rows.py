@@ -85,6 +85,7 @@ def test_rows_are_those_of_pandas(
     options: dict[str, Any] = {
         "sort": True,
         "duplicates": duplicates,
+        "max_duplicates": 1,
         "regrid": regrid,
         "layout": layout,
     }

@@ -91,6 +91,7 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data,
 	if final.Notes, err = joined.Notes(ctx, l.Workers); err != nil {
 		return nil, err
 	}
+	final.Notes = slices.Concat(l.notes, final.Notes)
 	if err := fault.At("ingest.join"); err != nil {
 		return nil, fmt.Errorf("join: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
@@ -61,6 +62,7 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 		if final.Notes, err = table.Notes(ctx, l.Workers); err != nil {
 			return nil, err
 		}
+		final.Notes = slices.Concat(l.notes, final.Notes)
 	}
 	if err := fault.At("ingest.finish"); err != nil {
 		return nil, fmt.Errorf("finish: %w", err)

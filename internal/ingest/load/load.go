@@ -72,9 +72,10 @@ type load struct {
 	kinds map[int]column.Kind
 	// the generation that rows are appended to; nil for a load
 	base        *base
-	skip        []string // paths of files that are not loaded
-	leaveMapped bool     // the process ends with the load
-	readAll     bool     // row groups without any selected row are read too
+	skip        []string      // paths of files that are not loaded
+	notes       []layout.Note // on what the phases so far left out
+	leaveMapped bool          // the process ends with the load
+	readAll     bool          // row groups without any selected row are read too
 
 	// free bytes of a file system; negative if it does not report them
 	freeSpace func(dir string) int64

@@ -36,10 +36,11 @@ func TestNotesOfALoad(t *testing.T) {
 		o    option.Options
 		want []string
 	}{
-		"item found":  {panel, option.Options{}, []string{sku, colors}},
-		"packed":      {panel, option.Options{Layout: layout.Packed}, []string{sku, colors}},
-		"both named":  {panel, option.Options{ItemID: []string{"sku"}, Time: "date"}, []string{colors}},
-		"time named":  {panel, option.Options{Time: "date", Sort: true, Duplicates: "first"}, []string{both}},
+		"item found": {panel, option.Options{}, []string{sku, colors}},
+		"packed":     {panel, option.Options{Layout: layout.Packed}, []string{sku, colors}},
+		"both named": {panel, option.Options{ItemID: []string{"sku"}, Time: "date"}, []string{colors}},
+		"time named": {panel, option.Options{Time: "date", Sort: true, Duplicates: "first"}, []string{
+			"duplicates: `duplicates=\"first\"` leaves out 1 of 3 rows, which have the time of another row", both}},
 		"item named":  {panel, option.Options{ItemID: []string{"sku"}}, []string{`time: column "date" has times, and ` + unchecked, colors}},
 		"texts meant": {panel, option.Options{Columns: []string{"y", "color"}}, nil},
 		"texts by dtype": {panel, option.Options{

@@ -3,12 +3,15 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/note"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -35,9 +38,9 @@ func (l *load) orderRows(ctx context.Context) ([]int64, error) {
 			return nil, err
 		}
 	}
-	offsets, duplicated, err := rows.FindItems(ctx, k, l.rowOrder, l.Duplicates != "")
-	if err == nil && duplicated {
-		offsets, err = l.deduplicate(ctx, k, offsets)
+	offsets, duplicates, err := rows.FindItems(ctx, k, l.rowOrder, l.Duplicates != "")
+	if err == nil && duplicates > 0 {
+		offsets, err = l.deduplicate(ctx, k, offsets, duplicates)
 	}
 	if err == nil {
 		err = l.matchItems(k, l.rowOrder, offsets, step)
@@ -154,8 +157,21 @@ func (l *load) sort(ctx context.Context, k *rows.Keys) error {
 		func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) })
 }
 
-// deduplicate leaves one row of each item and time, as the option duplicates asks.
-func (l *load) deduplicate(ctx context.Context, k *rows.Keys, offsets []int64) ([]int64, error) {
+// deduplicate leaves one row of each item and time, as the option duplicates asks, and notes how many
+// it leaves out. It refuses to leave out a larger share than max_duplicates.
+func (l *load) deduplicate(ctx context.Context, k *rows.Keys, offsets []int64,
+	duplicates int64) ([]int64, error) {
+	left := note.Duplicates(l.Options, duplicates, l.rowOrder.Rows)
+	if most := l.MostDuplicates(); float64(duplicates) > most*float64(l.rowOrder.Rows) {
+		return nil, &loaderr.SourceError{
+			Path: l.readers[0].Path(), Column: l.Time,
+			Reason: fmt.Sprintf("%s: more than %s allows", left.Detail,
+				loaderr.Option("max_duplicates", most)),
+			Hint: fmt.Sprintf("%s; else allow it with %s", left.Hint,
+				loaderr.Option("max_duplicates", 1)),
+		}
+	}
+	l.notes = append(l.notes, left)
 	if err := l.rowOrder.Materialize(); err != nil {
 		return nil, err
 	}

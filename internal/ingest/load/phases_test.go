@@ -67,6 +67,7 @@ func TestLongPhasesReportProgress(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%d,%d.5,1.5,2.5,%d.25\n", i%7, (i*7919)%4000, i, i%3)
 	}
 	path := loadtest.File(t, "a.csv", text.String())
+	all := 1.0
 	keyed := func(o option.Options) option.Options {
 		o.ItemID, o.Time = []string{"i"}, "t"
 		return o
@@ -83,7 +84,7 @@ func TestLongPhasesReportProgress(t *testing.T) {
 		"sort": {Request{Options: keyed(option.Options{Sort: true})},
 			map[string]int{progress.Arrange: 6}},
 		"sort and merge": {Request{Options: option.Options{Time: "i", Sort: true,
-			Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
+			Duplicates: "mean", MaxDuplicates: &all, Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
 		"filtered items": {Request{Options: keyed(option.Options{Sort: true,
 			ItemBucket: "0/2"})}, map[string]int{progress.Arrange: 6}},
 		"steps of each column": {

@@ -165,6 +165,9 @@ func drawRowOptions(r *rapid.T, o *option.Options, rows []naiveRow) (n rowNumber
 	}
 	o.Duplicates = rapid.SampledFrom([]string{"", option.DuplicatesFirst, option.DuplicatesLast,
 		option.DuplicatesMean}).Draw(r, "duplicates")
+	if all := 1.0; o.Duplicates != "" {
+		o.MaxDuplicates = &all
+	}
 	if rapid.Bool().Draw(r, "regrid") {
 		n.step = rapid.SampledFrom([]int64{1, 3}).Draw(r, "step")
 		o.Regrid = fmt.Append(nil, n.step)

@@ -142,6 +142,9 @@ func TestSkippedRowGroupsDoNotChangeTheGeneration(t *testing.T) {
 		o.Duplicates = rapid.SampledFrom([]string{option.DuplicatesFirst, option.DuplicatesLast,
 			option.DuplicatesFirst, option.DuplicatesLast, option.DuplicatesFirst, ""}).Draw(r,
 			"duplicates")
+		if all := 1.0; o.Duplicates != "" {
+			o.MaxDuplicates = &all
+		}
 		if to := rapid.SampledFrom([]string{"", "float16", "float32"}).Draw(r, "dtype"); to != "" {
 			o.DType = option.Floats(to)
 		}

@@ -86,6 +86,9 @@ type Options struct {
 	// Duplicates selects the row to load if several have the same item and time: first, last, or
 	// mean, their average. "" refuses such rows.
 	Duplicates string `json:"duplicates,omitempty"`
+	// MaxDuplicates is the largest share of rows that Duplicates may leave out, from 0 to 1; nil is
+	// [DefaultMaxDuplicates].
+	MaxDuplicates *float64 `json:"max_duplicates,omitempty"`
 	// Regrid, a duration like "1h" or an integer in units of the time column, inserts the rows that
 	// are missing on a grid of that step, which begins at each item's first time.
 	Regrid json.RawMessage `json:"regrid,omitempty"`
@@ -184,6 +187,9 @@ func (o Options) Recipe() (json.RawMessage, error) {
 	}
 	if f := o.FitFraction; f != nil && *f == 1 {
 		o.FitFraction = nil
+	}
+	if most := o.MaxDuplicates; most != nil && *most == DefaultMaxDuplicates {
+		o.MaxDuplicates = nil
 	}
 	o.Scale = canonicalScale(o.Scale)
 	features, err := o.CalendarColumns()

@@ -21,6 +21,18 @@ const (
 	DuplicatesMean  = "mean"
 )
 
+// DefaultMaxDuplicates is the share of rows that [Options.Duplicates] may leave out by default. More
+// are likely several items that no option tells apart.
+const DefaultMaxDuplicates = 0.5
+
+// MostDuplicates returns the largest share of rows that Duplicates may leave out.
+func (o Options) MostDuplicates() float64 {
+	if o.MaxDuplicates == nil {
+		return DefaultMaxDuplicates
+	}
+	return *o.MaxDuplicates
+}
+
 // validateRows checks the options that select, order and insert rows.
 func (o Options) validateRows() error {
 	needTime := map[string]bool{"where": o.Where != nil, "duplicates": o.Duplicates != "",
@@ -50,6 +62,16 @@ func (o Options) validateRows() error {
 	if err := oneOf("duplicates", o.Duplicates, DuplicatesFirst, DuplicatesLast,
 		DuplicatesMean); err != nil {
 		return err
+	}
+	if most := o.MaxDuplicates; most != nil {
+		if o.Duplicates == "" {
+			return &loaderr.OptionError{Field: "max_duplicates",
+				Allowed: "it only together with duplicates"}
+		}
+		if !(*most >= 0 && *most <= 1) {
+			return &loaderr.OptionError{Field: "max_duplicates", Value: fmt.Sprint(*most),
+				Bare: true, Allowed: "a share of the rows, from 0 to 1"}
+		}
 	}
 	if _, _, err := ParseBucket(o.ItemBucket); err != nil {
 		return err

@@ -118,13 +118,13 @@ func (n *numbering) number(k *Keys, row int64) (item int64, isNew bool) {
 
 // FindItems returns the offsets of the items: the first row of each item in the map and, at the
 // end, the number of rows. It returns a [loaderr.SourceError] if the rows of an item are not
-// contiguous or not in the order of their times. twice reports whether rows of an item have the
-// same time, which is an error unless duplicates is set.
-func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets []int64,
-	hasDuplicates bool, err error) {
+// contiguous or not in the order of their times. duplicates is the number of rows that have the item
+// and time of the row before; it is an error if there are any and allowDuplicates is not set.
+func FindItems(ctx context.Context, k *Keys, m *Map, allowDuplicates bool) (offsets []int64,
+	duplicates int64, err error) {
 	offsets = []int64{0}
 	if len(k.Columns) == 0 && k.Time == nil {
-		return append(offsets, m.Rows), false, nil
+		return append(offsets, m.Rows), 0, nil
 	}
 	seen := newNumbering(len(k.Columns))
 	before := m.At(0)
@@ -133,24 +133,24 @@ func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets [
 	}
 	for row := int64(1); row < m.Rows; row++ {
 		if row&(1<<20-1) == 0 && ctx.Err() != nil {
-			return nil, false, ctx.Err()
+			return nil, 0, ctx.Err()
 		}
 		at := m.At(row)
 		switch {
 		case !k.same(before, at):
 			if _, isNew := seen.number(k, at); !isNew {
-				return nil, false, interruptedItemError(k, at)
+				return nil, 0, interruptedItemError(k, at)
 			}
 			offsets = append(offsets, row)
 		case k.Time == nil || k.TimeOf(at) > k.TimeOf(before):
-		case duplicates && k.TimeOf(at) == k.TimeOf(before):
-			hasDuplicates = true
+		case allowDuplicates && k.TimeOf(at) == k.TimeOf(before):
+			duplicates++
 		default:
-			return nil, false, unsortedError(k, before, at)
+			return nil, 0, unsortedError(k, before, at)
 		}
 		before = at
 	}
-	return append(offsets, m.Rows), hasDuplicates, nil
+	return append(offsets, m.Rows), duplicates, nil
 }
 
 // CheckApart returns a [loaderr.SourceError] if the rows of an item, among those from first to

@@ -58,6 +58,8 @@ class ArrayOptions(TypedDict, total=False):
         sort: sort the rows by item and time; otherwise unsorted rows are an error.
         duplicates: of several rows with one item and time keep the ``"first"``, the ``"last"`` or
             their ``"mean"``; None refuses them.
+        max_duplicates: the largest share of rows, from 0 to 1, that ``duplicates`` may leave out;
+            None is 0.5. More are likely several items that no ``item_id`` tells apart.
         regrid: insert the rows that are missing on a grid of this step from each item's first time
             on, such as ``"1h"``, a timedelta or an integer.
     """
@@ -86,6 +88,7 @@ class ArrayOptions(TypedDict, total=False):
     item_bucket: str | None
     sort: bool
     duplicates: str | None
+    max_duplicates: float | None
     regrid: Step | None
 
 
@@ -152,6 +155,7 @@ ARRAY_DEFAULTS: ArrayOptions = {
     "item_bucket": None,
     "sort": False,
     "duplicates": None,
+    "max_duplicates": None,
     "regrid": None,
 }
 FILE_DEFAULTS: FileOptions = {
@@ -179,6 +183,7 @@ FIELDS: dict[str, Callable[[str, Any], Any]] = {
     "item_bucket": _checks.text,
     "sort": _checks.flag,
     "duplicates": _checks.text,
+    "max_duplicates": _checks.number,
     "regrid": _checks.step,
     "delimiter": _checks.text,
     "no_header": _checks.flag,
