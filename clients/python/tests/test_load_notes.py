@@ -166,3 +166,26 @@ def test_shares_that_are_none_are_refused(
 ) -> None:
     with pytest.raises(tensorcache.SpecError, match=message):
         cache.put("p", {"t": [1, 2], "v": [1.0, 2.0]}, time="t", **options)
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "hint"),
+    [
+        ([20240131, 20240201], "dates (year, month, day)", 'time_format="%Y%m%d"; convert'),
+        ([1706659200, 1706745600], "seconds since 1970", 'time_format="%s"; convert'),
+        ([1706659200000, 1706745600000], "milliseconds since 1970", 'unit="ms"'),
+    ],
+)
+def test_integers_that_look_like_times_are_noted(
+    cache: tensorcache.Cache, values: list[int], name: str, hint: str
+) -> None:
+    columns = {"date": np.array(values), "y": [1.0, 2.0]}
+    (text,) = warned(lambda: cache.put("p", columns, time="date"))
+    assert text.startswith(
+        f'column "date" has integers that look like {name}, such as {values[0]}, and the load'
+    )
+    assert hint in text
+    (text,) = warned(lambda: cache.put("p", columns))
+    assert f"such as {values[0]}, and time= names no column" in text
+    times = np.array(["2024-01-31", "2024-02-01"], "datetime64[s]")
+    assert cache.put("p", {**columns, "date": times}, time="date").notes == ()

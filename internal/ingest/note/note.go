@@ -23,7 +23,7 @@ type Table struct {
 }
 
 // Notes returns what the user of a load should know. It reads times and texts if no column is the
-// time and none is the item.
+// time and none is the item, and integers that may be times.
 func (t *Table) Notes(ctx context.Context, workers int) ([]layout.Note, error) {
 	var notes []layout.Note
 	texts := t.values(layout.Text)
@@ -34,6 +34,12 @@ func (t *Table) Notes(ctx context.Context, workers int) ([]layout.Note, error) {
 		}
 		notes = append(notes, n)
 		texts = slices.DeleteFunc(texts, func(c layout.ColumnWriter) bool { return c.Name == item })
+	} else {
+		dates, err := t.dateNotes(ctx, workers)
+		if err != nil {
+			return nil, err
+		}
+		notes = append(notes, dates...)
 	}
 	texts = slices.DeleteFunc(texts, func(c layout.ColumnWriter) bool {
 		return t.Options.DType.By[c.Name] != "" || slices.Contains(t.Options.Columns, c.Name)
