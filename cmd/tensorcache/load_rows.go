@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -57,9 +58,9 @@ func (f *rowFlags) apply(o *ingest.Options) error {
 		}
 	}
 	if f.maxDuplicates != "" {
-		share, err := strconv.ParseFloat(f.maxDuplicates, 64)
+		share, err := parseNumber(f.maxDuplicates)
 		if err != nil {
-			return fmt.Errorf("--max-duplicates: got %q, want a number", f.maxDuplicates)
+			return fmt.Errorf("--max-duplicates: %w", err)
 		}
 		o.MaxDuplicates = &share
 	}
@@ -71,6 +72,15 @@ func (f *rowFlags) apply(o *ingest.Options) error {
 		o.Regrid = step
 	}
 	return nil
+}
+
+// parseNumber parses a finite number.
+func parseNumber(text string) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("got %q, want a number", text)
+	}
+	return v, nil
 }
 
 // parseItems parses a,b or a JSON list. The daemon compares a text between commas as a number if

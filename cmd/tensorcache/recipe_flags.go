@@ -57,9 +57,9 @@ func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err err
 		o.FitRows = &rows
 	}
 	if f.fitFraction != "" {
-		share, err := strconv.ParseFloat(f.fitFraction, 64)
+		share, err := parseNumber(f.fitFraction)
 		if err != nil {
-			return o, usageError{fmt.Errorf("--fit-fraction: got %q, want a number", f.fitFraction)}
+			return o, usageError{fmt.Errorf("--fit-fraction: %w", err)}
 		}
 		o.FitFraction = &share
 	}

@@ -85,6 +85,7 @@ type Column struct {
 	Inferred   bool   // the kind comes from cells of a text file, and later cells may widen it
 	Names      bool   // an item_id column of integers: a text in a later row may widen it to text
 	Missing    bool   // a cell was missing while the kind was unknown
+	Cells      bool   // values are cells of a CSV or TSV file
 	NamedOnly  bool   // windows include the column only where a spec names it
 }
 

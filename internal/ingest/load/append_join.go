@@ -13,7 +13,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/note"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
@@ -87,8 +86,7 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data,
 	}
 	l.meter.Enter(progress.Finish)
 	final.TimeStep = joinedStep(w, table, plan.offsets)
-	joined := note.Table{Columns: w.Columns(), Words: final.Vocab, Options: l.recorded}
-	if final.Notes, err = joined.Notes(ctx, l.Workers); err != nil {
+	if final.Notes, err = l.noteTable(w, final.Vocab).Notes(ctx, l.Workers); err != nil {
 		return nil, err
 	}
 	final.Notes = slices.Concat(l.notes, final.Notes)

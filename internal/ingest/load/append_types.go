@@ -51,8 +51,8 @@ func (l *load) matchTypes() error {
 		}
 		if c.Inferred {
 			for k := range column.KindNames {
-				as := column.Column{Name: c.Name, Kind: column.Kind(k), Unit: old.Unit,
-					Zone: old.Zone, Inferred: true}
+				as := c
+				as.Kind, as.Unit, as.Zone = column.Kind(k), old.Unit, old.Zone
 				if as.SourceName() != want {
 					continue
 				}

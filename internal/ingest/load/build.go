@@ -58,7 +58,7 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 	}
 	if l.base == nil { // an append has another phase after this one
 		l.meter.Enter(progress.Finish)
-		table := note.Table{Columns: l.writer.Columns(), Words: final.Vocab, Options: l.recorded}
+		table := l.noteTable(l.writer, final.Vocab)
 		if final.Notes, err = table.Notes(ctx, l.Workers); err != nil {
 			return nil, err
 		}
@@ -88,6 +88,19 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 	}
 	l.writer = nil
 	return m, ctx.Err()
+}
+
+// noteTable returns what a load stores, for its notes.
+func (l *load) noteTable(w *layout.Writer, words map[string][]string) *note.Table {
+	t := &note.Table{Columns: w.Columns(), Words: words, Options: l.recorded}
+	for i, c := range l.columns {
+		if c.Cells {
+			t.Cells = append(t.Cells, c.Name)
+		} else if c.Names && l.wanted.roles[i] == layout.RoleValue {
+			t.Folders = append(t.Folders, c.Name)
+		}
+	}
+	return t
 }
 
 // fillCalendar computes the calendar columns, which follow those of the sources.

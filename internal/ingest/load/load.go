@@ -73,7 +73,7 @@ type load struct {
 	// the generation that rows are appended to; nil for a load
 	base        *base
 	skip        []string      // paths of files that are not loaded
-	notes       []layout.Note // on what the phases so far left out
+	notes       []layout.Note // about rows that earlier phases left out
 	leaveMapped bool          // the process ends with the load
 	readAll     bool          // row groups without any selected row are read too
 

@@ -40,7 +40,7 @@ func TestNotesOfALoad(t *testing.T) {
 		"packed":     {panel, option.Options{Layout: layout.Packed}, []string{sku, colors}},
 		"both named": {panel, option.Options{ItemID: []string{"sku"}, Time: "date"}, []string{colors}},
 		"time named": {panel, option.Options{Time: "date", Sort: true, Duplicates: "first"}, []string{
-			"duplicates: `duplicates=\"first\"` leaves out 1 of 3 rows, which have the time of another row", both}},
+			"duplicates: `duplicates=\"first\"` leaves out 1 of 3 rows, because it keeps one row of each time", both}},
 		"item named":  {panel, option.Options{ItemID: []string{"sku"}}, []string{`time: column "date" has times, and ` + unchecked, colors}},
 		"texts meant": {panel, option.Options{Columns: []string{"y", "color"}}, nil},
 		"texts by dtype": {panel, option.Options{

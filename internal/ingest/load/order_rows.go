@@ -157,19 +157,32 @@ func (l *load) sort(ctx context.Context, k *rows.Keys) error {
 		func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) })
 }
 
+// tooManyDuplicates returns the error for more duplicates than the option max_duplicates allows. left
+// is the note about them.
+func (l *load) tooManyDuplicates(left layout.Note, most float64) error {
+	e := &loaderr.SourceError{
+		Reason: fmt.Sprintf("%s: more than %s allows", left.Detail,
+			loaderr.Option("max_duplicates", most)),
+		Hint: fmt.Sprintf("%s; else allow it with %s", left.Hint,
+			loaderr.Option("max_duplicates", 1)),
+	}
+	if l.base != nil { // an append has the options of the generation
+		e.Hint = fmt.Sprintf("append each item and time once, or %s with %s", loaderr.HintReload,
+			loaderr.Option("max_duplicates", 1))
+	}
+	if len(l.readers) == 1 {
+		e.Path = l.readers[0].Path()
+	}
+	return e
+}
+
 // deduplicate leaves one row of each item and time, as the option duplicates asks, and notes how many
 // it leaves out. It refuses to leave out a larger share than max_duplicates.
 func (l *load) deduplicate(ctx context.Context, k *rows.Keys, offsets []int64,
 	duplicates int64) ([]int64, error) {
-	left := note.Duplicates(l.Options, duplicates, l.rowOrder.Rows)
-	if most := l.MostDuplicates(); float64(duplicates) > most*float64(l.rowOrder.Rows) {
-		return nil, &loaderr.SourceError{
-			Path: l.readers[0].Path(), Column: l.Time,
-			Reason: fmt.Sprintf("%s: more than %s allows", left.Detail,
-				loaderr.Option("max_duplicates", most)),
-			Hint: fmt.Sprintf("%s; else allow it with %s", left.Hint,
-				loaderr.Option("max_duplicates", 1)),
-		}
+	left := note.Duplicates(l.recorded, duplicates, l.rowOrder.Rows)
+	if most := l.MostDuplicates(); float64(duplicates)/float64(l.rowOrder.Rows) > most {
+		return nil, l.tooManyDuplicates(left, most)
 	}
 	l.notes = append(l.notes, left)
 	if err := l.rowOrder.Materialize(); err != nil {

@@ -3,8 +3,11 @@ package note
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
+	"unicode"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
@@ -12,7 +15,7 @@ import (
 
 // dateForm is a way to write times as integers.
 type dateForm struct {
-	name   string // of what the integers may be
+	name   string // what the integers may be
 	format string // of the option time_format; "" if it has none
 	pandas string // the parameter of pandas.to_datetime
 	fits   func(v int64) bool
@@ -34,8 +37,9 @@ var dateForms = []dateForm{
 
 // isDate reports whether the digits of an integer are year, month and day, as 20240131.
 func isDate(v int64) bool {
-	year, month, day := v/10_000, v/100%100, v%100
-	return year >= 1900 && year < 2100 && month >= 1 && month <= 12 && day >= 1 && day <= 31
+	year, month, day := int(v/10_000), time.Month(v/100%100), int(v%100)
+	return year >= 1900 && year < 2100 && month >= 1 && month <= 12 && day >= 1 && day <= 31 &&
+		(day <= 28 || time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Day() == day)
 }
 
 func sinceEpoch(perSecond int64) func(int64) bool {
@@ -43,90 +47,133 @@ func sinceEpoch(perSecond int64) func(int64) bool {
 }
 
 // dateNotes says which integers look like times: those of the time column or, if no column is the
-// time, of value columns. Integers that count since 1970 have many other meanings, so that a value
-// column must have a name of times.
+// time, of a value column. Integers have many other meanings, so that a value column must have a
+// name of times, or different dates. A column that the options columns or dtype name has no note.
 func (t *Table) dateNotes(ctx context.Context, workers int) ([]layout.Note, error) {
-	hasTime := t.has(layout.RoleTime)
-	for _, c := range t.Columns {
-		if c.Width > 0 || c.Role == layout.RoleItemID || hasTime && c.Role != layout.RoleTime {
-			continue
-		}
-		var form *dateForm
-		var first int64
-		var err error
-		switch c.DType {
-		case layout.Int64:
-			form, first, err = formOf(ctx, workers, layout.Values[int64](c))
-		case layout.Int32:
-			form, first, err = formOf(ctx, workers, layout.Values[int32](c))
-		}
+	isTime := t.has(layout.RoleTime)
+	for _, c := range t.maybeDates(isTime) {
+		f, err := findForm(ctx, workers, c)
 		if err != nil {
 			return nil, err
 		}
-		if form != nil && (hasTime || form.format == dateForms[0].format || namesTime(c.Name)) {
-			return []layout.Note{dateNote(c.Name, *form, first, hasTime)}, nil
+		if f.form != nil && (isTime || namesTime(c.Name) || f.form == &dateForms[0] && f.varies) {
+			return []layout.Note{t.dateNote(c.Name, f, isTime)}, nil
 		}
 	}
 	return nil, nil
 }
 
-// namesTime reports whether a column has a name that times often have.
-func namesTime(name string) bool {
-	name = strings.ToLower(name)
-	switch name {
-	case "t", "ts", "ds":
-		return true
+// maybeDates returns the time column or, without one, the value columns: first those whose name says
+// that they are times.
+func (t *Table) maybeDates(isTime bool) []layout.ColumnWriter {
+	role := layout.RoleValue
+	if isTime {
+		role = layout.RoleTime
+	} else if t.Options.Melt != "" {
+		return nil // times and series are apart
 	}
-	return strings.Contains(name, "time") || strings.Contains(name, "date") ||
-		strings.Contains(name, "stamp") || strings.Contains(name, "epoch")
+	var named, others []layout.ColumnWriter
+	for _, c := range t.Columns {
+		switch {
+		case c.Role != role || c.Width > 0 || t.Options.DType.By[c.Name] != "" ||
+			slices.Contains(t.Options.Columns, c.Name) || slices.Contains(t.Folders, c.Name):
+		case namesTime(c.Name):
+			named = append(named, c)
+		default:
+			others = append(others, c)
+		}
+	}
+	return append(named, others...)
 }
 
-// formOf returns the form that all integers of a column have, and the first integer. It returns nil
-// if they have none.
-func formOf[T int32 | int64](ctx context.Context, workers int, values layout.Strided[T]) (
-	*dateForm, int64, error) {
-	if values.Rows == 0 {
-		return nil, 0, nil
+// timeWords are words of the names that times often have.
+var timeWords = []string{"t", "ts", "ds", "dt", "at", "time", "date", "datetime", "timestamp", "epoch"}
+
+// namesTime reports whether a word of a column's name is one of times, as in event_date or eventTime.
+func namesTime(name string) bool {
+	var words strings.Builder
+	wasLower := false
+	for _, r := range name {
+		if unicode.IsUpper(r) && wasLower || !unicode.IsLetter(r) {
+			words.WriteByte(' ')
+		}
+		if unicode.IsLetter(r) {
+			words.WriteRune(unicode.ToLower(r))
+		}
+		wasLower = unicode.IsLower(r)
 	}
-	first := int64(values.Data[0])
+	return slices.ContainsFunc(strings.Fields(words.String()),
+		func(word string) bool { return slices.Contains(timeWords, word) })
+}
+
+// found are the integers of a column.
+type found struct {
+	form   *dateForm // that all have; nil if they have none
+	first  int64
+	varies bool // they are not all the same
+}
+
+// findForm returns the form that all integers of a column have.
+func findForm(ctx context.Context, workers int, c layout.ColumnWriter) (found, error) {
+	switch c.DType {
+	case layout.Int64:
+		return findFormOf(ctx, workers, layout.Values[int64](c))
+	case layout.Int32:
+		return findFormOf(ctx, workers, layout.Values[int32](c))
+	case layout.Uint64:
+		return findFormOf(ctx, workers, layout.Values[uint64](c))
+	case layout.Uint32:
+		return findFormOf(ctx, workers, layout.Values[uint32](c))
+	}
+	return found{}, nil
+}
+
+func findFormOf[T int32 | int64 | uint32 | uint64](ctx context.Context, workers int,
+	values layout.Strided[T]) (found, error) {
+	if values.Rows == 0 {
+		return found{}, nil
+	}
+	first := values.Data[0]
 	for i := range dateForms {
 		form := &dateForms[i]
-		if !form.fits(first) {
+		if !form.fits(int64(first)) {
 			continue
 		}
-		var other atomic.Bool
+		var other, varies atomic.Bool
 		err := eachRow(ctx, workers, values.Rows, func(row, end int64) {
 			for ; row < end && !other.Load(); row++ {
-				if !form.fits(int64(values.Data[row*values.Step])) {
+				v := values.Data[row*values.Step]
+				if !form.fits(int64(v)) {
 					other.Store(true)
+				}
+				if v != first && !varies.Load() {
+					varies.Store(true)
 				}
 			}
 		})
 		if err != nil || !other.Load() {
-			return form, first, err
+			return found{form, int64(first), varies.Load()}, err
 		}
 	}
-	return nil, 0, nil
+	return found{}, nil
 }
 
 // dateNote says that the integers of a column look like times. isTime is true for the time column.
-func dateNote(name string, form dateForm, first int64, isTime bool) layout.Note {
+func (t *Table) dateNote(name string, f found, isTime bool) layout.Note {
 	n := layout.Note{Field: "time", Detail: fmt.Sprintf(
-		"column %s has integers that look like %s, such as %d", quote(name), form.name, first)}
+		"column %s has integers that look like %s, such as %d", quote(name), f.form.name, f.first)}
 	var options []string
 	if isTime {
-		n.Detail += ", and the load takes them for numbers"
+		n.Detail += ", and the load stores them as integers, not as times"
 	} else {
 		n.Detail += ", and `time` names no column"
 		options = append(options, loaderr.Option("time", name))
 	}
-	if form.format != "" {
-		options = append(options, loaderr.Option("time_format", form.format))
-		n.Hint = fmt.Sprintf("if they are, load CSV files with %s; convert other data before the "+
-			"load, as pandas.to_datetime(…, %s) does", strings.Join(options, " and "), form.pandas)
-		return n
-	}
 	n.Hint = fmt.Sprintf("if they are, convert them before the load, as pandas.to_datetime(…, %s) does",
-		form.pandas)
+		f.form.pandas)
+	if f.form.format != "" && slices.Contains(t.Cells, name) {
+		n.Hint = "if they are, load with " +
+			strings.Join(append(options, loaderr.Option("time_format", f.form.format)), " and ")
+	}
 	return n
 }

@@ -20,10 +20,13 @@ type Table struct {
 	Columns []layout.ColumnWriter // to read, in mode Random
 	Words   map[string][]string   // of each text column, by code
 	Options option.Options        // as the user wrote them
+
+	Cells   []string // names of columns of CSV and TSV files, to which time_format applies
+	Folders []string // names of columns that come from names of folders
 }
 
-// Notes returns what the user of a load should know. It reads times and texts if no column is the
-// time and none is the item, and integers that may be times.
+// Notes returns what the user of a load should know. It reads times and texts if neither time nor
+// item is named, and otherwise integers that may be times.
 func (t *Table) Notes(ctx context.Context, workers int) ([]layout.Note, error) {
 	var notes []layout.Note
 	texts := t.values(layout.Text)

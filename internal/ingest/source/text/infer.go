@@ -179,7 +179,7 @@ func (c *csvFile) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		out[i] = column.Column{Name: c.header[x.Index], Inferred: true,
-			Names: x.Role == layout.RoleItemID}
+			Names: x.Role == layout.RoleItemID, Cells: true}
 		if x.Text {
 			out[i] = column.Column{Name: c.header[x.Index], Kind: column.KindText}
 		}
