@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tensorcache
@@ -193,3 +194,47 @@ def test_integers_that_look_like_times_are_noted(
     assert f"such as {values[0]}, and time= names no column" in text
     times = np.array(["2024-01-31", "2024-02-01"], "datetime64[s]")
     assert cache.put("p", {**columns, "date": times}, time="date").notes == ()
+
+
+def test_booleans_in_capitals_are_those_of_pandas(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    generator = np.random.default_rng(38)
+    path = tmp_path / "flags.csv"
+    noted = 0
+    for _ in range(30):
+        rows = int(generator.integers(2, 9))
+        words = generator.choice(["TRUE", "FALSE", "True", "False"], rows)
+        frame = pd.DataFrame({"x": words, "y": np.arange(rows)})
+        frame.to_csv(path, index=False)
+        data = cache.load("p", path)
+        want = pd.read_csv(path)["x"]
+        assert data["x"].dtype == want.dtype == bool
+        np.testing.assert_array_equal(data["x"], want)
+        capitals = bool({"TRUE", "FALSE"} & set(words))
+        assert [note.split("\n")[0] for note in data.notes] == (
+            ['column "x" has TRUE or FALSE, which the load takes for booleans'] if capitals else []
+        )
+        noted += capitals
+        if capitals:
+            assert 'load with dtype={"x": "text"}' in data.notes[0]
+            data = cache.load("p", path, dtype={"x": "text"})
+            assert data.notes == ()
+            assert [data.vocab("x")[code] for code in data["x"]] == list(words)
+    assert 0 < noted < 30
+
+
+def test_missing_booleans_are_filled_or_floats_as_the_hint_says(
+    cache: tensorcache.Cache, tmp_path: Path
+) -> None:
+    path = tmp_path / "flags.csv"
+    path.write_text("x,y\nTRUE,1\nNA,2\nFALSE,3\n")
+    with pytest.raises(tensorcache.SourceError) as error:
+        cache.load("p", path)
+    assert 'row 2 (line 3), column "x": "NA" is missing' in error.value.detail
+    assert error.value.hint == (
+        'fill the missing values with fill={"x": 0}, or store numbers with dtype={"x": "float32"}'
+    )
+    filled = cache.load("p", path, fill={"x": 0})["x"]
+    assert filled.dtype == bool
+    assert filled.tolist() == [True, False, False]
+    floats = cache.load("p", path, dtype={"x": "float32"})["x"]
+    np.testing.assert_array_equal(floats, np.array([1, np.nan, 0], "float32"))

@@ -11,6 +11,7 @@
 package column
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -86,6 +87,8 @@ type Column struct {
 	Names      bool   // an item_id column of integers: a text in a later row may widen it to text
 	Missing    bool   // a cell was missing while the kind was unknown
 	Cells      bool   // values are cells of a CSV or TSV file
+	Nullable   bool   // booleans of a text file may be missing, see Want
+	As         string // the name that options have for it, if not Name
 	NamedOnly  bool   // windows include the column only where a spec names it
 }
 
@@ -110,6 +113,16 @@ type Want struct {
 	Index int         // in the source
 	Role  layout.Role // RoleValue for a value column, never empty
 	Text  bool        // cells are texts, also if they are numbers
+
+	// FollowsText is true if rows are appended to a column of texts. Cells of CSV and TSV files are
+	// then texts, but none may be a number, as if all rows were in one file.
+	FollowsText bool
+	// Nullable is true if booleans may be missing, because the load fills them or stores numbers.
+	// Readers of text return such a column as Nullable.
+	Nullable bool
+	// As is the name that options have for the column, "" if it is that in the source. Readers of
+	// text return it.
+	As string
 }
 
 // CheckRole refuses a column that cannot have the role. The error is a [loaderr.SourceError].
@@ -196,9 +209,23 @@ func (c Column) IsNumber() bool {
 	return c.Kind == KindUnknown || c.Kind.IsInteger() || c.Kind.IsFloat()
 }
 
-// IsBool reports whether values are booleans that steps apply to. Booleans of text files are not:
-// their reader refuses a missing cell.
-func (c Column) IsBool() bool { return c.Kind == KindBool && !c.Inferred }
+// IsBool reports whether values are booleans.
+func (c Column) IsBool() bool { return c.Kind == KindBool }
+
+// OptionName returns the name that options have for the column.
+func (c Column) OptionName() string { return cmp.Or(c.As, c.Name) }
+
+// HintText returns the hint to load cells of CSV and TSV files as text.
+func HintText(c Column) string {
+	return "load all cells as text with " +
+		loaderr.ColumnOption("dtype", c.OptionName(), string(layout.Text))
+}
+
+// AreTexts reports whether the cells of both columns are texts if [Want.Text] asks for it, and those
+// of one are texts without it.
+func AreTexts(a, b Column) bool {
+	return a.Cells && b.Cells && (a.Kind == KindText || b.Kind == KindText)
+}
 
 // SourceName returns the source's name of the type.
 func (c Column) SourceName() string {

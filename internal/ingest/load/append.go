@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
-	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
@@ -41,11 +41,13 @@ func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error)
 	return o, nil
 }
 
-// withoutDType returns the error of an append with another hint than to change the option dtype,
-// which is that of the dataset.
-func withoutDType(err error) error {
-	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Hint == column.HintWider {
-		e.Hint = "round the value, or " + loaderr.HintReload + " with a wider dtype"
+// withoutOptions returns the error of an append. If its hint names an option, it says that those of
+// an append are the dataset's.
+func withoutOptions(err error) error {
+	e := (*loaderr.SourceError)(nil)
+	if errors.As(err, &e) && strings.Contains(e.Hint, "`") &&
+		!strings.Contains(e.Hint, loaderr.HintReload) {
+		e.Hint += "; an append has the options of its dataset: for others, " + loaderr.HintReload
 	}
 	return err
 }
@@ -75,7 +77,7 @@ func (r Request) append(ctx context.Context,
 		return nil, err
 	}
 	if _, err = l.readRequest(ctx, r); err != nil {
-		return nil, withoutDType(l.cleanUp(err))
+		return nil, withoutOptions(l.cleanUp(err))
 	}
 	delta, err := layout.Open(dir)
 	if err != nil {
@@ -147,6 +149,19 @@ func vocab(d *layout.Data, column string) ([]string, error) {
 		}
 	}
 	return words, nil
+}
+
+// texts reports which value columns are texts in the generation. It is nil if k is nil.
+func (k *base) texts(w wanted) []bool {
+	if k == nil {
+		return nil
+	}
+	out := make([]bool, len(w.names))
+	for i, name := range w.names {
+		c, err := k.Data.Manifest.Column(name)
+		out[i] = err == nil && c.DType == layout.Text && w.roles[i] == layout.RoleValue
+	}
+	return out
 }
 
 // words returns the words of a text column of the generation. It is nil if k is nil.

@@ -37,7 +37,8 @@ func TestIntegersAreAppendedToFloatsThatStoreThem(t *testing.T) {
 			rounded := loadtest.File(t, "c.parquet", parquetOf(t, wideRow{3, 1<<53 + 1}))
 			_, err := tryAppend(t, old, rounded)
 			loadtest.Refused(t, err, `"9007199254740993" does not fit float64`,
-				"round the value, or load all rows again with a wider dtype")
+				"store the column as a wider dtype with `dtype`; an append has the options of its "+
+					"dataset: for others, load all rows again")
 		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/note"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
@@ -23,6 +22,7 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 		ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{},
 		Sources: l.Staged.Sources(l.sources),
 	}
+	l.notes = append(l.notes, l.capitalNotes()...)
 	if err := fault.At("ingest.order"); err != nil {
 		return nil, fmt.Errorf("order rows: %w", err)
 	}
@@ -88,19 +88,6 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 	}
 	l.writer = nil
 	return m, ctx.Err()
-}
-
-// noteTable returns what a load stores, for its notes.
-func (l *load) noteTable(w *layout.Writer, words map[string][]string) *note.Table {
-	t := &note.Table{Columns: w.Columns(), Words: words, Options: l.recorded}
-	for i, c := range l.columns {
-		if c.Cells {
-			t.Cells = append(t.Cells, c.Name)
-		} else if c.Names && l.wanted.roles[i] == layout.RoleValue {
-			t.Folders = append(t.Folders, c.Name)
-		}
-	}
-	return t
 }
 
 // fillCalendar computes the calendar columns, which follow those of the sources.

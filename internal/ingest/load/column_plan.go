@@ -1,6 +1,8 @@
 package load
 
 import (
+	"sync/atomic"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
@@ -24,7 +26,7 @@ type columnPlan struct {
 	// convertedLater is true if changesDType is, and the column is read with the dtype of the
 	// source first: see mustReadFirst.
 	convertedLater bool
-	// integers is true if the column has steps, and values and results are integers or booleans.
+	// integers is true if values and results are integers or booleans, but pass through floats.
 	integers bool
 }
 
@@ -47,7 +49,10 @@ func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan 
 		to != c.Kind.DType()
 	p.convertedLater = p.changesDType && p.mustReadFirst(o, c)
 	p.readAs = layout.Column{Name: c.Name, DType: c.Kind.DType(), Width: c.Width}
-	if p.inScratch = p.convertedLater; len(p.steps) > 0 && !p.computedInPlace(c) {
+	if p.inScratch = p.convertedLater; p.inScratch && c.IsBool() && c.Nullable {
+		p.readAs.DType, p.integers = layout.Float64, !to.IsFloat()
+	}
+	if len(p.steps) > 0 && !p.computedInPlace(c) {
 		p.inScratch, p.readAs.DType = true, layout.Float64
 	}
 	return p
@@ -83,6 +88,7 @@ func (p columnPlan) computedInPlace(c column.Column) bool {
 // setColumns sets the columns of the sources, and plans them.
 func (l *load) setColumns(columns []column.Column) {
 	l.columns, l.plans = columns, make([]columnPlan, len(columns))
+	l.capitals = make([]atomic.Bool, len(columns))
 	for i, c := range columns {
 		l.setColumn(i, c)
 	}

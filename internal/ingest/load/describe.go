@@ -27,6 +27,7 @@ func (l *load) describe() error {
 	if l.wanted, err = resolve(l.Options, first.Names()); err != nil {
 		return err
 	}
+	l.wanted.texts = l.base.texts(l.wanted)
 	for _, r := range l.readers {
 		if err := l.checkNames(r, first); err != nil {
 			return err
@@ -65,6 +66,8 @@ func (l *load) describe() error {
 				}
 				hint = "say what to store with " +
 					loaderr.ColumnOption("dtype", b.Name, wider.Kind.String())
+			} else if column.AreTexts(a, b) && l.wanted.roles[i] == layout.RoleValue {
+				hint = column.HintText(b) + ", or leave the column out with `columns`"
 			}
 			return &loaderr.SourceError{
 				Path: r.Path(), Column: b.Name, Reason: err.Error() + " " +

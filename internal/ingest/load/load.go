@@ -27,6 +27,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -66,6 +67,7 @@ type load struct {
 	losses   map[int]*column.Loss // by column; of those that are stored as another dtype
 	// by column; of those that are measured while they are read
 	tileMoments map[int]*step.TileMoments
+	capitals    []atomic.Bool // by column: booleans of text files are TRUE or FALSE
 	// by column; of times in another unit than the generation's
 	units map[int]string
 	// by column; of integers, or of nulls, that are appended to another type
@@ -332,6 +334,9 @@ func (l *load) read(
 		to[i] = source.Target{
 			Want: w[i], Column: c, Row0: row0, Words: l.dicts[i],
 			Dest: column.Sink{ColumnWriter: dest(i), Loss: l.losses[i]},
+		}
+		if c.Kind == column.KindBool {
+			to[i].Capitals = &l.capitals[i]
 		}
 		if m := l.tileMoments[i]; m != nil {
 			to[i].Observer = m

@@ -66,7 +66,7 @@ func TestInvalidTextFilesAreRefused(t *testing.T) {
 			`x.csv, row 2 (line 6), column "b": "x" is not a number`, "`columns`",
 			option.Options{}},
 		{"number in a text column", "a,b\nMSFT,2\n7,2\n",
-			`row 2 (line 3), column "a": "7" looks like a number, but the cells above it are text`,
+			`row 2 (line 3), column "a": "7" looks like a number, but the cells before it are text`,
 			"`na`", option.Options{}},
 		{"date with slashes", "a,b\n01/02/2020,2\n",
 			`row 1 (line 2), column "a": "01/02/2020" is text, not a number`, "`na`",

@@ -32,8 +32,8 @@ func (l *load) allowInsertedRows(added int64) error {
 			return &loaderr.SourceError{
 				Path: l.readers[0].Path(), Column: c.Name, Hint: hint,
 				Reason: fmt.Sprintf(
-					"is %s, which has no missing values for %d inserted rows are missing",
-					d.DType, added),
+					"is %s, which has no missing values, and regrid inserts %s",
+					d.DType, loaderr.Count(int(added), "row")),
 			}
 		}
 	}

@@ -15,9 +15,11 @@ import (
 // wanted are the columns of a load in the order in which they are stored: item, time and value
 // columns.
 type wanted struct {
-	names []string
-	roles []layout.Role
-	dtype option.DTypes
+	names    []string
+	roles    []layout.Role
+	dtype    option.DTypes
+	nullable []bool // see column.Want
+	texts    []bool // rows are appended to texts
 }
 
 // resolve returns the columns that the options select of a source with these column names. The
@@ -40,6 +42,7 @@ func resolve(o option.Options, names []string) (wanted, error) {
 		}
 		if !slices.Contains(w.names, name) {
 			w.names, w.roles = append(w.names, name), append(w.roles, role)
+			w.nullable = append(w.nullable, o.NullableBools(name, role))
 		}
 		return nil
 	}
@@ -76,8 +79,10 @@ func (w wanted) in(path, firstPath string, names []string) ([]column.Want, error
 				Hint: "leave the column out with `columns`, or load the files one by one",
 			}
 		}
-		out[i] = column.Want{Index: at, Role: w.roles[i],
-			Text: w.dtype.By[name] == string(layout.Text)}
+		out[i] = column.Want{
+			Index: at, Role: w.roles[i], Text: w.dtype.By[name] == string(layout.Text),
+			FollowsText: w.texts != nil && w.texts[i], Nullable: w.nullable[i],
+		}
 	}
 	return out, nil
 }

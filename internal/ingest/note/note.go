@@ -73,26 +73,35 @@ func (t *Table) values(dtype layout.DType) []layout.ColumnWriter {
 func textNote(texts []layout.ColumnWriter) layout.Note {
 	return layout.Note{
 		Field:  "columns",
-		Detail: have(texts) + " texts, which windows leave out unless a spec names them",
+		Detail: have(namesOf(texts)) + " texts, which windows leave out unless a spec names them",
 		Hint: "leave them out of the load, or name them in a spec: in `context_columns` or " +
 			"`known_columns`, or in `static_columns` if they are constant in each item",
 	}
 }
 
 // have returns `column "a" has` or `columns "a", "b" have`.
-func have(columns []layout.ColumnWriter) string {
+func have(columns []string) string {
 	if len(columns) == 1 {
-		return fmt.Sprintf("column %s has", quote(columns[0].Name))
+		return fmt.Sprintf("column %s has", quote(columns[0]))
 	}
 	var names []string
-	for _, c := range columns[:min(len(columns), maxNames)] {
-		names = append(names, quote(c.Name))
+	for _, name := range columns[:min(len(columns), maxNames)] {
+		names = append(names, quote(name))
 	}
 	more := ""
 	if n := len(columns) - maxNames; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	return fmt.Sprintf("columns %s%s have", strings.Join(names, ", "), more)
+}
+
+// namesOf returns the names of columns.
+func namesOf(columns []layout.ColumnWriter) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = c.Name
+	}
+	return out
 }
 
 // quote quotes a name without a backtick, which begins an option in messages.

@@ -34,7 +34,7 @@ func (t *Table) timeNote(ctx context.Context, workers int, times, texts []layout
 	}
 	n = layout.Note{
 		Field:  "time",
-		Detail: have(times) + " times",
+		Detail: have(namesOf(times)) + " times",
 		Hint:   "load with " + loaderr.Option("time", likely),
 	}
 	if !steps.increase() {
@@ -48,8 +48,8 @@ func (t *Table) timeNote(ctx context.Context, workers int, times, texts []layout
 }
 
 // itemOf returns the column of texts that looks like the item: the times decrease at some of its
-// changes and nowhere else, and each text is in one range of rows, of which at least one has a time that
-// increases. It returns "" if there is none.
+// changes and nowhere else, and each text is in one range of rows, of which at least one has a time
+// that increases. It returns "" if there is none.
 func (t *Table) itemOf(ctx context.Context, workers int, times layout.Strided[int64],
 	steps timeSteps, texts []layout.ColumnWriter) (string, error) {
 	if steps.decreases == 0 {

@@ -76,6 +76,20 @@ func (o Options) StepsOf(c column.Column, role layout.Role) Steps {
 	return steps
 }
 
+// NullableBools reports whether booleans of a text file may be missing in a column: they are filled,
+// or the option dtype stores numbers. That is also true if the options name the column for a step
+// that booleans cannot have, which [Options.CheckSteps] refuses.
+func (o Options) NullableBools(name string, role layout.Role) bool {
+	if role != layout.RoleValue {
+		return false
+	}
+	named := func(s stepOption) bool {
+		return slices.Contains(s.columns(&o), name) && !s.of(&o, name).IsOff()
+	}
+	return o.DType.By[name] != "" || slices.ContainsFunc(stepOptions, named) ||
+		len(o.StepsOf(column.Column{Name: name, Kind: column.KindBool}, role)) > 0
+}
+
 // Names returns the names of the steps for messages, such as "fill and clip".
 func (s Steps) Names() string {
 	names := make([]string, len(s))

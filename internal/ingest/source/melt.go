@@ -22,6 +22,7 @@ type Melted struct {
 	timeName  string          // "" if there is no time column
 	series    []int           // indexes of the series in the source
 	columns   []column.Column // of the source: the time, if there is one, then the series
+	value     column.Want     // of the column of values
 }
 
 // Melt returns a reader that melts the wanted columns of r. names are the names of these columns.
@@ -103,10 +104,12 @@ func (m *Melted) Names() []string {
 func (m *Melted) sourceWants() []column.Want {
 	var out []column.Want
 	if m.timeIndex >= 0 {
-		out = append(out, column.Want{Index: m.timeIndex, Role: layout.RoleTime, Text: false})
+		out = append(out, column.Want{Index: m.timeIndex, Role: layout.RoleTime})
 	}
 	for _, s := range m.series {
-		out = append(out, column.Want{Index: s, Role: layout.RoleValue, Text: false})
+		x := m.value
+		x.Index, x.Role, x.As = s, layout.RoleValue, column.MeltedValue
+		out = append(out, x)
 	}
 	return out
 }
@@ -114,6 +117,11 @@ func (m *Melted) sourceWants() []column.Want {
 // Describe returns the types of the wanted columns. It returns an error if the series have no
 // common type.
 func (m *Melted) Describe(w []column.Want) ([]column.Column, error) {
+	for _, x := range w {
+		if x.Index == len(m.Names())-1 {
+			m.value = x
+		}
+	}
 	var err error
 	if m.columns, err = m.Reader.Describe(m.sourceWants()); err != nil {
 		return nil, err
@@ -138,12 +146,12 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 				Path: m.Path(), Column: c.Name,
 				Reason: fmt.Sprintf("is %s, but series %q is %s",
 					c.Describe(), value.Name, value.Describe()),
-				Hint: seriesHint(series),
+				Hint: seriesHint(series, column.AreTexts(value, c)),
 			}
 		}
 		value = other
 	}
-	value.Name, value.NamedOnly = column.MeltedValue, false
+	value.Name, value.As, value.NamedOnly = column.MeltedValue, "", false
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		switch m.Names()[x.Index] {
@@ -159,9 +167,13 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 }
 
 // seriesHint returns the hint for series without a common type. In a file with one series a row,
-// the first column has the names of the series, and the others their values.
-func seriesHint(series []column.Column) string {
-	const oneType = "name series of one type with `columns`"
+// the first column has the names of the series, and the others their values. areTexts states that
+// all can be loaded as text.
+func seriesHint(series []column.Column, areTexts bool) string {
+	oneType := "name series of one type with `columns`"
+	if areTexts {
+		oneType += ", or " + column.HintText(series[0])
+	}
 	if series[0].Kind == column.KindText && !slices.ContainsFunc(series[1:],
 		func(c column.Column) bool { return !c.IsNumber() }) {
 		return "if each row is a series, load it with `melt=\"rows\"`; otherwise " + oneType
@@ -188,6 +200,7 @@ func (m *Melted) ReadRows(ctx context.Context, to []Target, meter *progress.Mete
 			if target.Role == x.Role {
 				t.Column, t.Dest, t.Row0, t.Words = target.Column, target.Dest,
 					target.Row0, target.Words
+				t.Capitals = target.Capitals
 			}
 		}
 		t.Name = m.columns[i].Name

@@ -1,8 +1,10 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -36,6 +38,13 @@ const ReasonNoTime = "is missing, but every row needs a time"
 
 // ReasonMissing is the reason if a value is missing in a column whose type has no missing values.
 const ReasonMissing = "is missing, but only float columns have missing values"
+
+// HintMissingBool returns the hint for a missing boolean in a text file.
+func HintMissingBool(c column.Column) string {
+	return fmt.Sprintf("fill the missing values with %s, or store numbers with %s",
+		loaderr.ColumnOption("fill", c.OptionName(), 0),
+		loaderr.ColumnOption("dtype", c.OptionName(), "float32"))
+}
 
 // ReasonUTF8 is the reason if a text is not UTF-8.
 const ReasonUTF8 = "is not UTF-8"
@@ -73,7 +82,11 @@ type Target struct {
 	Row0     int64              // row of Dest to which the source's first row is written
 	Words    *column.Dictionary // of a text column
 	Observer column.Observer    // receives the values as they are read; nil or ignored is fine
+	Capitals *atomic.Bool       // becomes true if a boolean is TRUE or FALSE; nil is fine
 }
+
+// OptionName returns the name that options have for the column.
+func (t Target) OptionName() string { return cmp.Or(t.Want.As, t.Name) }
 
 // MissingReason returns the reason why the column cannot have a missing value.
 func (t Target) MissingReason() string {
@@ -94,7 +107,7 @@ func (t Target) MissingError(row int64) *loaderr.SourceError {
 	case t.Role != layout.RoleValue:
 		e.Hint = loaderr.HintDropRows
 	case t.IsNumber() || t.IsBool():
-		e.Hint = "fill the missing values with " + loaderr.ColumnOption("fill", t.Name, 0) +
+		e.Hint = "fill the missing values with " + loaderr.ColumnOption("fill", t.OptionName(), 0) +
 			", or leave the column out with `columns`"
 	default:
 		e.Hint = "leave the column out with `columns`"

@@ -82,7 +82,7 @@ func canonical(v float64) float64 {
 	return v
 }
 
-// NumberAt returns a value of a column of numbers, and NaN for other columns.
+// NumberAt returns a value of a column of numbers or booleans, and NaN for other columns.
 func NumberAt(d *layout.Data, c *layout.ManifestColumn, row, feature int64) float64 {
 	switch c.DType {
 	case layout.Float64:
@@ -103,7 +103,7 @@ func NumberAt(d *layout.Data, c *layout.ManifestColumn, row, feature int64) floa
 		return numberOf[uint32](d, c, row, feature)
 	case layout.Uint16:
 		return numberOf[uint16](d, c, row, feature)
-	case layout.Uint8:
+	case layout.Uint8, layout.Bool:
 		return numberOf[uint8](d, c, row, feature)
 	}
 	return math.NaN()

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tensorcache/tensorcache/layout"
@@ -18,8 +19,9 @@ type join struct {
 // generation. old is the generation's column, added that of the new rows.
 func (b *Base) Join(old, added *layout.ManifestColumn) Result {
 	j := &join{base: b, width: int(max(old.Width(), 1)), old: old, added: added}
-	if old.Prepared != nil {
-		both := *old.Prepared
+	// version 0.1 applied no steps to booleans of text files: only the new rows have them
+	if p := cmp.Or(old.Prepared, added.Prepared); p != nil {
+		both := *p
 		j.result.Prepared = &both
 	}
 	for _, k := range kinds {

@@ -18,9 +18,9 @@ func IsMissing(b []byte) bool {
 // ParseBool parses a boolean. ok is false for other text.
 func ParseBool(b []byte) (v, ok bool) {
 	switch string(b) {
-	case "true", "True":
+	case "true", "True", "TRUE":
 		return true, true
-	case "false", "False":
+	case "false", "False", "FALSE":
 		return false, true
 	}
 	return false, false

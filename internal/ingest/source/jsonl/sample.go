@@ -58,7 +58,8 @@ func (f *file) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	wanted := map[string]int{} // index in w
 	for i, x := range w {
-		out[i] = column.Column{Name: f.names[x.Index], Inferred: true}
+		out[i] = column.Column{Name: f.names[x.Index], Inferred: true,
+			Nullable: x.Nullable, As: x.As}
 		if x.Text {
 			out[i] = column.Column{Name: f.names[x.Index], Kind: column.KindText}
 		}

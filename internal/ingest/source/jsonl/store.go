@@ -46,12 +46,13 @@ func (p *parser) store(k *keyParser, v value, row int64) *fault {
 				return nil
 			}
 		}
-	case lines.Bool:
+	case lines.Bool, lines.BoolFloat:
 		if v.kind == boolean {
-			k.U8[row] = 0
-			if v.raw[0] == 't' {
-				k.U8[row] = 1
-			}
+			k.SetBool(row, v.raw[0] == 't')
+			return nil
+		}
+		if v.kind == null && k.Op.StoresMissing() {
+			k.F64[row] = column.NaN
 			return nil
 		}
 	}

@@ -57,9 +57,8 @@ func widenMissing(c column.Column, role layout.Role) (column.Column, *fault) {
 		c.Missing = true
 	case c.Kind == column.KindInt64:
 		c.Kind = column.KindFloat64
-	case c.Kind == column.KindBool:
-		return c, &fault{reason: source.ReasonMissing,
-			hint: "write booleans as 0 and 1, or leave the key out with `columns`"}
+	case c.Kind == column.KindBool && !c.Nullable:
+		return c, &fault{reason: source.ReasonMissing, hint: source.HintMissingBool(c)}
 	}
 	return c, nil
 }
@@ -136,7 +135,9 @@ func widenValue(c column.Column, v value) (column.Column, *fault) {
 			return c, refused(v, "is beyond the range of float64", hintText(c))
 		}
 	}
-	w, ok := column.Widest(c, column.Column{Name: c.Name, Kind: as, Inferred: true})
+	other := c
+	other.Kind = as
+	w, ok := column.Widest(c, other)
 	if !ok {
 		return c, refused(v, mixed(v, c), hintMixed(v, c))
 	}
@@ -174,5 +175,5 @@ func hintMixed(v value, c column.Column) string {
 
 // hintText returns the hint to load a column as text.
 func hintText(c column.Column) string {
-	return "load all its values as text with " + loaderr.ColumnOption("dtype", c.Name, "text")
+	return "load all its values as text with " + loaderr.ColumnOption("dtype", c.OptionName(), "text")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -17,16 +18,20 @@ type Op uint8
 
 // Operations.
 const (
-	Skip    Op = iota
-	Float64    // store it in F64
-	Float32    // store it in F32
-	Int64      // store it in I64
-	Item       // store an integer that names an item in I64
-	Time       // store it in I64
-	Bool       // store it in U8
-	Text       // store its code in I32
-	Check      // the column will be widened: check its cells and store nothing
+	Skip      Op = iota
+	Float64      // store it in F64
+	Float32      // store it in F32
+	Int64        // store it in I64
+	Item         // store an integer that names an item in I64
+	Time         // store it in I64
+	Bool         // store it in U8
+	BoolFloat    // store 0, 1 or NaN in F64: the column may have missing booleans
+	Text         // store its code in I32
+	Check        // the column will be widened: check its cells and store nothing
 )
+
+// StoresMissing reports whether the operation stores a missing number or boolean, as NaN.
+func (op Op) StoresMissing() bool { return op == Float64 || op == Float32 || op == BoolFloat }
 
 // Values stores the values of one column of the file. Values of a span are collected in a buffer
 // and written at once. The zero value skips the column.
@@ -46,6 +51,7 @@ type Values struct {
 
 	row0       int64
 	dictionary *column.Dictionary
+	capitals   *atomic.Bool
 	lastText   []byte // the last text, as the file writes it, and its code
 	lastCode   int32
 	loss       *column.Loss // collects what narrowing loses, nil without narrowing
@@ -65,6 +71,7 @@ func NewValues(i int, t source.Target) Values {
 		Role:       t.Role,
 		Unit:       textvalue.UnitDigits(t.Unit),
 		row0:       t.Row0,
+		capitals:   t.Capitals,
 		dictionary: t.Words,
 		lastCode:   -1,
 		loss:       t.Dest.Loss,
@@ -77,8 +84,11 @@ func NewValues(i int, t source.Target) Values {
 func opOf(t source.Target) Op {
 	switch t.Dest.DType {
 	case layout.Float64:
-		if t.Kind == column.KindInt64 {
+		switch t.Kind {
+		case column.KindInt64:
 			return Int64
+		case column.KindBool:
+			return BoolFloat
 		}
 		return Float64
 	case layout.Float32:
@@ -102,7 +112,7 @@ func opOf(t source.Target) Op {
 func (v *Values) BeginSpan(s source.Span) {
 	v.SpanRow = s.Row0
 	switch v.Op {
-	case Float64:
+	case Float64, BoolFloat:
 		v.F64 = bufferFor[float64](v, s.Rows)
 	case Float32:
 		v.F32 = bufferFor[float32](v, s.Rows)
@@ -132,7 +142,7 @@ func (v *Values) EndSpan(s source.Span) {
 	}
 	row := v.row0 + s.Row0
 	switch v.Op {
-	case Float64:
+	case Float64, BoolFloat:
 		layout.WriteAt(v.dest, row, v.F64[:s.Rows])
 	case Float32:
 		layout.WriteAt(v.dest, row, v.F32[:s.Rows])
@@ -170,6 +180,27 @@ func (v *Values) SetFloat32(at int64, value float64) (ok bool) {
 	return true
 }
 
+// NoteCapitals notes that a boolean is TRUE or FALSE.
+func (v *Values) NoteCapitals() {
+	if v.capitals != nil {
+		v.capitals.Store(true)
+		v.capitals = nil // once is enough
+	}
+}
+
+// SetBool stores a boolean. at is the row in the span.
+func (v *Values) SetBool(at int64, value bool) {
+	var number uint8
+	if value {
+		number = 1
+	}
+	if v.Op == BoolFloat {
+		v.F64[at] = float64(number)
+	} else {
+		v.U8[at] = number
+	}
+}
+
 // SetText stores the code of a text. raw is the text as the file writes it. at is the row in the
 // span.
 func (v *Values) SetText(at int64, raw, text []byte) {
@@ -191,8 +222,8 @@ func (v *Values) SetTextAgain(at int64, raw []byte) bool {
 // WidenTime returns c with a unit that has the digits of a time. ok is false if c has a zone and
 // the time has none, or the other way round.
 func WidenTime(c column.Column, t textvalue.Time) (wider column.Column, ok bool) {
-	other := column.Column{Name: c.Name, Kind: column.KindTime, Unit: textvalue.Units[t.Unit],
-		Inferred: true}
+	other := c
+	other.Kind, other.Unit, other.Zone = column.KindTime, textvalue.Units[t.Unit], ""
 	if t.Zoned {
 		other.Zone = "UTC"
 	}

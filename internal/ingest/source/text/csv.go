@@ -200,10 +200,10 @@ func (c *csvFile) cellError(
 		e.Hint = "if these are times, say how they are written with `time_format`"
 	case (reason == reasonNumber || reason == reasonText) && c.numberHint(e.Text) != "":
 		e.Hint = c.numberHint(e.Text)
-	case reason == reasonMixed || reason == reasonText:
-		e.Hint = fmt.Sprintf(
-			"name the words for a missing value with `na`, or load all cells as text with %s",
-			loaderr.ColumnOption("dtype", col.Name, "text"))
+	case reason == reasonMixed || reason == reasonText || reason == reasonBool:
+		e.Hint = "name the words for a missing value with `na`, or " + column.HintText(col)
+	case reason == source.ReasonMissing && col.Kind == column.KindBool:
+		e.Hint = source.HintMissingBool(col)
 	case reason == reasonZone:
 		e.Hint = "write a zone in every cell or in none"
 	case reason == reasonFormat:

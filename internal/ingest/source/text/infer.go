@@ -20,7 +20,7 @@ const (
 	reasonInteger = "is neither an integer nor a time"
 	reasonZone    = "and the cells before it: some have a time zone and some do not"
 	reasonText    = "is text, not a number"
-	reasonMixed   = "looks like a number, but the cells above it are text"
+	reasonMixed   = "looks like a number, but the cells before it are text"
 	reasonNarrow  = "does not fit float32"
 )
 
@@ -40,6 +40,7 @@ func widenColumn(
 			c.Missing = true
 		case c.Kind == column.KindInt64:
 			c.Kind = column.KindFloat64
+		case c.Kind == column.KindBool && c.Nullable:
 		case c.Kind != column.KindFloat64 && c.Kind != column.KindText:
 			return c, source.ReasonMissing
 		}
@@ -179,9 +180,12 @@ func (c *csvFile) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		out[i] = column.Column{Name: c.header[x.Index], Inferred: true,
-			Names: x.Role == layout.RoleItemID, Cells: true}
-		if x.Text {
+			Names: x.Role == layout.RoleItemID, Cells: true, Nullable: x.Nullable, As: x.As}
+		switch {
+		case x.Text:
 			out[i] = column.Column{Name: c.header[x.Index], Kind: column.KindText}
+		case x.FollowsText:
+			out[i].Kind = column.KindText
 		}
 	}
 	for size := int64(files.BlockBytes); ; size *= 4 {

@@ -235,13 +235,14 @@ func (p *csvParser) parseCell(col *columnParser, x cell, row int64) (reason stri
 		return col.parseText(x, at, &p.file.Text, p.types[col.Target])
 	}
 	b := x.trimmed()
-	if col.Op != lines.Float64 && col.Op != lines.Float32 && p.file.Text.IsMissing(b) {
+	missing := p.file.Text.IsMissing(b)
+	if missing && !col.Op.StoresMissing() {
 		return p.widen(col, x)
 	}
 	switch col.Op {
 	case lines.Float64, lines.Float32:
 		v, ok := p.file.Text.Float(b)
-		if p.file.Text.IsMissing(b) {
+		if missing {
 			v, ok = column.NaN, true
 		}
 		if !ok && p.types[col.Target].Kind == column.KindUnknown {
@@ -279,11 +280,14 @@ func (p *csvParser) parseCell(col *columnParser, x cell, row int64) (reason stri
 			col.I64[at] = v
 			return ""
 		}
-	case lines.Bool:
+	case lines.Bool, lines.BoolFloat:
+		if missing {
+			col.F64[at] = column.NaN
+			return ""
+		}
 		if v, ok := textvalue.ParseBool(b); ok {
-			col.U8[at] = 0
-			if v {
-				col.U8[at] = 1
+			if col.SetBool(at, v); b[1] < 'a' {
+				col.NoteCapitals()
 			}
 			return ""
 		}

@@ -1,0 +1,37 @@
+package load
+
+import (
+	"slices"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/note"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// noteTable returns what a load stores, for its notes.
+func (l *load) noteTable(w *layout.Writer, words map[string][]string) *note.Table {
+	t := &note.Table{Columns: w.Columns(), Words: words, Options: l.recorded}
+	for i, c := range l.columns {
+		if c.Cells {
+			t.Cells = append(t.Cells, c.Name)
+		} else if c.Names && l.wanted.roles[i] == layout.RoleValue {
+			t.Folders = append(t.Folders, c.Name)
+		}
+	}
+	return t
+}
+
+// capitalNotes notes which columns have TRUE and FALSE for booleans. An append has the notes of its
+// generation, which decides the types.
+func (l *load) capitalNotes() []layout.Note {
+	if l.base != nil {
+		return slices.DeleteFunc(slices.Clone(l.base.Data.Manifest.Notes),
+			func(n layout.Note) bool { return n.Field != note.FieldDType })
+	}
+	var names []string
+	for i, c := range l.columns {
+		if l.capitals[i].Load() {
+			names = append(names, c.Name)
+		}
+	}
+	return note.Capitals(l.recorded, names)
+}
