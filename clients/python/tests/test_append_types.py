@@ -71,8 +71,8 @@ def test_whole_numbers_that_floats_would_round_are_refused(
     with pytest.raises(
         tensorcache.SourceError,
         match=rf'row 2, column "a": "{EXACT + 1}" does not fit float64\n'
-        "hint: store the column as a wider dtype with dtype=; an append has the options of its "
-        "dataset: for others, load all rows again",
+        "hint: to change options, load all rows again: store the column as a wider dtype with "
+        "dtype=",
     ):
         cache.append("exact", FORMS[form](more, tmp_path))
     more = {name: values[:1] for name, values in more.items()}

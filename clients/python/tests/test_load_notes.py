@@ -231,7 +231,8 @@ def test_missing_booleans_are_filled_or_floats_as_the_hint_says(
         cache.load("p", path)
     assert 'row 2 (line 3), column "x": "NA" is missing' in error.value.detail
     assert error.value.hint == (
-        'fill the missing values with fill={"x": 0}, or store numbers with dtype={"x": "float32"}'
+        'fill booleans with 0, 1, forward or backward, as with fill={"x": 0}; or store numbers '
+        'with dtype={"x": "float32"}; or load all cells as text with dtype={"x": "text"}'
     )
     filled = cache.load("p", path, fill={"x": 0})["x"]
     assert filled.dtype == bool

@@ -84,6 +84,7 @@ type Column struct {
 	Width      int64  // features of a row, 0 for a plain column
 	Source     string // the source's name of the type, if it is not that of the kind
 	Inferred   bool   // the kind comes from cells of a text file, and later cells may widen it
+	Mixed      bool   // typed files and text files have the column
 	Names      bool   // an item_id column of integers: a text in a later row may widen it to text
 	Missing    bool   // a cell was missing while the kind was unknown
 	Cells      bool   // values are cells of a CSV or TSV file
@@ -150,6 +151,8 @@ func Unify(a, b Column) (Column, error) {
 		}
 	} else if a.Kind == b.Kind && a.Unit == b.Unit && a.Zone == b.Zone && a.Width == b.Width &&
 		a.Source == b.Source {
+		a.Mixed = a.Mixed || a.Inferred != b.Inferred
+		a.Nullable = a.Nullable || b.Nullable
 		return a, nil
 	}
 	return a, fmt.Errorf("is %s here but %s in", b.Describe(), a.Describe())
@@ -221,10 +224,9 @@ func HintText(c Column) string {
 		loaderr.ColumnOption("dtype", c.OptionName(), string(layout.Text))
 }
 
-// AreTexts reports whether the cells of both columns are texts if [Want.Text] asks for it, and those
-// of one are texts without it.
-func AreTexts(a, b Column) bool {
-	return a.Cells && b.Cells && (a.Kind == KindText || b.Kind == KindText)
+// CanBeText reports whether the option dtype can make texts of both columns.
+func CanBeText(a, b Column) bool {
+	return (a.Cells || a.Kind == KindText) && (b.Cells || b.Kind == KindText)
 }
 
 // SourceName returns the source's name of the type.

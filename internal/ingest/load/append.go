@@ -41,13 +41,13 @@ func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error)
 	return o, nil
 }
 
-// withoutOptions returns the error of an append. If its hint names an option, it says that those of
-// an append are the dataset's.
+// withoutOptions returns the error of an append. If its hint names an option, it says that an append
+// has the options of its dataset.
 func withoutOptions(err error) error {
 	e := (*loaderr.SourceError)(nil)
 	if errors.As(err, &e) && strings.Contains(e.Hint, "`") &&
 		!strings.Contains(e.Hint, loaderr.HintReload) {
-		e.Hint += "; an append has the options of its dataset: for others, " + loaderr.HintReload
+		e.Hint = "to change options, " + loaderr.HintReload + ": " + e.Hint
 	}
 	return err
 }
@@ -151,13 +151,13 @@ func vocab(d *layout.Data, column string) ([]string, error) {
 	return words, nil
 }
 
-// texts reports which value columns are texts in the generation. It is nil if k is nil.
+// texts reports which value columns are texts in the generation. None is if k is nil.
 func (k *base) texts(w wanted) []bool {
-	if k == nil {
-		return nil
-	}
 	out := make([]bool, len(w.names))
 	for i, name := range w.names {
+		if k == nil {
+			break
+		}
 		c, err := k.Data.Manifest.Column(name)
 		out[i] = err == nil && c.DType == layout.Text && w.roles[i] == layout.RoleValue
 	}

@@ -37,8 +37,7 @@ func TestIntegersAreAppendedToFloatsThatStoreThem(t *testing.T) {
 			rounded := loadtest.File(t, "c.parquet", parquetOf(t, wideRow{3, 1<<53 + 1}))
 			_, err := tryAppend(t, old, rounded)
 			loadtest.Refused(t, err, `"9007199254740993" does not fit float64`,
-				"store the column as a wider dtype with `dtype`; an append has the options of its "+
-					"dataset: for others, load all rows again")
+				"to change options, load all rows again: store the column as a wider dtype with `dtype`")
 		})
 	}
 }

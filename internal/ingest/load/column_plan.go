@@ -68,7 +68,7 @@ func (p columnPlan) mustReadFirst(o option.Options, c column.Column) bool {
 		return true
 	}
 	readsFloats := c.Kind == column.KindFloat64 || c.Kind == column.KindUnknown
-	return c.Inferred &&
+	return (c.Inferred || c.Mixed) &&
 		(len(o.Regrid) > 0 || !(p.stored.DType == layout.Float32 && readsFloats))
 }
 

@@ -48,6 +48,10 @@ func (l *load) describe() error {
 		}
 		if l.columns == nil {
 			l.setColumns(columns)
+			for i, c := range columns {
+				l.wanted.texts[i] = l.wanted.texts[i] ||
+					c.Kind == column.KindText && l.wanted.roles[i] == layout.RoleValue
+			}
 			continue
 		}
 		for i := range columns {
@@ -66,7 +70,7 @@ func (l *load) describe() error {
 				}
 				hint = "say what to store with " +
 					loaderr.ColumnOption("dtype", b.Name, wider.Kind.String())
-			} else if column.AreTexts(a, b) && l.wanted.roles[i] == layout.RoleValue {
+			} else if column.CanBeText(a, b) && l.wanted.roles[i] == layout.RoleValue {
 				hint = column.HintText(b) + ", or leave the column out with `columns`"
 			}
 			return &loaderr.SourceError{

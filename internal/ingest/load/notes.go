@@ -29,7 +29,7 @@ func (l *load) capitalNotes() []layout.Note {
 	}
 	var names []string
 	for i, c := range l.columns {
-		if l.capitals[i].Load() {
+		if l.capitals[i].Load() && !c.Mixed { // typed files say that they are booleans
 			names = append(names, c.Name)
 		}
 	}

@@ -21,12 +21,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// parquetOf returns a file of one row.
-func parquetOf[T any](t *testing.T, row T) string {
+// parquetOf returns a file of rows.
+func parquetOf[T any](t *testing.T, rows ...T) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[T](&b)
-	if _, err := w.Write([]T{row}); err != nil {
+	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {

@@ -26,6 +26,9 @@ func (l *load) allowInsertedRows(added int64) error {
 				"fill it with %s, or store it as floats with %s",
 				loaderr.ColumnOption("fill", c.Name, "forward"),
 				loaderr.ColumnOption("dtype", c.Name, "float32"))
+			if c.IsBool() && c.Cells {
+				hint += ", or " + column.HintText(c)
+			}
 			if c.Kind == column.KindTime || c.Kind == column.KindDuration {
 				hint = "leave the column out with `columns`"
 			}

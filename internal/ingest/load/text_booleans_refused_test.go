@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
@@ -34,6 +35,8 @@ func TestMeltedBooleans(t *testing.T) {
 		"a missing one":    {"t,x,y\n1,TRUE,TRUE\n2,,FALSE\n", melted, nil, "is missing", `fill={"value":0}`},
 		"a word below":     {"t,x,y\n1,TRUE,TRUE\n2,a,FALSE\n", melted, nil, `"a" is neither true nor false`, `dtype={"value":"text"}`},
 		"a series of text": {"t,x,y\n1,a,TRUE\n2,b,FALSE\n", melted, nil, `is bool, but series "x" is text`, `dtype={"value":"text"}`},
+		"a missing series": {"t,x,y\n1,TRUE,\n2,FALSE,\n", melted, nil, "is missing", `fill={"value":0}`},
+		"integers":         {"t,x,y\n1,TRUE,1\n", melted, nil, `is int64, but series "x" is bool`, `dtype={"value":"text"}`},
 		"the others":       {"t,x,y\n1,TRUE,a\n2,FALSE,b\n", melted, nil, `is text, but series "x" is bool`, `dtype={"value":"text"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +83,12 @@ func TestBooleansThatOptionsRefuse(t *testing.T) {
 		"off":    {[]string{"x,t\nTRUE,1\nNA,2\n"}, off, "is missing", `fill={"x":0}`},
 		"mean": {[]string{"x,t\nTRUE,1\nFALSE,1\n"}, mean,
 			"the rows with the time 1 differ, and bool has no mean", "duplicates"},
-		"texts, then booleans": {[]string{"x,t\nMAYBE,1\n", "x,t\nTRUE,1\n"}, option.Options{},
-			"is bool here but text in", `dtype={"x":"text"}`},
+		"texts, then numbers": {[]string{"x,t\nMAYBE,1\n", "x,t\n7,1\n"}, option.Options{},
+			`"7" looks like a number, but the cells before it are text`, `dtype={"x":"text"}`},
+		"texts, then dates": {[]string{"x,t\nMAYBE,1\n2024-01-01,2\n"}, option.Options{},
+			`"2024-01-01" looks like a time, but the cells before it are text`, `dtype={"x":"text"}`},
+		"booleans, then integers": {[]string{"x,t\nTRUE,1\n", "x,t\n1,1\n"}, option.Options{},
+			"is int64 here but bool in", `dtype={"x":"text"}`},
 		"booleans, then texts": {[]string{"x,t\nTRUE,1\n", "x,t\nMAYBE,1\n"}, option.Options{},
 			"is text here but bool in", `dtype={"x":"text"}`},
 	} {
@@ -101,6 +108,7 @@ func TestHintsOfAppendsDoNotSendToOptions(t *testing.T) {
 		"a missing boolean": {"TRUE", "NA", "is missing", `fill={"x":0}`},
 		"a word":            {"TRUE", "MAYBE", "is text here but bool in the dataset", "convert the column"},
 		"a word below":      {"TRUE", "TRUE\nMAYBE", "is neither true nor false", `dtype={"x":"text"}`},
+		"a time":            {"MAYBE", "2024-01-01", "looks like a time, but the cells before it are text", `dtype={"x":"text"}`},
 		"a number":          {"MAYBE", "7", "looks like a number, but the cells before it are text", `dtype={"x":"text"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,5 +144,79 @@ func TestAnAppendRecordsStepsThatVersion01DidNotApply(t *testing.T) {
 	before, err := l.BeforeFill(columnOf(l, "x"))
 	if err != nil || len(before) != 1 || before[0].Row != 2 || before[0].Rows != 1 {
 		t.Errorf("before the fill %v, %v", before, err)
+	}
+}
+
+// TestBooleansOfParquetAndTextFiles loads the same column from typed files and from text files, in both
+// orders and as every dtype.
+func TestBooleansOfParquetAndTextFiles(t *testing.T) {
+	type typed struct {
+		X bool  `parquet:"x"`
+		N int32 `parquet:"n"`
+	}
+	files := map[string]string{
+		"parquet": loadtest.File(t, "a.parquet", parquetOf(t, typed{true, 1}, typed{false, 2})),
+		"csv":     loadtest.File(t, "b.csv", "x,n\nTRUE,1\nNA,3\n"),
+		"jsonl":   loadtest.File(t, "c.jsonl", `{"x":true,"n":1}`+"\n"+`{"x":null,"n":3}`+"\n"),
+	}
+	for _, order := range [][]string{{"parquet", "csv"}, {"csv", "parquet"}, {"parquet", "jsonl"},
+		{"jsonl", "parquet"}, {"parquet", "csv", "jsonl"}} {
+		for _, dtype := range []string{"", "float16", "float32", "float64", "uint8", "int16"} {
+			o := option.Options{Columns: []string{"x"}}
+			floats := strings.HasPrefix(dtype, "float")
+			if dtype != "" {
+				o.DType.By = map[string]string{"x": dtype}
+			}
+			one := "1"
+			if floats {
+				one = loadtest.FloatText(1)
+			} else {
+				o.Fill = option.All(option.FillWith(1))
+			}
+			var want []string
+			for _, format := range order {
+				o.Sources = append(o.Sources, files[format])
+				second := one // filled
+				if format == "parquet" {
+					second = "0"
+				} else if floats {
+					second = "nan"
+				}
+				want = append(want, one, second)
+			}
+			l := mustLoad(t, o)
+			if got := loadtest.Texts(l, "x"); !slices.Equal(got, want) {
+				t.Errorf("%v as %q: got %q, want %q", order, dtype, got, want)
+			}
+			if len(l.Manifest.Notes) > 0 {
+				t.Errorf("%v as %q: notes %q", order, dtype, noteTexts(l.Manifest.Notes))
+			}
+		}
+	}
+	type integers struct {
+		N int64 `parquet:"n"`
+	}
+	l := mustLoad(t, option.Options{DType: option.DTypes{By: map[string]string{"n": "int16"}},
+		Sources: []string{loadtest.File(t, "i.parquet", parquetOf(t, integers{7})), loadtest.File(t, "i.csv", "n\n8\n")}})
+	if got := loadtest.Values[int16](l, "n"); !slices.Equal(got, []int16{7, 8}) {
+		t.Errorf("integers: %v", got)
+	}
+}
+
+// TestCellsThatFollowTextsOfAnotherFileAreTexts loads texts of a typed or a text file, and then cells
+// that are booleans in a file of their own.
+func TestCellsThatFollowTextsOfAnotherFileAreTexts(t *testing.T) {
+	type typed struct {
+		X string `parquet:"x"`
+	}
+	second := loadtest.File(t, "b.csv", "x\nTRUE\nMAYBE\nFALSE\n")
+	for _, first := range []string{
+		loadtest.File(t, "a.csv", "x\nfoo\n"),
+		loadtest.File(t, "a.parquet", parquetOf(t, typed{"foo"})),
+	} {
+		l := mustLoad(t, option.Options{Sources: []string{first, second}})
+		if got := loadtest.Texts(l, "x"); !slices.Equal(got, []string{"foo", "TRUE", "MAYBE", "FALSE"}) {
+			t.Errorf("%s: got %q", first, got)
+		}
 	}
 }

@@ -19,7 +19,7 @@ type wanted struct {
 	roles    []layout.Role
 	dtype    option.DTypes
 	nullable []bool // see column.Want
-	texts    []bool // rows are appended to texts
+	texts    []bool // it is text in the generation that rows are appended to, or in the first source
 }
 
 // resolve returns the columns that the options select of a source with these column names. The

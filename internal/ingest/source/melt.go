@@ -146,7 +146,7 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 				Path: m.Path(), Column: c.Name,
 				Reason: fmt.Sprintf("is %s, but series %q is %s",
 					c.Describe(), value.Name, value.Describe()),
-				Hint: seriesHint(series, column.AreTexts(value, c)),
+				Hint: seriesHint(series, column.CanBeText(value, c)),
 			}
 		}
 		value = other
@@ -167,11 +167,11 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 }
 
 // seriesHint returns the hint for series without a common type. In a file with one series a row,
-// the first column has the names of the series, and the others their values. areTexts states that
+// the first column has the names of the series, and the others their values. canBeText states that
 // all can be loaded as text.
-func seriesHint(series []column.Column, areTexts bool) string {
+func seriesHint(series []column.Column, canBeText bool) string {
 	oneType := "name series of one type with `columns`"
-	if areTexts {
+	if canBeText {
 		oneType += ", or " + column.HintText(series[0])
 	}
 	if series[0].Kind == column.KindText && !slices.ContainsFunc(series[1:],
@@ -203,7 +203,7 @@ func (m *Melted) ReadRows(ctx context.Context, to []Target, meter *progress.Mete
 				t.Capitals = target.Capitals
 			}
 		}
-		t.Name = m.columns[i].Name
+		t.Name, t.Column.As = m.columns[i].Name, x.As
 		if x.Role == layout.RoleValue {
 			t.Row0 += n * int64(len(sourceTargets)-(len(m.columns)-len(m.series)))
 		}

@@ -41,9 +41,14 @@ const ReasonMissing = "is missing, but only float columns have missing values"
 
 // HintMissingBool returns the hint for a missing boolean in a text file.
 func HintMissingBool(c column.Column) string {
-	return fmt.Sprintf("fill the missing values with %s, or store numbers with %s",
+	hint := fmt.Sprintf(
+		"fill booleans with 0, 1, forward or backward, as with %s; or store numbers with %s",
 		loaderr.ColumnOption("fill", c.OptionName(), 0),
 		loaderr.ColumnOption("dtype", c.OptionName(), "float32"))
+	if c.Cells {
+		hint += "; or " + column.HintText(c)
+	}
+	return hint
 }
 
 // ReasonUTF8 is the reason if a text is not UTF-8.

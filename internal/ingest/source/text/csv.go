@@ -200,7 +200,8 @@ func (c *csvFile) cellError(
 		e.Hint = "if these are times, say how they are written with `time_format`"
 	case (reason == reasonNumber || reason == reasonText) && c.numberHint(e.Text) != "":
 		e.Hint = c.numberHint(e.Text)
-	case reason == reasonMixed || reason == reasonText || reason == reasonBool:
+	case reason == reasonMixed || reason == reasonDate || reason == reasonText ||
+		reason == reasonBool:
 		e.Hint = "name the words for a missing value with `na`, or " + column.HintText(col)
 	case reason == source.ReasonMissing && col.Kind == column.KindBool:
 		e.Hint = source.HintMissingBool(col)

@@ -21,6 +21,7 @@ const (
 	reasonZone    = "and the cells before it: some have a time zone and some do not"
 	reasonText    = "is text, not a number"
 	reasonMixed   = "looks like a number, but the cells before it are text"
+	reasonDate    = "looks like a time, but the cells before it are text"
 	reasonNarrow  = "does not fit float32"
 )
 
@@ -82,6 +83,9 @@ func checkText(c column.Column, x cell, d *textvalue.Dialect) (reason string) {
 	case c.Kind == column.KindUnknown:
 		return reasonText
 	default:
+		if _, ok := textvalue.ParseTime(b); ok {
+			return reasonDate
+		}
 		return reasonMixed
 	}
 }
