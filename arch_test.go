@@ -47,8 +47,11 @@ var allowed = map[string][]string{
 	"internal/origin": {"internal/ingest/loaderr", "layout"},
 	// runs workers; it does not know their work
 	"internal/ingest/parallel": {"internal/ingest/loaderr", "internal/mmapfile"},
+	// encodings of text; it knows no files
+	"internal/ingest/charset": {"internal/ingest/loaderr"},
 	// source files before a format is known
-	"internal/ingest/files": {"internal/fault", "internal/ingest/loaderr",
+	"internal/ingest/files": {"internal/fault", "internal/ingest/charset",
+		"internal/ingest/loaderr",
 		"internal/ingest/parallel", "internal/machine", "internal/origin", "internal/pagecache",
 		"layout"},
 	// derived columns of times
@@ -59,7 +62,8 @@ var allowed = map[string][]string{
 	"internal/ingest/column": {"internal/ingest/loaderr", "internal/ingest/textvalue",
 		"internal/numerals", "layout"},
 	// options as users write them; it reads no source
-	"internal/ingest/option": {"internal/ingest/calendar", "internal/ingest/column",
+	"internal/ingest/option": {"internal/ingest/calendar", "internal/ingest/charset",
+		"internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/textvalue",
 		"internal/near", "internal/origin", "layout", "window"},
 	// counters that the daemon polls
@@ -105,7 +109,8 @@ var allowed = map[string][]string{
 		"internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue",
 		"internal/numerals", "layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/text": {"internal/ingest/column", "internal/ingest/files",
+	"internal/ingest/source/text": {"internal/ingest/charset", "internal/ingest/column",
+		"internal/ingest/files",
 		"internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/source/lines", "internal/ingest/textvalue", "internal/numerals",
 		"layout"},
@@ -117,7 +122,8 @@ var allowed = map[string][]string{
 	"internal/ingest/step": {"internal/ingest/column", "internal/ingest/loaderr",
 		"internal/ingest/option", "internal/ingest/rows", "internal/moments", "layout"},
 	// one load: the only package that knows both readers and steps
-	"internal/ingest/load": {"internal/fault", "internal/ingest/calendar", "internal/ingest/column",
+	"internal/ingest/load": {"internal/fault", "internal/ingest/calendar",
+		"internal/ingest/charset", "internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/note",
 		"internal/ingest/option", "internal/ingest/parallel", "internal/ingest/progress",
 		"internal/ingest/rows", "internal/ingest/source", "internal/ingest/source/arrow",

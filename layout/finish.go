@@ -25,6 +25,7 @@ type Final struct {
 	Recipe     json.RawMessage        // the load options without their sources
 	Sources    []Source
 	Appended   []Appended
+	Dialect    *Dialect
 	Notes      []Note
 }
 
@@ -40,7 +41,8 @@ func (w *Writer) Finish(f Final) (*Manifest, error) {
 		Created: time.Now().UTC().Truncate(time.Second), Boot: BootID(),
 		ItemID: f.ItemID, Time: f.Time, TimeStep: f.TimeStep,
 		Vocab: map[string]Words{}, Files: map[string]FileBytes{},
-		Recipe: f.Recipe, Sources: f.Sources, Appended: f.Appended, Notes: f.Notes,
+		Recipe: f.Recipe, Sources: f.Sources, Appended: f.Appended,
+		Dialect: f.Dialect, Notes: f.Notes,
 		Columns: make([]ManifestColumn, len(w.table.Columns)),
 	}
 	if m.ItemID == nil {

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,9 +37,33 @@ type Manifest struct {
 	Sources  []Source             `json:"sources"`
 	// Appended are the loads that appended rows, in order; empty for a generation of one load.
 	Appended []Appended `json:"appended,omitempty"`
+	// Dialect is what the load found out about its text files, which have no such options; nil if they
+	// are plain. Appends use it.
+	Dialect *Dialect `json:"dialect,omitempty"`
 	// Notes say what the load assumed or left out.
 	Notes []Note `json:"notes,omitempty"`
 }
+
+// Dialect is the encoding of text files, the sign between their cells, and the decimal mark of
+// numbers. "" is that of plain files. If Mixed is true, other files have another dialect.
+type Dialect struct {
+	Encoding  string `json:"encoding,omitempty"`
+	Delimiter string `json:"delimiter,omitempty"`
+	Decimal   string `json:"decimal,omitempty"`
+	Mixed     bool   `json:"mixed,omitempty"`
+}
+
+// Or returns d with what it leaves open from another dialect. Mixed is that of d.
+func (d Dialect) Or(other Dialect) Dialect {
+	return Dialect{
+		Encoding:  cmp.Or(d.Encoding, other.Encoding),
+		Delimiter: cmp.Or(d.Delimiter, other.Delimiter),
+		Decimal:   cmp.Or(d.Decimal, other.Decimal), Mixed: d.Mixed,
+	}
+}
+
+// IsPlain reports whether files are UTF-8 with commas (tabs in .tsv files) and decimal points.
+func (d Dialect) IsPlain() bool { return d.Encoding+d.Delimiter+d.Decimal == "" }
 
 // Note is something that a load assumed or left out and its user may not have meant. Options in
 // Detail and Hint are in backticks, their values in JSON: `time="date"`.

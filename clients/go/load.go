@@ -61,9 +61,10 @@ type LoadOptions struct {
 	Calendar []string `json:"calendar,omitempty"`
 
 	// Options of text files.
-	Delimiter  string   `json:"delimiter,omitempty"`   // between cells
+	Encoding   string   `json:"encoding,omitempty"`    // such as cp1252; "" finds it
+	Delimiter  string   `json:"delimiter,omitempty"`   // between cells; "" finds it
 	NoHeader   bool     `json:"no_header,omitempty"`   // the first line has values
-	Decimal    string   `json:"decimal,omitempty"`     // the decimal point
+	Decimal    string   `json:"decimal,omitempty"`     // . or ,; "" finds it
 	NA         []string `json:"na,omitempty"`          // cells that mean a missing value
 	TimeFormat string   `json:"time_format,omitempty"` // such as %d/%m/%Y
 

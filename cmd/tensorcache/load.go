@@ -48,11 +48,14 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 // addFiles adds the flags that only files need.
 func (f *loadFlags) addFiles(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	flags.StringVar(&f.Encoding, "encoding", "",
+		"the `encoding` of text files, such as cp1252 or utf-16 (default: found by the first bytes)")
 	flags.StringVar(&f.Delimiter, "delimiter", "",
-		"the `sign` between the cells of text files (default: tab in .tsv files, else comma)")
+		"the `sign` between the cells of text files (default: found by the first rows)")
 	flags.BoolVar(&f.NoHeader, "no-header", false,
 		"text files begin with values; their columns are c0, c1, …")
-	flags.StringVar(&f.Decimal, "decimal", "", "the decimal `sign` of text files: . (default) or ,")
+	flags.StringVar(&f.Decimal, "decimal", "",
+		"the decimal `sign` of text files: . or , (default: found by the first rows)")
 	flags.BoolVar(&f.HashSources, "hash-sources", false,
 		"compare sources by what they hold, not by the time of their change: each is read for it")
 	flags.StringVar(&f.TimeFormat, "time-format", "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -239,3 +240,36 @@ def test_missing_booleans_are_filled_or_floats_as_the_hint_says(
     assert filled.tolist() == [True, False, False]
     floats = cache.load("p", path, dtype={"x": "float32"})["x"]
     np.testing.assert_array_equal(floats, np.array([1, np.nan, 0], "float32"))
+
+
+def test_the_dialect_of_text_files_is_found_and_the_hint_keeps_it(
+    cache: tensorcache.Cache, tmp_path: Path
+) -> None:
+    generator = np.random.default_rng(39)
+    path = tmp_path / "x.csv"
+    for separator, decimal in [
+        (";", ","),
+        (";", "."),
+        ("|", ","),
+        ("|", "."),
+        ("\t", ","),
+        ("\t", "."),
+    ]:
+        for _ in range(5):
+            rows = int(generator.integers(1, 200))
+            frame = pd.DataFrame(
+                {
+                    "price": np.append(0.5, generator.normal(0, 1e3, rows).round(2)),
+                    "pieces": generator.integers(-9, 9999, rows + 1),
+                }
+            )
+            frame.to_csv(path, index=False, sep=separator, decimal=decimal)
+            (text,) = warned(lambda: cache.load("e", path))
+            np.testing.assert_array_equal(cache.dataset("e")["price"], frame["price"])
+            np.testing.assert_array_equal(cache.dataset("e")["pieces"], frame["pieces"])
+            hint = text.split("hint: to say so, load with ")[1]
+            options: dict[str, Any] = dict(re.findall(r'(\w+)="(.+?)"', hint))
+            assert options.get("decimal", ".") == decimal
+            data = cache.load("e", path, **options)
+            assert data.notes == ()
+            np.testing.assert_array_equal(data["price"], frame["price"])

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/ingest/charset"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
@@ -61,14 +62,11 @@ func Decompress(
 		if !bytes.HasPrefix(head, []byte(c.magic)) {
 			continue
 		}
-		to, err := os.CreateTemp(u.Dir, "unpacked")
+		to, err := u.create()
 		if err != nil {
 			return nil, "", true, err
 		}
-		if err = os.Remove(to.Name()); err == nil {
-			err = decompress(path, f, to, c.name, c.open, u)
-		}
-		if err != nil {
+		if err := decompress(path, f, to, c.name, c.open, u); err != nil {
 			to.Close()
 			return nil, "", true, err
 		}
@@ -79,6 +77,59 @@ func Decompress(
 		return NewFile(to), name, true, nil
 	}
 	return nil, "", false, nil
+}
+
+// Decode decodes a text file into a temporary one, as [Decompress] decompresses it. path names f in
+// messages. The caller closes the result.
+func Decode(path string, f *File, e charset.Encoding, u Decompression) (*File, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, AsSourceError(path, err)
+	}
+	to, err := u.create()
+	if err != nil {
+		return nil, err
+	}
+	total := int64(0)
+	err = e.Decode(path, io.NewSectionReader(f, 0, st.Size()), func(b []byte) error {
+		total += int64(len(b))
+		return u.write(to, b, total, "decode "+path)
+	})
+	if err != nil {
+		to.Close()
+		return nil, AsSourceError(path, err)
+	}
+	return NewFile(to), nil
+}
+
+// create creates a file without a name.
+func (u Decompression) create() (*os.File, error) {
+	to, err := os.CreateTemp(u.Dir, "unpacked")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(to.Name()); err != nil {
+		return nil, errors.Join(err, to.Close())
+	}
+	return to, nil
+}
+
+// write writes bytes to a file that has total bytes with them. what is done, for messages.
+func (u Decompression) write(to *os.File, b []byte, total int64, what string) error {
+	err := fault.At("ingest.unpack")
+	if err == nil {
+		_, err = to.Write(b)
+	}
+	if IsFull(err) {
+		return &loaderr.NoSpaceError{
+			Dir: u.Dir, Need: total, Have: max(0, FreeSpace(u.Dir)),
+			Text: what + ": " + err.Error(),
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
 }
 
 // decompress writes the decompressed bytes of f to plain, up to the limits of u.
@@ -126,18 +177,8 @@ func decompress(
 				Hint: "decompress it first if it is sound",
 			}
 		}
-		werr := fault.At("ingest.unpack")
-		if werr == nil {
-			_, werr = plain.Write(buf[:n])
-		}
-		if IsFull(werr) {
-			return &loaderr.NoSpaceError{
-				Dir: u.Dir, Need: total, Have: max(0, FreeSpace(u.Dir)),
-				Text: "decompress " + path + ": " + werr.Error(),
-			}
-		}
-		if werr != nil {
-			return fmt.Errorf("decompress %s: %w", path, werr)
+		if err := u.write(plain, buf[:n], total, "decompress "+path); err != nil {
+			return err
 		}
 		switch {
 		case err == io.EOF && total == 0:

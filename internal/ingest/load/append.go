@@ -155,13 +155,15 @@ func vocab(d *layout.Data, column string) ([]string, error) {
 func (k *base) texts(w wanted) []bool {
 	out := make([]bool, len(w.names))
 	for i, name := range w.names {
-		if k == nil {
-			break
-		}
-		c, err := k.Data.Manifest.Column(name)
-		out[i] = err == nil && c.DType == layout.Text && w.roles[i] == layout.RoleValue
+		out[i] = k != nil && k.isText(name) && w.roles[i] == layout.RoleValue
 	}
 	return out
+}
+
+// isText reports whether a column of the generation has texts.
+func (k *base) isText(name string) bool {
+	c, err := k.Data.Manifest.Column(name)
+	return err == nil && c.DType == layout.Text
 }
 
 // words returns the words of a text column of the generation. It is nil if k is nil.

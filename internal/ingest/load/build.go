@@ -22,7 +22,8 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 		ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{},
 		Sources: l.Staged.Sources(l.sources),
 	}
-	l.notes = append(l.notes, l.capitalNotes()...)
+	l.notes = append(l.notes, l.textNotes()...)
+	final.Dialect = l.dialect()
 	if err := fault.At("ingest.order"); err != nil {
 		return nil, fmt.Errorf("order rows: %w", err)
 	}

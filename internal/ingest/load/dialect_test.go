@@ -92,14 +92,14 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 		{"both named", "a,b\n1,2\n", `decimal: ",": want another sign than the delimiter`,
 			"`delimiter", option.Options{Decimal: ",", Delimiter: ","}},
 		{"point with a decimal comma", "a;b\n1,5;2\n1.5;2\n",
-			`row 2 (line 3), column "a": "1.5" is not a number`, "without `decimal`",
+			`row 2 (line 3), column "a": "1.5" is not a number`, "`decimal=\".\"`",
 			option.Options{Decimal: ",", Delimiter: ";"}},
 		{"thousands", "a;b\n1.234,5;2\n", `"1.234,5" is text, not a number`, "",
 			option.Options{Decimal: ",", Delimiter: ";"}},
 		{"two commas", "a;b\n1;2\n1,2,3;2\n", `"1,2,3" is not a number`, "",
 			option.Options{Decimal: ",", Delimiter: ";"}},
 		{"another delimiter", "a;b\n1;2\n", `columns: no column is named "a"`, "",
-			option.Options{Columns: []string{"a"}}},
+			option.Options{Columns: []string{"a"}, Delimiter: ","}},
 		{"ragged without header", "1,2\n3\n", "row 2 (line 2): \"3\" has 1 cell, want 2",
 			"`delimiter", option.Options{NoHeader: true}},
 		{"line without header", "\n1,2\n\n3,x\n",
@@ -155,7 +155,7 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 func TestEqualDialectsHaveOneRecipe(t *testing.T) {
 	for _, pair := range [][2]option.Options{
 		{{Delimiter: "\t"}, {Delimiter: "tab"}}, {{Delimiter: "\t"}, {Delimiter: `\t`}},
-		{{Decimal: "."}, {}}, {{NA: []string{"a", "b"}}, {NA: []string{"b", "a"}}},
+		{{NA: []string{"a", "b"}}, {NA: []string{"b", "a"}}},
 		{{NA: []string{}}, {}},
 	} {
 		a, _ := pair[0].Recipe()
@@ -164,8 +164,10 @@ func TestEqualDialectsHaveOneRecipe(t *testing.T) {
 			t.Errorf("%s and %s", a, b)
 		}
 	}
-	a, _ := option.Options{NA: []string{"x"}}.Recipe()
-	if b, _ := (option.Options{}).Recipe(); string(a) == string(b) {
-		t.Error("na is not in the recipe")
+	plain, _ := option.Options{}.Recipe()
+	for _, o := range []option.Options{{NA: []string{"x"}}, {Decimal: "."}, {Delimiter: ","}} {
+		if a, _ := o.Recipe(); string(a) == string(plain) {
+			t.Errorf("%+v has the recipe of no options", o)
+		}
 	}
 }

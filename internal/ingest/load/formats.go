@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/charset"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/arrow"
@@ -116,10 +117,56 @@ func openAs(path, name string, f *files.File, head []byte, s source.Settings,
 		}
 		return reader, nil
 	}
-	if err := refuse(path, f, head); err != nil {
+	return openText(path, name, f, head, s)
+}
+
+// openText opens a file of text, and decodes it first if it is not UTF-8.
+func openText(path, name string, f *files.File, head []byte, s source.Settings) (source.Reader,
+	error) {
+	e, err := encodingOf(path, name, f, s)
+	if err != nil {
 		return nil, err
 	}
-	return text.Open(path, name, f, s)
+	if !e.IsWide() {
+		if err := refuse(path, f, head); err != nil {
+			return nil, err
+		}
+	}
+	if e.IsUTF8() {
+		return text.Open(path, name, "", f, s)
+	}
+	found := ""
+	if s.Text.Encoding == "" {
+		found = e.String()
+	}
+	decoded, err := files.Decode(path, f, e, s.Decompression)
+	if err != nil {
+		return nil, err
+	}
+	r, err := text.Open(path, name, found, decoded, s)
+	if err != nil {
+		return nil, errors.Join(err, decoded.Close())
+	}
+	return r, f.Close()
+}
+
+// encodingOf returns the encoding of a file that the options name, or else the one that its first bytes
+// show. It is UTF-8 for other formats than CSV and TSV. name is the name before compression.
+func encodingOf(path, name string, f *files.File, s source.Settings) (charset.Encoding, error) {
+	if format, known := files.FormatOf(name); known && !format.Text {
+		return charset.Encoding{}, nil
+	}
+	if s.Text.Encoding != "" {
+		e, _ := charset.Named(s.Text.Encoding) // valid options have a valid one
+		return e, nil
+	}
+	head := make([]byte, charset.HeadBytes)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return charset.Encoding{}, files.AsSourceError(path, err)
+	}
+	e, _ := charset.Find(head[:n]) // else the reader refuses what is not UTF-8, with its row
+	return e, nil
 }
 
 // readCompressed reports whether a format is read from .gz and .zst files.

@@ -74,10 +74,11 @@ type load struct {
 	kinds map[int]column.Kind
 	// the generation that rows are appended to; nil for a load
 	base        *base
-	skip        []string      // paths of files that are not loaded
-	notes       []layout.Note // about rows that earlier phases left out
-	leaveMapped bool          // the process ends with the load
-	readAll     bool          // row groups without any selected row are read too
+	skip        []string          // paths of files that are not loaded
+	found       []textvalue.Found // about each text file
+	notes       []layout.Note     // about rows that earlier phases left out
+	leaveMapped bool              // the process ends with the load
+	readAll     bool              // row groups without any selected row are read too
 
 	// free bytes of a file system; negative if it does not report them
 	freeSpace func(dir string) int64
@@ -124,7 +125,8 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 			return nil, err
 		}
 	}
-	l.Text = l.Dialect()
+	l.Text = l.textDialect()
+	l.Settings.Found, l.IsNamed, l.HasNumbers = l.foundDialect, l.isNamed, l.hasNumbers
 	l.meter.Enter(progress.Count)
 	if err := fault.At("ingest.count"); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)

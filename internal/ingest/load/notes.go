@@ -20,12 +20,14 @@ func (l *load) noteTable(w *layout.Writer, words map[string][]string) *note.Tabl
 	return t
 }
 
-// capitalNotes notes which columns have TRUE and FALSE for booleans. An append has the notes of its
-// generation, which decides the types.
-func (l *load) capitalNotes() []layout.Note {
+// textNotes notes what the load found out about its text files: their dialect, and which columns have
+// TRUE and FALSE for booleans. An append has the note of these columns from its generation, which
+// decides the types.
+func (l *load) textNotes() []layout.Note {
+	notes := note.Dialect(l.dialect())
 	if l.base != nil {
-		return slices.DeleteFunc(slices.Clone(l.base.Data.Manifest.Notes),
-			func(n layout.Note) bool { return n.Field != note.FieldDType })
+		return append(notes, slices.DeleteFunc(slices.Clone(l.base.Data.Manifest.Notes),
+			func(n layout.Note) bool { return n.Field != note.FieldDType })...)
 	}
 	var names []string
 	for i, c := range l.columns {
@@ -33,5 +35,5 @@ func (l *load) capitalNotes() []layout.Note {
 			names = append(names, c.Name)
 		}
 	}
-	return note.Capitals(l.recorded, names)
+	return append(notes, note.Capitals(l.recorded, names)...)
 }

@@ -99,11 +99,35 @@ func refuse(path string, f *files.File, head []byte) error {
 	if !binary {
 		return nil
 	}
-	if f, _ := files.FormatOf(path); f.Name == "Arrow" {
+	format, known := files.FormatOf(path)
+	if name := wideEncoding(head); name != "" && (format.Text || !known) {
+		return refused("looks like UTF-16 text without a mark",
+			"load it with "+loaderr.Option("encoding", name))
+	}
+	if format.Name == "Arrow" {
 		return refused("does not begin like an Arrow file or stream",
 			"if pyarrow reads it, write it again with that; if not, it is damaged")
 	}
 	return refused("is a binary file, want "+files.FormatNames(), hintBinary)
+}
+
+// wideEncoding returns the encoding of bytes of which every second one is zero, as those of English text
+// in UTF-16 are, or "".
+func wideEncoding(head []byte) string {
+	var zeros [2]int
+	for i, c := range head {
+		if c == 0 {
+			zeros[i%2]++
+		}
+	}
+	switch half := len(head) / 2; {
+	case half < 4:
+	case zeros[0] == 0 && zeros[1] == half:
+		return "utf-16-le"
+	case zeros[1] == 0 && zeros[0] == len(head)-half:
+		return "utf-16-be"
+	}
+	return ""
 }
 
 // describeArchive returns what a zip archive is, and a hint.

@@ -225,6 +225,8 @@ func refusedJSONLines() []refusedFile {
 		{what: "`NaN` and `Infinity`", why: "JSON does not have them", text: `{"a":NaN}`},
 		{what: "values of two types in a column", why: "one of the two may be a mistake",
 			text: `{"a":1}` + "\n" + `{"a":"x"}`},
+		{what: "UTF-16", why: "JSON is UTF-8", text: "\xff\xfe{\x00}\x00\n\x00"},
+		{what: "UTF-16, big-endian", why: "JSON is UTF-8", text: "\xfe\xff\x00{\x00}\x00\n"},
 		{what: "booleans that are missing", why: "a boolean cannot be missing",
 			text: `{"a":true}` + "\n" + `{"a":null}`},
 	}
@@ -236,9 +238,10 @@ func refusedJSONLines() []refusedFile {
 
 func refusedText() []refusedFile {
 	out := []refusedFile{
-		{what: "UTF-16", why: "the reader knows UTF-8 alone", text: "\xff\xfea\x00\n\x00"},
-		{what: "Latin-1 and other encodings", why: "the reader knows UTF-8 alone",
-			text: "a\n\xe9\n", o: option.Options{DType: option.DTypes{By: map[string]string{"a": "text"}}}},
+		{what: "UTF-16 without a mark", why: "it may be binary",
+			text: "a\x00,\x00b\x00\n\x001\x00,\x002\x00\n\x00"},
+		{what: "encodings other than UTF-8, UTF-16 and cp1252", why: "they cannot be told apart",
+			text: "a\n\xef\xf0\xe8\n", o: option.Options{DType: option.DTypes{By: map[string]string{"a": "text"}}}},
 		{what: "lines that end with a carriage return alone", why: "no line has ended",
 			text: "a,b\r1,2\r"},
 		{what: "a header alone", why: "a dataset has at least one row", text: "a,b\n"},
@@ -255,7 +258,7 @@ func refusedText() []refusedFile {
 			text: "a,b\n1,2\n\"1,234.5\",3\n"},
 		{what: "per cent", why: "12 % may be meant as 12 or as 0.12", text: "a,b\n12%,3\n"},
 		{what: "decimal commas", why: "1,234 may be 1234",
-			text: "a;b\n0,5;3\n", o: option.Options{Delimiter: ";"}},
+			text: "a;b\n1,234;3\n", o: option.Options{Delimiter: ";"}},
 		{what: "a word among numbers", why: "it may be a mistake, or mean a missing value",
 			text: "a,b\n1,2\nn/a,3\n"},
 		{what: "a number among words", why: "one of the two may be a mistake",

@@ -59,11 +59,13 @@ type Options struct {
 	FitSeed   int64 `json:"fit_seed,omitempty"`
 	// Calendar are features of the time column that become value columns.
 	Calendar []string `json:"calendar,omitempty"`
-	// Delimiter separates the cells of text files; "" is a tab in .tsv files and a comma in others.
+	// Encoding is that of text files, such as cp1252; "" is the one that the load finds.
+	Encoding string `json:"encoding,omitempty"`
+	// Delimiter separates the cells of text files; "" is the one that the load finds.
 	Delimiter string `json:"delimiter,omitempty"`
 	// NoHeader is true if text files begin with values. Their columns are named c0, c1, ….
 	NoHeader bool `json:"no_header,omitempty"`
-	// Decimal, "." or ",", is the decimal mark of text files; "" is ".".
+	// Decimal, "." or ",", is the decimal mark of text files; "" is the one that the load finds.
 	Decimal string `json:"decimal,omitempty"`
 	// NA are words of text files for a missing value, besides the empty cell, NA, NaN, nan, null
 	// and None.
@@ -177,10 +179,7 @@ func (o Options) Recipe() (json.RawMessage, error) {
 	if o.IsFitted() && o.ScalePer == "" {
 		o.ScalePer = ScalePerColumn
 	}
-	o.Delimiter = delimiter(o.Delimiter)
-	if o.Decimal == "." {
-		o.Decimal = ""
-	}
+	o.Encoding, o.Delimiter = encoding(o.Encoding), delimiter(o.Delimiter)
 	o.NA = slices.Sorted(slices.Values(o.NA))
 	if r := o.FitRows; r != nil && (r[0] == nil || *r[0] == 0) && r[1] == nil {
 		o.FitRows = nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/charset"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
@@ -14,12 +15,9 @@ var tabs = []string{"\t", `\t`, "tab"}
 // Dialect returns the dialect of text files. The options must be valid.
 func (o Options) Dialect() textvalue.Dialect {
 	d := textvalue.DefaultDialect
-	d.Header = !o.NoHeader
+	d.Header, d.Encoding = !o.NoHeader, encoding(o.Encoding)
 	if o.Delimiter != "" {
 		d.Delimiter = delimiter(o.Delimiter)[0]
-	}
-	if o.Decimal != "" {
-		d.Decimal = o.Decimal[0]
 	}
 	if o.TimeFormat != "" {
 		d.Times, _ = textvalue.ParseTimeFormat(o.TimeFormat) // valid options have a valid one
@@ -29,11 +27,14 @@ func (o Options) Dialect() textvalue.Dialect {
 			d.Missing = map[string]bool{}
 		}
 		d.Missing[word] = true
-		_, number := d.Float([]byte(word))
-		d.NumericMissing = d.NumericMissing || number
 	}
+	mark := byte(0)
+	if o.Decimal != "" {
+		mark = o.Decimal[0]
+	}
+	d.SetDecimal(mark)
 	for option, given := range map[string]bool{
-		"delimiter": o.Delimiter != "", "no_header": o.NoHeader, "decimal": o.Decimal != "",
+		"encoding": o.Encoding != "", "delimiter": o.Delimiter != "", "no_header": o.NoHeader, "decimal": o.Decimal != "",
 		"na": len(o.NA) > 0, "time_format": o.TimeFormat != "",
 	} {
 		if given && (d.Option == "" || option < d.Option) {
@@ -51,8 +52,23 @@ func delimiter(text string) string {
 	return text
 }
 
+// encoding returns the name of an encoding, the same for all spellings.
+func encoding(name string) string {
+	if e, ok := charset.Named(name); ok {
+		return e.String()
+	}
+	return name // validateText refuses it
+}
+
 // validateText checks the options of text files.
 func (o Options) validateText() error {
+	if _, ok := charset.Named(o.Encoding); o.Encoding != "" && !ok {
+		return &loaderr.OptionError{
+			Field: "encoding", Value: o.Encoding,
+			Allowed: "the name of an encoding, such as utf-8, utf-16, cp1252, latin-1, shift_jis " +
+				"or gbk",
+		}
+	}
 	if err := oneOf("decimal", o.Decimal, ".", ","); err != nil {
 		return err
 	}

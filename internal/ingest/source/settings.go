@@ -13,5 +13,11 @@ type Settings struct {
 	// BlockBytes is the number of bytes that a worker reads at once, of a text or TFRecord file.
 	BlockBytes int64
 	Text       textvalue.Dialect
+	// Found receives what the reader of each text file finds out about its dialect; may be nil.
+	Found func(textvalue.Found)
+	// IsNamed reports whether the options, or the dataset that rows are appended to, name a column.
+	// HasNumbers reports whether the options let a column be one of numbers. Readers of text files
+	// find their dialect with them; either may be nil.
+	IsNamed, HasNumbers func(column string) bool
 	files.Decompression
 }

@@ -11,17 +11,36 @@ import (
 // Dialect is how text files are written, by the options.
 type Dialect struct {
 	Option    string // the first option of text files that is given, "" for none
-	Delimiter byte   // 0 for that of the file name
-	Decimal   byte
+	Encoding  string // "" for the one that the load finds
+	Delimiter byte   // 0 for the one that the reader finds
+	Decimal   byte   // 0 for the one that the reader finds
 	Header    bool
 	Missing   map[string]bool // words for a missing value, besides those of [IsMissing]
 	Times     TimeFormat      // of the time column
+	// CommaBefore is true if a file before has decimal commas. It decides about numbers such as 1,234.
+	CommaBefore bool
 	// some of these words are numbers, so that every cell is compared with them first
 	NumericMissing bool
 }
 
 // DefaultDialect is the dialect without options.
-var DefaultDialect = Dialect{Decimal: '.', Header: true}
+var DefaultDialect = Dialect{Header: true}
+
+// Found is what a reader finds out about a text file that the options leave open. 0 and "" are what a
+// plain file has: UTF-8, commas between cells, tabs in .tsv files, and decimal points.
+type Found struct {
+	Encoding           string
+	Delimiter, Decimal byte
+}
+
+// SetDecimal sets the decimal mark, 0 for one that the reader finds, after Missing.
+func (d *Dialect) SetDecimal(mark byte) {
+	d.Decimal, d.NumericMissing = mark, false
+	for word := range d.Missing {
+		_, number := d.Float([]byte(word))
+		d.NumericMissing = d.NumericMissing || number
+	}
+}
 
 // CheckUnused refuses options of text files for a source of another format. path is its name in the
 // message. The error is a [loaderr.OptionError].
@@ -52,7 +71,7 @@ func (d *Dialect) Time(b []byte, role layout.Role) (Time, bool) {
 
 // Float is [ParseFloat] with the decimal mark of the dialect.
 func (d *Dialect) Float(b []byte) (v float64, ok bool) {
-	if d.Decimal == '.' {
+	if d.Decimal != ',' {
 		return ParseFloat(b)
 	}
 	if bytes.IndexByte(b, '.') >= 0 || len(b) > 1<<10 {

@@ -122,6 +122,20 @@ func TimeHint(text string) string {
 		return "write times like \"2016-07-01 00:00:00\", or say how they are written with " +
 			"`time_format`"
 	}
+	formats := TimeFormats(text)
+	if len(formats) == 0 {
+		return "say how times are written with `time_format`"
+	}
+	return "say which number is the day: " + strings.Join(formats, " or ")
+}
+
+// TimeFormats returns the option time_format for a text that begins with the day and the month of a
+// date: both orders, unless a number is no month. It returns none for another text.
+func TimeFormats(text string) (formats []string) {
+	m := dayMonth.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil || m[2] != m[4] {
+		return nil
+	}
 	year, rest := "%Y", ""
 	if len(m[5]) == 2 {
 		year = "%y"
@@ -135,7 +149,6 @@ func TimeHint(text string) string {
 	if m[10] != "" {
 		rest += m[10][:1] + "%f"
 	}
-	var formats []string
 	for _, order := range []string{"%d" + m[2] + "%m", "%m" + m[2] + "%d"} {
 		format := order + m[2] + year + rest
 		f, why := ParseTimeFormat(format)
@@ -143,8 +156,5 @@ func TimeHint(text string) string {
 			formats = append(formats, loaderr.Option("time_format", format))
 		}
 	}
-	if len(formats) == 0 {
-		return "say how times are written with `time_format`"
-	}
-	return "say which number is the day: " + strings.Join(formats, " or ")
+	return formats
 }

@@ -22,10 +22,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/charset"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -48,17 +48,15 @@ type csvFile struct {
 }
 
 // Open reads the header and counts the rows. name is the file's name before compression, if it was
-// compressed. Closing the reader closes f; if Open returns an error, the caller closes f.
-func Open(path, name string, f *files.File, w source.Settings) (source.Reader, error) {
+// compressed. encoding is the one that was found for it, "" for UTF-8 or one of the options. Closing the reader closes f; if Open returns an error, the caller closes f.
+func Open(path, name, encoding string, f *files.File, w source.Settings) (source.Reader, error) {
 	t, err := lines.Open(path, f, w)
 	if err != nil {
 		return nil, err
 	}
-	c := &csvFile{File: t, delim: ','}
-	if w.Text.Delimiter != 0 {
-		c.delim = w.Text.Delimiter
-	} else if strings.EqualFold(filepath.Ext(name), ".tsv") {
-		c.delim = '\t'
+	c := &csvFile{File: t}
+	if err := c.findDialect(name, encoding); err != nil {
+		return nil, err
 	}
 	if c.delim == w.Text.Decimal {
 		return nil, textvalue.EqualMarks(string(w.Text.Decimal))
@@ -137,7 +135,7 @@ func (c *csvFile) readHeader() error {
 		if !c.Text.Header {
 			c.dataOffset, c.line0 = int64(begin), 0
 			for i := range cells {
-				c.header = append(c.header, fmt.Sprintf("c%d", i))
+				c.header = append(c.header, nameOf(i))
 			}
 			return nil
 		}
@@ -146,6 +144,9 @@ func (c *csvFile) readHeader() error {
 		return c.nameColumns(cells, line)
 	}
 }
+
+// nameOf returns the name of a column of a file without a header.
+func nameOf(column int) string { return fmt.Sprintf("c%d", column) }
 
 // nameColumns sets the names of the columns from the cells of the header. It refuses a header of
 // numbers, which is a first row of values.
@@ -159,7 +160,7 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 				Line:   line,
 				Text:   name,
 				Reason: "is not UTF-8",
-				Hint:   "save the file as UTF-8",
+				Hint:   hintEncoding(name),
 			}
 		}
 		if _, ok := c.Text.Float(cell.trimmed()); ok {
@@ -193,11 +194,16 @@ func (c *csvFile) cellError(
 	}
 	switch {
 	case !utf8.ValidString(e.Text):
-		e.Reason, e.Hint = "is not UTF-8", "save the file as UTF-8"
+		e.Reason, e.Hint = "is not UTF-8", hintEncoding(e.Text)
 	case reason == reasonTime:
 		e.Hint = textvalue.TimeHint(e.Text)
 	case reason == reasonInteger:
 		e.Hint = "if these are times, say how they are written with `time_format`"
+	case (reason == reasonText || reason == reasonMixed) && c.unsplit(e.Text) != "":
+		e.Hint = c.unsplit(e.Text)
+	case reason == reasonText && len(textvalue.TimeFormats(e.Text)) > 0:
+		e.Hint = fmt.Sprintf("if these are the times of the rows, load with %s and %s",
+			loaderr.Option("time", col.Name), strings.Join(textvalue.TimeFormats(e.Text), " or "))
 	case (reason == reasonNumber || reason == reasonText) && c.numberHint(e.Text) != "":
 		e.Hint = c.numberHint(e.Text)
 	case reason == reasonMixed || reason == reasonDate || reason == reasonText ||
@@ -222,6 +228,27 @@ func (c *csvFile) cellError(
 		e.Reason = "the cell " + e.Reason
 	}
 	return e
+}
+
+// hintEncoding returns the hint for a text that is not UTF-8.
+func hintEncoding(text string) string {
+	if e, ok := charset.Find([]byte(text)); ok {
+		return "save the file as UTF-8, or load it with " + loaderr.Option("encoding", e.String())
+	}
+	return "save the file as UTF-8, or say with `encoding` how it is encoded"
+}
+
+// unsplit returns what to do with a cell that looks like several cells, or "".
+func (c *csvFile) unsplit(cell string) string {
+	at := strings.IndexAny(cell, ";|\t")
+	if at < 0 && len(c.header) == 1 {
+		at = strings.IndexByte(cell, ',')
+	}
+	if at < 0 || cell[at] == c.delim {
+		return ""
+	}
+	sign := strings.ReplaceAll(cell[at:at+1], "\t", "tab")
+	return "if that separates cells, load it with " + loaderr.Option("delimiter", sign)
 }
 
 // numberHint returns what to do with a cell that is a number in another form, or "".

@@ -60,7 +60,7 @@ func numberHint(cell string, d *textvalue.Dialect, delim byte) string {
 func otherMark(d *textvalue.Dialect, delim byte) string {
 	switch {
 	case d.Decimal == ',':
-		return "if the point is the decimal sign, load it without `decimal`"
+		return "if the point is the decimal sign, load it with `decimal=\".\"`"
 	case delim == ',':
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 // remedy for one that only needs other signs is a number that can be loaded.
 func TestNumbersInOtherFormsHaveARemedy(t *testing.T) {
 	const withComma = "if the comma is the decimal sign, load it with `decimal=\",\"`"
-	const withPoint = "if the point is the decimal sign, load it without `decimal`"
+	const withPoint = "if the point is the decimal sign, load it with `decimal=\".\"`"
 	const thousands = "write it without signs between thousands in all rows: "
 	for _, c := range []struct {
 		cell           string

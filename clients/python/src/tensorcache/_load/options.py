@@ -97,10 +97,14 @@ class FileOptions(ArrayOptions, total=False):
 
     Attributes:
         columns: the columns to load; None is all.
-        delimiter: the character between the cells of text files; None is a tab in ``.tsv`` files
-            and a comma in others.
+        encoding: the encoding of text files by its name in Python, such as ``"cp1252"`` or
+            ``"utf-16"``; None finds UTF-8, UTF-16 and cp1252 by the first bytes, and a note says so
+            if it is not UTF-8.
+        delimiter: the character between the cells of text files; None finds it by the first rows,
+            and a note says so if it is no comma (no tab in ``.tsv`` files).
         no_header: text files begin with values; their columns are ``c0``, ``c1`` and so on.
-        decimal: the decimal character of text files, ``"."`` or ``","``; None is ``"."``.
+        decimal: the decimal character of text files, ``"."`` or ``","``; None finds it by the first
+            rows, and a note says so if it is a comma.
         na: words of text files for missing values, besides the empty cell, NA, NaN, nan, null and
             None.
         time_format: the format of the time column in text files, as in
@@ -120,6 +124,7 @@ class FileOptions(ArrayOptions, total=False):
     """
 
     columns: Sequence[str] | str | None
+    encoding: str | None
     delimiter: str | None
     no_header: bool
     decimal: str | None
@@ -161,6 +166,7 @@ ARRAY_DEFAULTS: ArrayOptions = {
 FILE_DEFAULTS: FileOptions = {
     "columns": None,
     **ARRAY_DEFAULTS,
+    "encoding": None,
     "delimiter": None,
     "no_header": False,
     "decimal": None,
@@ -185,6 +191,7 @@ FIELDS: dict[str, Callable[[str, Any], Any]] = {
     "duplicates": _checks.text,
     "max_duplicates": _checks.number,
     "regrid": _checks.step,
+    "encoding": _checks.text,
     "delimiter": _checks.text,
     "no_header": _checks.flag,
     "decimal": _checks.text,
