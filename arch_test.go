@@ -69,7 +69,8 @@ var allowed = map[string][]string{
 	// counters that the daemon polls
 	"internal/ingest/progress": nil,
 	// what a load stores, and its options; it knows no files
-	"internal/ingest/note": {"internal/ingest/loaderr", "internal/ingest/option",
+	"internal/ingest/note": {"internal/ingest/charset", "internal/ingest/loaderr",
+		"internal/ingest/option",
 		"internal/ingest/parallel", "layout"},
 	// order of rows; it knows columns and no files
 	"internal/ingest/rows": {"internal/ingest/column", "internal/ingest/loaderr",

@@ -80,8 +80,9 @@ func Decompress(
 }
 
 // Decode decodes a text file into a temporary one, as [Decompress] decompresses it. path names f in
-// messages. The caller closes the result.
-func Decode(path string, f *File, e charset.Encoding, u Decompression) (*File, error) {
+// messages. found states that the encoding was found: then the error may be [charset.ErrNotFound]. The
+// caller closes the result.
+func Decode(path string, f *File, e charset.Encoding, found bool, u Decompression) (*File, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, AsSourceError(path, err)
@@ -90,13 +91,19 @@ func Decode(path string, f *File, e charset.Encoding, u Decompression) (*File, e
 	if err != nil {
 		return nil, err
 	}
-	total := int64(0)
-	err = e.Decode(path, io.NewSectionReader(f, 0, st.Size()), func(b []byte) error {
+	total, decode := int64(0), e.Decode
+	if found {
+		decode = e.DecodeFound
+	}
+	err = decode(path, io.NewSectionReader(f, 0, st.Size()), func(b []byte) error {
 		total += int64(len(b))
 		return u.write(to, b, total, "decode "+path)
 	})
 	if err != nil {
 		to.Close()
+		if errors.Is(err, charset.ErrNotFound) {
+			return nil, err
+		}
 		return nil, AsSourceError(path, err)
 	}
 	return NewFile(to), nil

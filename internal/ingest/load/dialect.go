@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -22,6 +23,20 @@ func (l *load) textDialect() textvalue.Dialect {
 func (l *load) foundDialect(f textvalue.Found) {
 	l.found = append(l.found, f)
 	l.Text.CommaBefore = l.Text.CommaBefore || f.Decimal == ','
+}
+
+// checkDecimals refuses a file whose numbers are like 1.234 beside files that have decimal commas.
+func (l *load) checkDecimals() error {
+	for _, f := range l.found {
+		if f.Unclear && l.Text.CommaBefore {
+			return &loaderr.SourceError{
+				Path:   f.Path,
+				Reason: "has numbers such as 1.234, which may be 1234: a file beside it has decimal commas",
+				Hint:   "write all files with the same decimal sign, and none between thousands",
+			}
+		}
+	}
+	return nil
 }
 
 // dialect returns what the load found out about its text files, and about those of the generation

@@ -200,7 +200,7 @@ func TestEachFileHasItsOwnDialect(t *testing.T) {
 		loadtest.File(t, "plain.csv", "a,b\n1.5,2\n"), loadtest.File(t, "semi.csv", "a;b\n1,5;2\n"),
 		loadtest.File(t, "tab.tsv", "a\tb\n1.5\t2\n"), loadtest.File(t, "points.csv", "a;b\n1.5;2\n"),
 	}
-	const note = `delimiter: in some files cells are separated by ";" and numbers have "," before their decimals, as the first rows of the text files show`
+	const note = `delimiter: in some files cells are separated by ";", in some files numbers have "," before their decimals, by the first rows of the text files`
 	check := func(l loadtest.Loaded) {
 		t.Helper()
 		for _, v := range loadtest.Values[float64](l, "a") {
@@ -230,6 +230,22 @@ func TestEachFileHasItsOwnDialect(t *testing.T) {
 	}
 }
 
+// TestPointsBesideDecimalCommasAreRefused loads numbers such as 1.234 and files with decimal commas, in
+// both orders and as appends.
+func TestPointsBesideDecimalCommasAreRefused(t *testing.T) {
+	comma, points := loadtest.File(t, "a.csv", "t;x\n1;1,5\n"), loadtest.File(t, "b.csv", "t;x\n1;1.234\n2;5.678\n")
+	const want, hint = "b.csv: has numbers such as 1.234, which may be 1234: a file beside it has decimal commas", "same decimal sign"
+	for _, sources := range [][]string{{comma, points}, {points, comma}} {
+		_, _, err := loadInProcess(t, option.Options{Sources: sources})
+		loadtest.Refused(t, err, want, hint)
+	}
+	_, err := tryAppend(t, mustLoad(t, option.Options{Sources: []string{comma}}), points)
+	loadtest.Refused(t, err, want, hint)
+	mustLoad(t, option.Options{Sources: []string{points}})
+	mustLoad(t, option.Options{Sources: []string{comma, loadtest.File(t, "c.csv", "t;x\n1;1.234\n2;5.5\n")}})
+	mustLoad(t, option.Options{Sources: []string{comma, loadtest.File(t, "d.csv", "t,x\n1,1.234\n")}})
+}
+
 // TestAppendsToOneColumnStayPlain appends to a column whose name has a delimiter.
 func TestAppendsToOneColumnStayPlain(t *testing.T) {
 	l := mustLoad(t, option.Options{Delimiter: ",", Sources: []string{loadtest.File(t, "a.csv", "k;l\na;b\n")}})
@@ -251,7 +267,7 @@ func TestFilesBeforeDecideAboutThousands(t *testing.T) {
 	l := mustLoad(t, option.Options{
 		Sources: []string{loadtest.File(t, "a.csv", "x;y\n0,5;1,25\n"), unclear},
 	})
-	want := `delimiter: cells are separated by ";" and numbers have "," before their decimals, as the first rows of the text files show`
+	want := `delimiter: cells are separated by ";" and numbers have "," before their decimals, by the first rows of the text files`
 	for range 2 {
 		if got := strings.Join(noteTexts(l.Manifest.Notes), "\n"); got != want {
 			t.Errorf("notes %q, want %q", got, want)

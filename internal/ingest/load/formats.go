@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/charset"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/arrow"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/jsonl"
@@ -123,9 +124,12 @@ func openAs(path, name string, f *files.File, head []byte, s source.Settings,
 // openText opens a file of text, and decodes it first if it is not UTF-8.
 func openText(path, name string, f *files.File, head []byte, s source.Settings) (source.Reader,
 	error) {
-	e, err := encodingOf(path, name, f, s)
-	if err != nil {
-		return nil, err
+	e, found := charset.Encoding{}, ""
+	if format, known := files.FormatOf(name); !known || format.Text {
+		var err error
+		if e, found, err = encodingOf(path, f, s); err != nil {
+			return nil, err
+		}
 	}
 	if !e.IsWide() {
 		if err := refuse(path, f, head); err != nil {
@@ -135,11 +139,16 @@ func openText(path, name string, f *files.File, head []byte, s source.Settings) 
 	if e.IsUTF8() {
 		return text.Open(path, name, "", f, s)
 	}
-	found := ""
-	if s.Text.Encoding == "" {
-		found = e.String()
+	if found == "" && bytes.HasPrefix(head, []byte(charset.MarkUTF8)) {
+		return nil, &loaderr.SourceError{
+			Path: path, Reason: "begins with the mark of UTF-8, and the options say that it is " +
+				e.String(), Hint: "leave out `encoding`",
+		}
 	}
-	decoded, err := files.Decode(path, f, e, s.Decompression)
+	decoded, err := files.Decode(path, f, e, found != "", s.Decompression)
+	if errors.Is(err, charset.ErrNotFound) {
+		return text.Open(path, name, "", f, s) // which refuses what is not UTF-8, with its row
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -150,23 +159,23 @@ func openText(path, name string, f *files.File, head []byte, s source.Settings) 
 	return r, f.Close()
 }
 
-// encodingOf returns the encoding of a file that the options name, or else the one that its first bytes
-// show. It is UTF-8 for other formats than CSV and TSV. name is the name before compression.
-func encodingOf(path, name string, f *files.File, s source.Settings) (charset.Encoding, error) {
-	if format, known := files.FormatOf(name); known && !format.Text {
-		return charset.Encoding{}, nil
-	}
+// encodingOf returns the encoding of a text file: the one that the options name, or else the one that
+// its first bytes show. found is the name of the latter, "" if that is UTF-8.
+func encodingOf(path string, f *files.File, s source.Settings) (e charset.Encoding, found string,
+	err error) {
 	if s.Text.Encoding != "" {
-		e, _ := charset.Named(s.Text.Encoding) // valid options have a valid one
-		return e, nil
+		e, _ = charset.Named(s.Text.Encoding) // valid options have a valid one
+		return e, "", nil
 	}
 	head := make([]byte, charset.HeadBytes)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return charset.Encoding{}, files.AsSourceError(path, err)
+		return e, "", files.AsSourceError(path, err)
 	}
-	e, _ := charset.Find(head[:n]) // else the reader refuses what is not UTF-8, with its row
-	return e, nil
+	if e = charset.Find(head[:n], n < len(head)); !e.IsUTF8() {
+		found = e.String()
+	}
+	return e, found, nil
 }
 
 // readCompressed reports whether a format is read from .gz and .zst files.

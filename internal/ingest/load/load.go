@@ -152,6 +152,9 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 		l.meter.Bytes.Store(before + s.Bytes)
 	}
 	l.meter.SetSource("")
+	if err := l.checkDecimals(); err != nil {
+		return nil, err
+	}
 	return l.generate(ctx)
 }
 

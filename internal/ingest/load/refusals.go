@@ -45,6 +45,7 @@ var refusals = []refusal{
 		numpy.NpyMagic, "is a compressed NumPy array, but only COMPRESSED are read compressed",
 		"decompress it first, or write it with np.savez_compressed",
 	},
+	{"\xff\xfe\x00\x00", "is UTF-32 text", "save it as UTF-8"},
 	{"\xff\xfe", "is UTF-16 text", "save it as UTF-8"},
 	{"\xfe\xff", "is UTF-16 text", "save it as UTF-8"},
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook of old Excel, which is not read",
@@ -111,7 +112,7 @@ func refuse(path string, f *files.File, head []byte) error {
 	return refused("is a binary file, want "+files.FormatNames(), hintBinary)
 }
 
-// wideEncoding returns the encoding of bytes of which every second one is zero, as those of English text
+// wideEncoding returns the encoding of bytes of which nearly every second one is zero, as those of text
 // in UTF-16 are, or "".
 func wideEncoding(head []byte) string {
 	var zeros [2]int
@@ -120,11 +121,12 @@ func wideEncoding(head []byte) string {
 			zeros[i%2]++
 		}
 	}
-	switch half := len(head) / 2; {
-	case half < 4:
-	case zeros[0] == 0 && zeros[1] == half:
+	most := len(head) * 3 / 8
+	switch {
+	case most < 3:
+	case zeros[0] == 0 && zeros[1] >= most:
 		return "utf-16-le"
-	case zeros[1] == 0 && zeros[0] == len(head)-half:
+	case zeros[1] == 0 && zeros[0] >= most:
 		return "utf-16-be"
 	}
 	return ""

@@ -238,6 +238,8 @@ func refusedJSONLines() []refusedFile {
 
 func refusedText() []refusedFile {
 	out := []refusedFile{
+		{what: "UTF-32", why: "hardly any program writes it",
+			text: "\xff\xfe\x00\x00a\x00\x00\x00\n\x00\x00\x00"},
 		{what: "UTF-16 without a mark", why: "it may be binary",
 			text: "a\x00,\x00b\x00\n\x001\x00,\x002\x00\n\x00"},
 		{what: "encodings other than UTF-8, UTF-16 and cp1252", why: "they cannot be told apart",

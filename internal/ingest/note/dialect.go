@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/charset"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -22,7 +23,11 @@ func Dialect(d *layout.Dialect) []layout.Note {
 			options = append(options, loaderr.Option(field, value))
 		}
 	}
-	add("encoding", d.Encoding, "text is in "+d.Encoding)
+	looks := "text is in " + d.Encoding
+	if d.Encoding == charset.CP1252 {
+		looks = "text looks like cp1252 (Western European)"
+	}
+	add("encoding", d.Encoding, looks)
 	if d.Delimiter == "\t" {
 		add("delimiter", "tab", "cells are separated by tabs")
 	} else {
@@ -31,11 +36,15 @@ func Dialect(d *layout.Dialect) []layout.Note {
 	add("decimal", d.Decimal, fmt.Sprintf("numbers have %q before their decimals", d.Decimal))
 	n := layout.Note{
 		Field:  fields[0],
-		Detail: strings.Join(found, " and ") + ", as the first rows of the text files show",
+		Detail: strings.Join(found, " and ") + ", by the first rows of the text files",
 		Hint:   "to say so, load with " + strings.Join(options, " and "),
 	}
+	if d.Encoding == charset.CP1252 {
+		n.Hint += ", or with another encoding if letters are wrong"
+	}
 	if d.Mixed {
-		n.Detail = "in some files " + n.Detail
+		n.Detail = "in some files " + strings.Join(found, ", in some files ") +
+			", by the first rows of the text files"
 		n.Hint = "write all files as CSV in UTF-8, with commas and decimal points"
 	}
 	return []layout.Note{n}

@@ -29,8 +29,10 @@ var DefaultDialect = Dialect{Header: true}
 // Found is what a reader finds out about a text file that the options leave open. 0 and "" are what a
 // plain file has: UTF-8, commas between cells, tabs in .tsv files, and decimal points.
 type Found struct {
+	Path               string // of the file
 	Encoding           string
 	Delimiter, Decimal byte
+	Unclear            bool // all decimal points may stand between thousands, as that of 1.234
 }
 
 // SetDecimal sets the decimal mark, 0 for one that the reader finds, after Missing.

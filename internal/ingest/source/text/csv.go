@@ -48,7 +48,8 @@ type csvFile struct {
 }
 
 // Open reads the header and counts the rows. name is the file's name before compression, if it was
-// compressed. encoding is the one that was found for it, "" for UTF-8 or one of the options. Closing the reader closes f; if Open returns an error, the caller closes f.
+// compressed. encoding is the one that was found for the file, "" if it is UTF-8, or if the options
+// name it. Closing the reader closes f; if Open returns an error, the caller closes f.
 func Open(path, name, encoding string, f *files.File, w source.Settings) (source.Reader, error) {
 	t, err := lines.Open(path, f, w)
 	if err != nil {
@@ -232,8 +233,9 @@ func (c *csvFile) cellError(
 
 // hintEncoding returns the hint for a text that is not UTF-8.
 func hintEncoding(text string) string {
-	if e, ok := charset.Find([]byte(text)); ok {
-		return "save the file as UTF-8, or load it with " + loaderr.Option("encoding", e.String())
+	if charset.MayBeCP1252([]byte(text)) {
+		return "save the file as UTF-8, or load it with " +
+			loaderr.Option("encoding", charset.CP1252)
 	}
 	return "save the file as UTF-8, or say with `encoding` how it is encoded"
 }

@@ -26,7 +26,7 @@ func (c *csvFile) findDialect(name, encoding string) error {
 	if strings.EqualFold(filepath.Ext(name), ".tsv") {
 		plain = '\t'
 	}
-	found := textvalue.Found{Encoding: encoding}
+	found := textvalue.Found{Path: c.Path(), Encoding: encoding}
 	if c.delim = c.Text.Delimiter; c.delim == 0 {
 		c.delim = plain
 	}
@@ -42,9 +42,12 @@ func (c *csvFile) findDialect(name, encoding string) error {
 			found.Delimiter = c.delim
 		}
 	}
-	if c.Text.Decimal == 0 && c.delim != ',' && c.findDecimalComma(head) {
-		found.Decimal = ','
-		c.Text.SetDecimal(',')
+	if c.Text.Decimal == 0 && c.delim != ',' {
+		var comma bool
+		if comma, found.Unclear = c.findDecimalComma(head); comma {
+			found.Decimal = ','
+			c.Text.SetDecimal(',')
+		}
 	}
 	if c.Text.Decimal == 0 {
 		c.Text.SetDecimal('.')
@@ -126,33 +129,33 @@ func (c *csvFile) namesPlain(head []byte, plain byte) bool {
 
 // marks are the decimal marks that the numbers of a column have.
 type marks struct {
-	text           bool // some cell is no number
-	point, comma   bool // some number has one
-	surelyDecimals bool // some comma does not stand between thousands
+	text                 bool // some cell is no number
+	point, comma         bool // some number has one
+	realPoint, realComma bool // and one does not stand between thousands
 }
 
 // add adds a cell.
 func (m *marks) add(b []byte) {
 	comma := textvalue.Dialect{Decimal: ','}
 	if _, ok := textvalue.ParseFloat(b); ok {
-		m.point = m.point || bytes.IndexByte(b, '.') >= 0
+		point := bytes.IndexByte(b, '.') >= 0
+		m.point, m.realPoint = m.point || point, m.realPoint || point && !mayBeGrouped(b)
 	} else if _, ok := comma.Float(b); ok {
-		m.comma = true
-		m.surelyDecimals = m.surelyDecimals || !mayBeGrouped(b)
+		m.comma, m.realComma = true, m.realComma || !mayBeGrouped(b)
 	} else {
 		m.text = true
 	}
 }
 
-// mayBeGrouped reports whether the comma of a number may stand between thousands.
+// mayBeGrouped reports whether the comma or point of a number may stand between thousands.
 func mayBeGrouped(b []byte) bool {
 	return grouped.Match(b) && !bytes.HasPrefix(bytes.TrimLeft(b, "+-"), []byte("0"))
 }
 
 // findDecimalComma reports whether numbers have decimal commas: columns of numbers have commas, none
 // has a decimal point, and in each some comma does not stand between thousands. A file before that has
-// decimal commas shows that none does.
-func (c *csvFile) findDecimalComma(head []byte) bool {
+// decimal commas shows that none does. unclear is that of [textvalue.Found].
+func (c *csvFile) findDecimalComma(head []byte) (found, unclear bool) {
 	rows, _ := rowsOf(head, c.delim)
 	var columns []marks
 	for i, row := range rows {
@@ -170,15 +173,14 @@ func (c *csvFile) findDecimalComma(head []byte) bool {
 			}
 		}
 	}
-	found := false
 	for _, m := range columns {
-		switch {
-		case m.text:
-		case m.point || m.comma && !m.surelyDecimals && !c.Text.CommaBefore:
-			return false
-		case m.comma:
-			found = true
+		if m.text {
+			continue
 		}
+		if m.realPoint || m.comma && !m.realComma && !c.Text.CommaBefore {
+			return false, false
+		}
+		found, unclear = found || m.comma, unclear || m.point
 	}
-	return found
+	return found && !unclear, unclear
 }
