@@ -39,7 +39,6 @@ def refusal(cache: tensorcache.Cache, columns: Any, **options: Any) -> tensorcac
         (np.zeros((3, 2)), '{"value": values}'),
         (np.zeros((3, 2, 2)), '{"value": values.reshape(len(values), -1)}'),
         ([1.0, 2.0], '{"value": values}'),
-        ([[1, 2], [3, 4]], '{"value": values}'),
         ({1.0, 2.0}, '{"value": sorted(values)}'),
         ([{"a": 1}, {"a": 2}], "{name: [row[name] for row in rows] for name in rows[0]}"),
         (pl.Series("a", [1, 2]), '{"value": values}'),
@@ -63,6 +62,17 @@ def test_hints_for_values_without_columns_work(
     assert "want a mapping of names to arrays, a frame or a table" in error.detail
     there = dict.fromkeys(("values", "rows", "array"), columns)
     assert len(cache.put("hints", eval(hint, there))) > 0
+
+
+def test_lists_of_equal_length_may_be_rows_or_items(cache: tensorcache.Cache) -> None:
+    values = [[1, 2], [3, 4]]
+    rows, items = (
+        refusal(cache, values)
+        .hint.removesuffix(" in each item")
+        .split(" has one of them in each row, and ")
+    )
+    assert cache.put("hints", eval(rows))["value"].shape == (2, 2)
+    assert list(cache.put("hints", eval(items, {"np": np, "values": values})).items) == [0, 1]
 
 
 def test_hints_for_an_iterator_and_a_connection_work(cache: tensorcache.Cache) -> None:

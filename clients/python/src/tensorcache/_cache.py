@@ -157,7 +157,10 @@ class Cache:
                 xarray, whose dimensions name item and time, or, if pyarrow is installed, a dataset
                 of Hugging Face or an object with Arrow's interface: a pyarrow table, reader or
                 dataset, a relation of DuckDB. Named levels of a pandas index are columns, one of
-                times the time; times without a name need ``time``.
+                times the time; times without a name need ``time``. A mapping of items to such
+                tables (not of xarray or Hugging Face) is one table, in which ``item_id`` (the
+                column ``item_id`` by default) names the key of each row; a list of tables, or of
+                arrays of any lengths, has items 0, 1 and so on.
             **options: of the load.
 
         Raises:

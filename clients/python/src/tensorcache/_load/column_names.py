@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from .._errors import SourceError, show
@@ -35,6 +35,26 @@ def name_of(key: Any, position: int) -> str:
             hint="name the column anew",
         ) from error
     return name
+
+
+def named_once(columns: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
+    """The values of columns by name.
+
+    Raises:
+        SourceError: a key is no name, or two are the same.
+    """
+    named: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
+    for position, (key, value) in enumerate(columns):
+        name = name_of(key, position)
+        if name in named:
+            raise SourceError(
+                f'columns: {keys[name]!r} and {key!r} are both "{name}", want one column a name',
+                field=name,
+                hint="name one of them anew",
+            )
+        named[name], keys[name] = value, key
+    return named
 
 
 def is_compound(key: Any) -> bool:

@@ -37,6 +37,11 @@ def instead_of(columns: Any) -> str:
         return f"put an object of it, not the class {columns.__name__}"
     if isinstance(columns, (list, tuple)) and isinstance(first, dict):
         return "put {name: [row[name] for row in rows] for name in rows[0]}"
+    if isinstance(columns, (list, tuple)) and isinstance(first, (list, tuple)):
+        return (
+            '{"value": values} has one of them in each row, and [np.array(v) for v in values] '
+            "in each item"
+        )
     if isinstance(columns, (Iterator, Set)):
         listed = "sorted" if isinstance(columns, Set) else "list"
         return f'give a list a name: {{"value": {listed}(values)}}'

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +13,12 @@ from .._daemon import frames
 from .._data.columns import Columns
 from .._errors import SourceError
 from . import arrow, frame_index, grids, tables
-from .column_names import name_of
-from .no_columns import is_path, no_columns
+from .by_item import is_by_item, item_level_names, with_items
+from .column_names import named_once
+from .joined_columns import Parts, Repeated
+from .no_columns import is_path
 from .sent_columns import Column, column_of
+from .table_columns import columns_in, is_frame
 
 
 def put(
@@ -32,19 +36,23 @@ def put(
         SourceError: an array cannot be stored, or the arrays differ in length.
         TensorcacheError: the daemon refuses them.
     """
+    dataset = functools.cache(dataset) if dataset else None
     columns = tables.computed(columns)
+    by_item = is_by_item(columns)
     streamed = arrow.is_table(columns) and not (is_frame(columns) or grids.is_grid(columns))
     reader = arrow.reader_of(columns) if streamed else None
     append = options is None
     named: Any = ()
-    if frame_index.has_index(columns):
+    if by_item:
+        named, options = with_items(columns, options, dataset)
+    elif frame_index.has_index(columns):
         named, options = frame_index.with_index(columns, options, dataset)
     elif grids.is_grid(columns):
         named, options = grids.with_dimensions(columns, options, dataset)
     elif reader is None:
         named = columns_in(columns)
     ready = [] if reader is not None else columns_of(named)
-    levels = frame_index.level_names(columns)
+    levels = item_level_names(columns) if by_item else frame_index.level_names(columns)
     ready = [replace(column, named_only=column.name in levels) for column in ready]
     body = {
         "request": "put",
@@ -73,18 +81,8 @@ def put(
 
 def columns_of(columns: Iterable[tuple[Any, Any]]) -> list[Column]:
     """The columns of names and values, all of one length."""
-    ready: list[Column] = []
-    names: dict[str, Any] = {}
-    for position, (key, value) in enumerate(columns):
-        name = name_of(key, position)
-        if name in names:
-            raise SourceError(
-                f'columns: {names[name]!r} and {key!r} are both "{name}", want one column a name',
-                field=name,
-                hint="name one of them anew",
-            )
-        names[name] = key
-        ready.append(column_of(name, value))
+    named = named_once(columns)
+    ready = [column_of(name, value) for name, value in named.items()]
     if not ready:
         raise SourceError("columns: got none, want at least one", field="columns")
     for column in ready:
@@ -93,14 +91,23 @@ def columns_of(columns: Iterable[tuple[Any, Any]]) -> list[Column]:
                 f'column "{column.name}" and "{ready[0].name}" differ in rows: '
                 f"{column.shape[0]:,} and {ready[0].shape[0]:,}",
                 field=column.name,
-                hint="give one value, or one row of values, for each row",
+                hint=f"give one value, or one row of values, for each row{or_items(named)}",
             )
     return ready
 
 
+def or_items(columns: Mapping[str, Any]) -> str:
+    """What to do with arrays that differ in length because each is an item; empty for frames."""
+    if any(isinstance(values, (Parts, Repeated)) for values in columns.values()):
+        return ""
+    series = all(callable(getattr(values, "to_frame", None)) for values in columns.values())
+    table = 'values.to_frame(name="value")' if series else '{"value": values}'
+    return f"; or, if each is an item, put {{name: {table} for name, values in columns.items()}}"
+
+
 def is_columns(given: Any) -> bool:
     """Whether :func:`put` takes ``given``, which may also be the paths of files."""
-    if tables.is_computed(given) or grids.is_grid(given):
+    if tables.is_computed(given) or grids.is_grid(given) or is_by_item(given):
         return True
     if getattr(given, "ndim", 2) == 1 and is_path(next(iter(given), None)):
         return False
@@ -111,32 +118,3 @@ def is_columns(given: Any) -> bool:
         or isinstance(given, np.ndarray)
         or arrow.is_table(given)
     )
-
-
-def is_frame(columns: Any) -> bool:
-    """Whether ``columns`` is a Polars frame."""
-    return hasattr(columns, "get_column")
-
-
-def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
-    """Names and values of a mapping, a dataset, a data frame, or an array of records."""
-    series = getattr(columns, "ndim", 2) == 1 or isinstance(columns, type)
-    mapping = callable(getattr(columns, "items", None)) and not isinstance(columns, Columns)
-    if mapping and not series:  # pandas too
-        yield from columns.items()
-    elif callable(getattr(columns, "keys", None)) and not series:  # a dataset, whose items differ
-        for name in columns.keys():  # noqa: SIM118 - it need not be a mapping
-            yield name, columns[name]
-    elif is_frame(columns):
-        for name in columns.columns:
-            yield name, columns.get_column(name)
-    elif has_fields(columns):
-        for name in columns.dtype.names:
-            yield name, columns[name]
-    else:
-        raise no_columns(columns)
-
-
-def has_fields(columns: Any) -> bool:
-    """Whether ``columns`` is a structured array, one record a row."""
-    return isinstance(columns, np.ndarray) and bool(columns.dtype.names) and columns.ndim == 1

@@ -14,6 +14,7 @@ from .._data.manifest import DTYPES, TIMES
 from .._data.text_codes import Codes, plain
 from .._errors import SourceError, show
 from . import tables
+from .joined_columns import Parts, Repeated, checked_codes, joined
 from .object_columns import no_text, only_missing
 from .object_kinds import is_missing
 from .typed_arrays import array_of, zone_of
@@ -76,6 +77,14 @@ def column_of(name: str, value: Any) -> Column:
     An untyped column of missing values alone is sent without a type: the daemon gives it that of
     the column that it is appended to.
     """
+    if isinstance(value, Parts):
+        array, zone = joined(name, value)
+        return replace(column_of(name, array), zone=zone)
+    if isinstance(value, Repeated):
+        if not isinstance(value.values[0], str):
+            return column_of(name, np.repeat(np.array(value.values, np.int64), value.rows))
+        words = [encoded(name, at, word) for at, word in enumerate(value.values)]
+        return words_column(name, words, np.repeat(np.arange(len(words), dtype="i4"), value.rows))
     if isinstance(value, Codes) and value.words is not None and value.ndim == 1:
         return codes_column(name, value)
     if tables.is_hugging_face(value):
@@ -223,16 +232,11 @@ def encoded(name: str, row: int, text: str) -> bytes:
 def codes_column(name: str, codes: Codes) -> Column:
     """A column of the words of codes, as in :func:`text_column`, in pieces of some MiB."""
     assert codes.words is not None
-    words = [word.encode() for word in codes.words]
-    numbers: npt.NDArray[np.int32] = plain(codes)
-    wrong = np.flatnonzero((numbers < -1) | (numbers >= len(words)))
-    if len(wrong):
-        raise SourceError(
-            f'row {wrong[0] + 1:,}, column "{name}": {numbers[wrong[0]]} is no code of '
-            f"{len(words):,} words",
-            field=name,
-            hint="take codes out of the column as they are, or give the words as texts",
-        )
+    return words_column(name, [word.encode() for word in codes.words], checked_codes(name, codes))
+
+
+def words_column(name: str, words: list[bytes], numbers: npt.NDArray[np.int32]) -> Column:
+    """A column of words by their codes, of which -1 is missing."""
     # Code -1 takes the last word, which is empty.
     sizes = np.array([len(word) for word in words] + [0], np.int64)
     step = CHUNK_BYTES // 8
