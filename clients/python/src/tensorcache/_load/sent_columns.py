@@ -150,6 +150,7 @@ def listed(value: Any) -> str:
 
 def time_column(name: str, array: npt.NDArray[Any]) -> Column:
     """A column of timestamps or durations; days, hours and minutes are stored as seconds."""
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)  # which is viewed as integers
     kind = array.dtype.kind
     unit = np.datetime_data(array.dtype)[0]
     missing = np.argwhere(np.isnat(array))
