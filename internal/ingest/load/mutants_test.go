@@ -108,7 +108,12 @@ func (a cellTexts) same(b cellTexts) bool {
 // if encoding/csv refuses the file or finds no rows.
 func readCSV(b []byte) (table cellTexts, ok bool) {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
-	rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(markCRLF(b))).ReadAll()
+	for _, row := range rows {
+		for i := range row {
+			row[i] = strings.ReplaceAll(row[i], markOfCRLF, "\r\n")
+		}
+	}
 	if err != nil || len(rows) < 2 {
 		return nil, false
 	}
@@ -127,6 +132,18 @@ func readCSV(b []byte) (table cellTexts, ok bool) {
 		}
 	}
 	return out, true
+}
+
+// markOfCRLF stands for CRLF in a quoted cell, of which encoding/csv would make a line feed.
+const markOfCRLF = "<CRLF>"
+
+// markCRLF returns a CSV file with markOfCRLF for each CRLF inside quotes.
+func markCRLF(b []byte) []byte {
+	parts := bytes.Split(b, []byte{'"'})
+	for i := 1; i < len(parts); i += 2 {
+		parts[i] = bytes.ReplaceAll(parts[i], []byte("\r\n"), []byte(markOfCRLF))
+	}
+	return bytes.Join(parts, []byte{'"'})
 }
 
 // numbersAsFloats formats all numbers as floats, so that an integer equals the same float. Names of

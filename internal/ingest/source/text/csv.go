@@ -37,8 +37,8 @@ import (
 )
 
 // csvFile reads a file of delimited text as RFC 4180 and encoding/csv define it: with quotes, CRLF
-// and a byte order mark. Empty lines are skipped. The first row names the columns unless the
-// dialect has no header.
+// and a byte order mark. Unlike encoding/csv, it keeps CRLF in a quoted cell. Empty lines are
+// skipped. The first row names the columns unless the dialect has no header.
 type csvFile struct {
 	lines.File
 	delim      byte
@@ -68,7 +68,7 @@ func Open(path, name, encoding string, f *files.File, w source.Settings) (source
 	if err := c.countRows(); err != nil {
 		return nil, err
 	}
-	if c.Rows() == 0 && bytes.IndexByte([]byte(strings.Join(c.header, "")), '\r') >= 0 {
+	if c.Rows() == 0 && strings.Contains(strings.ReplaceAll(strings.Join(c.header, ""), "\r\n", ""), "\r") {
 		return nil, &loaderr.SourceError{
 			Path:   path,
 			Reason: "ends its lines with carriage returns alone",

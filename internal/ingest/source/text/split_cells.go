@@ -19,14 +19,13 @@ type cell struct {
 	quoted bool
 }
 
-// text returns the text of the cell: a doubled quote becomes one, and CRLF inside quotes becomes a
-// line feed.
+// text returns the text of the cell, in which a doubled quote becomes one. Line ends inside quotes
+// stay as they are.
 func (c cell) text() []byte {
-	if !c.quoted || bytes.IndexByte(c.raw, '"') < 0 && bytes.IndexByte(c.raw, '\r') < 0 {
+	if !c.quoted || bytes.IndexByte(c.raw, '"') < 0 {
 		return c.raw
 	}
-	return bytes.ReplaceAll(bytes.ReplaceAll(c.raw, []byte(`""`), []byte(`"`)),
-		[]byte("\r\n"), []byte("\n"))
+	return bytes.ReplaceAll(c.raw, []byte(`""`), []byte(`"`))
 }
 
 // trimmed returns the bytes without spaces and tabs around them.
