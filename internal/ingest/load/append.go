@@ -31,7 +31,11 @@ type Append struct {
 // is a [loaderr.SourceError].
 func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error) {
 	var o option.Options
-	if err := json.Unmarshal(m.Recipe, &o); err != nil {
+	err := json.Unmarshal(m.Recipe, &o)
+	if err == nil {
+		err = o.CheckTimeFormat() // earlier versions accepted more
+	}
+	if err != nil {
 		return o, &loaderr.SourceError{
 			Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(),
 			Hint:   loaderr.HintReload,

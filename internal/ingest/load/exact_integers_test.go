@@ -131,6 +131,15 @@ func TestAppendRefusesRecipesWithInexactNumbers(t *testing.T) {
 		"load")
 }
 
+// TestAppendRefusesRecipesWhoseTimeFormatIsRefused appends to a dataset of an earlier version, which
+// accepted formats that name a field twice.
+func TestAppendRefusesRecipesWhoseTimeFormatIsRefused(t *testing.T) {
+	m := &layout.Manifest{Recipe: []byte(`{"time": "t", "time_format": "%F %H:%M-%H:%M"}`)}
+	_, err := AppendOptions(m, []string{"x.csv"})
+	loadtest.Refused(t, err, `rows cannot be appended with the recipe of the dataset: `+
+		`time_format: "%F %H:%M-%H:%M": want a format that names the hour once`, "load")
+}
+
 // TestNullsInParquetIntegersAreFilled fills int64, uint64, int32 and uint32 columns, in pages with
 // and without a dictionary.
 func TestNullsInParquetIntegersAreFilled(t *testing.T) {

@@ -55,6 +55,8 @@ func TestInvalidTimesAreRefused(t *testing.T) {
 		{"t,a\n2020-01-01 00:00:00.1234567890,1\n", "%F %T.%f", "is not a time in the given format", ""},
 		{"t,a\n1.5,1\n", "%s", "is not a time in the given format", ""},
 		{"t,a\n1,1\n", "%H", `time_format: "%H": want a format that names a day`, ""},
+		{"t,a\n31.10.2021 02:00 - 31.10.2021 03:00,1\n", "%d.%m.%Y %H:%M - %d.%m.%Y %H:%M",
+			`time_format: "%d.%m.%Y %H:%M - %d.%m.%Y %H:%M": want a format that names the day once`, ""},
 		{"t,a\n1,1\n", "%d/%m/%Y %Z", `want a format without names of zones`, ""},
 	} {
 		_, _, err := loadInProcess(t,

@@ -86,10 +86,8 @@ func (o Options) validateText() error {
 		return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat,
 			Allowed: "it only together with time"}
 	}
-	if o.TimeFormat != "" {
-		if _, why := textvalue.ParseTimeFormat(o.TimeFormat); why != "" {
-			return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: why}
-		}
+	if err := o.CheckTimeFormat(); err != nil {
+		return err
 	}
 	seen := make(map[string]bool, len(o.NA))
 	for _, word := range o.NA {
@@ -103,6 +101,17 @@ func (o Options) validateText() error {
 			return &loaderr.OptionError{Field: "na", Value: word, Allowed: "each word once"}
 		}
 		seen[word] = true
+	}
+	return nil
+}
+
+// CheckTimeFormat returns an error if times cannot be parsed with the option time_format.
+func (o Options) CheckTimeFormat() error {
+	if o.TimeFormat == "" {
+		return nil
+	}
+	if _, why := textvalue.ParseTimeFormat(o.TimeFormat); why != "" {
+		return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: why}
 	}
 	return nil
 }

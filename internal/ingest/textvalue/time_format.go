@@ -29,6 +29,8 @@ var (
 	// lenient matches the directives that strptime reads with one digit or two, and %%, which is a
 	// percent sign.
 	lenient = regexp.MustCompile(`%%|%[dmIMS]`)
+	// directive matches a directive. A hyphen or a colon before its letter changes how it is written.
+	directive = regexp.MustCompile(`%[-:]?[EO]?(.)`)
 	// packedFields matches directives without text between them. They must have all their digits,
 	// since the layouts of lenient ones would be ambiguous.
 	packedFields = regexp.MustCompile(`%[-:]?[A-Za-z]%[^%]`)
@@ -58,6 +60,10 @@ func ParseTimeFormat(format string) (f TimeFormat, why string) {
 	case strings.Contains(layout, "MST"):
 		return f, "a format without names of zones, which mean several; %z is an offset such as +0100"
 	}
+	if field := namedTwice(format); field != "" {
+		return f, "a format that names the " + field + " once; divide cells with the begin and the end " +
+			"of an interval into two columns before"
+	}
 	f.zoned = strings.Contains(layout, "-07")
 	f.Layout = strings.NewReplacer("-0700", "Z0700", "-07:00", "Z07:00").Replace(layout)
 	// A format that writes and reads this time without loss has year, month, day and hour.
@@ -69,6 +75,42 @@ func ParseTimeFormat(format string) (f TimeFormat, why string) {
 		return f, "a format that names a day: year, month and day, and the half of the day (%p) if hours go to 12"
 	}
 	return f, ""
+}
+
+// fields are the fields of a time that a directive names, by its letter.
+var fields = map[byte][]string{
+	'Y': {"year"}, 'y': {"year"},
+	'm': {"month"}, 'B': {"month"}, 'b': {"month"}, 'h': {"month"},
+	'd': {"day"}, 'e': {"day"},
+	'j': {"day of the year"},
+	'H': {"hour"}, 'I': {"hour"},
+	'p': {"half of the day"}, 'P': {"half of the day"},
+	'M': {"minute"},
+	'S': {"second"},
+	'f': {"fraction"}, 'L': {"fraction"}, 'N': {"fraction"},
+	'z': {"offset"},
+	'c': {"month", "day", "hour", "minute", "second", "year"},
+	'v': {"day", "month", "year"},
+	'F': {"year", "month", "day"},
+	'D': {"month", "day", "year"}, 'x': {"month", "day", "year"},
+	'r': {"hour", "minute", "second", "half of the day"},
+	'T': {"hour", "minute", "second"}, 'X': {"hour", "minute", "second"},
+	'R': {"hour", "minute"},
+}
+
+// namedTwice returns a field that a format names twice, "" if there is none. time.Parse would take
+// the last one, which may be the end of an interval.
+func namedTwice(format string) string {
+	named := map[string]bool{}
+	for _, m := range directive.FindAllStringSubmatch(format, -1) {
+		for _, field := range fields[m[1][0]] {
+			if named[field] {
+				return field
+			}
+			named[field] = true
+		}
+	}
+	return ""
 }
 
 // Parse parses a cell. The unit of a time with a fraction is the coarsest that is exact.

@@ -2,6 +2,7 @@ package textvalue
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,35 @@ func TestTimeFormatsParseWhatStrftimeWrites(t *testing.T) {
 			r.Fatalf("%s of %s: %+v, %v", format, strftime.Format(format, at), got, ok)
 		}
 	})
+}
+
+// TestFormatsNameAFieldOnce combines directives that name a field in one way or another.
+func TestFormatsNameAFieldOnce(t *testing.T) {
+	dates := []string{"%d/%m/%Y", "%-d.%-m.%y", "%e %b %Y", "%d %B %Y", "%F", "%D", "%v"}
+	clocks := []string{"%H:%M", "%I:%M %p", "%R", "%T", "%r", "%H:%M:%S.%f", "%H:%M%z", "%H:%M%:z"}
+	for _, date := range dates {
+		for _, clock := range clocks {
+			if _, why := ParseTimeFormat(date + " " + clock); why != "" {
+				t.Errorf("%s %s: want %s", date, clock, why)
+			}
+			for _, other := range slices.Concat(dates, clocks) {
+				format := date + " " + clock + " - " + other
+				if _, why := ParseTimeFormat(format); !strings.Contains(why, " once;") {
+					t.Errorf("%s: want %q", format, why)
+				}
+			}
+		}
+	}
+	for _, format := range []string{"%F %H:%M %z %z", "%Y-%j-%j", "%c %Y", "%FT%T %p %p"} {
+		if _, why := ParseTimeFormat(format); !strings.Contains(why, " once;") {
+			t.Errorf("%s: want %q", format, why)
+		}
+	}
+	for _, format := range []string{"%% %F %%", "%A %F (%a)", "%A %c", "%Y-%j", "%c", "%% %d %% %m %Y"} {
+		if _, why := ParseTimeFormat(format); why != "" {
+			t.Errorf("%s: want %q", format, why)
+		}
+	}
 }
 
 func TestInvalidTimeFormatsAreRefused(t *testing.T) {
