@@ -91,6 +91,13 @@ type Column struct {
 	Nullable   bool   // booleans of a text file may be missing, see Want
 	As         string // the name that options have for it, if not Name
 	NamedOnly  bool   // windows include the column only where a spec names it
+	Decimal    bool   // values are the float64 that are nearest to decimals
+}
+
+// MayBeRounded reports whether float64 values may be those of other numbers, rounded: of decimals, or
+// of numbers in text files.
+func (c Column) MayBeRounded() bool {
+	return c.Kind == KindFloat64 && (c.Decimal || c.Inferred || c.Mixed)
 }
 
 // Describe returns the type for messages, such as timestamp[ns, UTC] or float32[3].
@@ -153,6 +160,7 @@ func Unify(a, b Column) (Column, error) {
 		a.Source == b.Source {
 		a.Mixed = a.Mixed || a.Inferred != b.Inferred
 		a.Nullable = a.Nullable || b.Nullable
+		a.Decimal = a.Decimal || b.Decimal
 		return a, nil
 	}
 	return a, fmt.Errorf("is %s here but %s in", b.Describe(), a.Describe())
@@ -166,10 +174,12 @@ func WiderOfSameClass(a, b Column) (wider Column, ok bool) {
 	if a.Inferred || b.Inferred || a.Width != b.Width || !sameClass {
 		return a, false
 	}
+	wider = a
 	if b.Kind.DType().Size() > a.Kind.DType().Size() {
-		return b, true
+		wider = b
 	}
-	return a, true
+	wider.Mixed, wider.Decimal = a.Mixed || b.Mixed, a.Decimal || b.Decimal
+	return wider, true
 }
 
 // Widest returns the type for the cells of both inferred columns. ok is false if there is none.

@@ -109,7 +109,7 @@ func writeWidened[S Storable, W int64 | float64](d Sink, row int64, src []S,
 }
 
 // convertTo writes values of a widest type. If the option asks for the dtype, it refuses integers
-// that floats round.
+// that floats round, and those that float64 may have rounded before.
 func convertTo[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int) {
 	if d.Loss != nil {
 		bad = -1
@@ -118,8 +118,16 @@ func convertTo[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int)
 			bad = firstInexactIn(d.DType, src)
 		case []uint64:
 			bad = firstInexactIn(d.DType, src)
+		case []float64:
+			if d.MayBeRounded {
+				bad = slices.IndexFunc(src, func(v float64) bool { return mayBeRounded(d.DType, v) })
+			}
 		}
 		if bad >= 0 {
+			width := int(max(1, d.Width))
+			if earlier := convertAs(d, row, src[:bad/width*width]); earlier >= 0 {
+				return earlier
+			}
 			return bad
 		}
 	}

@@ -8,6 +8,8 @@ type Sink struct {
 	// Loss is set if an option asks for the dtype. Floats are then measured, and integers that
 	// floats round are refused.
 	Loss *Loss
+	// MayBeRounded is that of the column. Dtypes of integers then refuse values from 2^53 on.
+	MayBeRounded bool
 }
 
 // Feature returns the sink of one feature of the column.

@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -17,7 +16,8 @@ func (l *load) convertColumns(ctx context.Context, rows int64) error {
 			continue
 		}
 		from := l.scratch.Column(l.scratchIndex[i], layout.Random)
-		to := column.Sink{ColumnWriter: l.writer.Column(i, layout.WriteOnce), Loss: l.losses[i]}
+		to := column.Sink{ColumnWriter: l.writer.Column(i, layout.WriteOnce), Loss: l.losses[i],
+			MayBeRounded: c.MayBeRounded()}
 		blocks := int((rows + column.BlockRows - 1) / column.BlockRows)
 		err := parallel.For(ctx, l.Workers, blocks, "", func(_, block int) error {
 			first := int64(block) * column.BlockRows
@@ -49,8 +49,8 @@ func convertBlock[S column.Number](
 		return nil
 	}
 	e := l.locate(first + int64(bad))
-	e.Column, e.Text = c.Name, fmt.Sprint(src[bad])
-	e.Reason, e.Hint = "does not fit "+string(to.DType), column.HintWider
+	why := c.Refuse(to, src[bad])
+	e.Column, e.Text, e.Reason, e.Hint = c.Name, why.Text, why.Reason, why.Hint
 	if src[bad] != src[bad] {
 		e.Text, e.Reason = "", "the value is missing, but only float columns have missing values"
 		e.Hint = "fill it with " + loaderr.ColumnOption("fill", c.Name, 0)

@@ -338,7 +338,9 @@ func (l *load) read(
 		}
 		to[i] = source.Target{
 			Want: w[i], Column: c, Row0: row0, Words: l.dicts[i],
-			Dest: column.Sink{ColumnWriter: dest(i), Loss: l.losses[i]},
+			Dest: column.Sink{
+				ColumnWriter: dest(i), Loss: l.losses[i], MayBeRounded: c.MayBeRounded(),
+			},
 		}
 		if c.Kind == column.KindBool {
 			to[i].Capitals = &l.capitals[i]

@@ -159,6 +159,7 @@ func (m *MeltedRows) value() column.Column {
 		v.Kind = column.KindFloat64
 	}
 	v.Inferred = m.values()[0].Inferred
+	v.Decimal = slices.ContainsFunc(m.values(), func(c column.Column) bool { return c.Decimal })
 	return v
 }
 

@@ -57,12 +57,9 @@ const ReasonUTF8 = "is not UTF-8"
 // RangeError returns the error for a value that [column.Write] or [column.CheckCells] refuses. row
 // counts from 1.
 func (t Target) RangeError(row int64, value any) *loaderr.SourceError {
-	if h, ok := value.(layout.Half); ok {
-		value = h.Float32()
-	}
+	why := t.Column.Refuse(t.Dest, value)
 	e := &loaderr.SourceError{
-		Column: t.Name, Row: row, Text: fmt.Sprint(value),
-		Reason: "does not fit " + string(t.Dest.DType), Hint: column.HintWider,
+		Column: t.Name, Row: row, Text: why.Text, Reason: why.Reason, Hint: why.Hint,
 	}
 	switch {
 	case (t.Kind == column.KindTime || t.Kind == column.KindDuration) &&

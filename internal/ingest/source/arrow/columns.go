@@ -78,6 +78,7 @@ func columnOf(t arrow.DataType) (column.Column, error) {
 	case *arrow.Date64Type:
 		c.Unit, c.Source = "ms", "date"
 	case arrow.DecimalType:
+		c.Decimal = true
 		c.Source = fmt.Sprintf("decimal(%d, %d)", t.GetPrecision(), t.GetScale())
 	}
 	return c, nil

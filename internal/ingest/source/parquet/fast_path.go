@@ -81,11 +81,15 @@ func decodeFast(
 	return err
 }
 
-// decodeFastByType selects the decoder by the physical type.
+// decodeFastByType selects the decoder by the physical type. The physical values of decimals are not
+// their values.
 func decodeFastByType(
 	file io.ReaderAt, b *fastBuffers, t source.Target, f columnType, row int64,
 	chunk *format.ColumnChunk, codec compress.Codec, nullable bool,
 ) error {
+	if f.Decimal {
+		return errUnsupported
+	}
 	switch f.physical {
 	case parquet.Double:
 		return decodeFastAs[float64](file, b, t, row, chunk, codec, nullable)

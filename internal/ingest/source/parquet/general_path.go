@@ -94,7 +94,7 @@ func (c *generalDecoder) destRow() int64 { return c.Row0 + c.first + c.row }
 func (c *generalDecoder) writeValues(
 	v encoding.Values, index []int32, levels []byte, n int64,
 ) error {
-	if c.typ.decimal {
+	if c.typ.Decimal {
 		d, err := c.decimalValues(v)
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ func (p *parquetFile) Bounds(index, group int, as column.Column) (least, most an
 			len(b) < maxBoundBytes
 	}
 	sameTime := f.Kind == column.KindTime && as.Kind == column.KindTime && f.Unit == as.Unit
-	if f.decimal || !sameTime && !(f.Kind.IsInteger() && as.Kind.IsInteger()) {
+	if f.Decimal || !sameTime && !(f.Kind.IsInteger() && as.Kind.IsInteger()) {
 		return nil, nil, false
 	}
 	a, okA := f.boundValue(s.MinValue)

@@ -19,7 +19,6 @@ type columnType struct {
 	physical parquet.Kind
 	unsigned bool
 	date     bool
-	decimal  bool
 	allNull  bool  // the type itself is null
 	scale    int32 // digits of a decimal after the point
 }
@@ -151,7 +150,7 @@ func checkElementType(c parquetColumn) error {
 
 // setDecimal sets the type of a decimal. Decimals are loaded as the nearest float64.
 func (f *columnType) setDecimal(t *format.DecimalType) (ok bool) {
-	f.Kind, f.decimal, f.scale = column.KindFloat64, true, t.Scale
+	f.Kind, f.Decimal, f.scale = column.KindFloat64, true, t.Scale
 	f.Source = fmt.Sprintf("decimal(%d, %d)", t.Precision, t.Scale)
 	return true
 }

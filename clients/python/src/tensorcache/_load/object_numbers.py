@@ -16,6 +16,12 @@ from .object_kinds import CellError, is_missing
 EXACT = 2**53
 """The integer up to which float64 stores all integers."""
 
+LARGE_DECIMALS: np.dtype[np.float64] = np.dtype(np.float64, metadata={"large_decimals": True})
+"""The dtype of floats that are the nearest ones to decimals, some of ``EXACT`` or more.
+
+It is float64, and views keep it. The daemon refuses such values for dtypes of integers.
+"""
+
 HINT_FLOATS = 'np.asarray(values, "float64") makes floats of them, the nearest ones'
 
 
@@ -34,7 +40,8 @@ def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         CellError: no dtype stores all the numbers exactly.
     """
     if any(isinstance(value, decimal.Decimal) for value in array):
-        return np.array([nearest(place, value) for place, value in enumerate(array)])
+        floats = np.array([nearest(place, value) for place, value in enumerate(array)])
+        return floats.astype(LARGE_DECIMALS) if (np.abs(floats) >= EXACT).any() else floats
     gone = np.fromiter((is_missing(value) for value in array), np.bool_, len(array))
     there = np.asarray(array[~gone].tolist())
     if there.dtype.kind == "O":
@@ -46,6 +53,11 @@ def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     values[~gone] = there
     check_rounding(values, array)
     return masked(values, gone)
+
+
+def has_large_decimals(array: npt.NDArray[Any]) -> bool:
+    """Whether :func:`of_numbers` made an array of decimals, some of ``EXACT`` or more."""
+    return array.dtype.metadata == LARGE_DECIMALS.metadata
 
 
 def is_too_large(value: Any) -> bool:

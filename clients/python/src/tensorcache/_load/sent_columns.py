@@ -17,6 +17,7 @@ from . import tables
 from .joined_columns import Parts, Repeated, checked_codes, joined
 from .object_columns import no_text, only_missing
 from .object_kinds import is_missing
+from .object_numbers import has_large_decimals
 from .typed_arrays import array_of, zone_of
 from .untyped_values import is_untyped
 
@@ -53,6 +54,8 @@ class Column:
     zone: str = ""
     named_only: bool = False
     """Whether windows include the column only where a spec names it."""
+    decimal: bool = False
+    """Whether the floats are the nearest ones to decimals, some of which float64 may round."""
 
     def description(self) -> dict[str, Any]:
         """The column's entry in the request."""
@@ -67,6 +70,7 @@ class Column:
             "zone": self.zone,
             "missing": self.missing,
             "named_only": self.named_only,
+            "decimal": self.decimal,
         }
         return {**description, **{key: value for key, value in more.items() if value}}
 
@@ -114,7 +118,13 @@ def column_of(name: str, value: Any) -> Column:
         )
     stored = np.dtype(f"<{code}")
     values = Column(
-        name, NAMES[code], array.shape, array.size * stored.itemsize, "", pieces_of(array, stored)
+        name,
+        NAMES[code],
+        array.shape,
+        array.size * stored.itemsize,
+        "",
+        pieces_of(array, stored),
+        decimal=has_large_decimals(array),
     )
     if not isinstance(array, np.ma.MaskedArray):
         return values
