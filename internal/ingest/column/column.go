@@ -91,11 +91,11 @@ type Column struct {
 	Nullable   bool   // booleans of a text file may be missing, see Want
 	As         string // the name that options have for it, if not Name
 	NamedOnly  bool   // windows include the column only where a spec names it
-	Decimal    bool   // values are the float64 that are nearest to decimals
+	Decimal    bool   // values are decimals, rounded to the nearest float64
 }
 
-// MayBeRounded reports whether float64 values may be those of other numbers, rounded: of decimals, or
-// of numbers in text files.
+// MayBeRounded reports whether float64 values may differ from those of the source, because these are
+// decimals or numbers in text.
 func (c Column) MayBeRounded() bool {
 	return c.Kind == KindFloat64 && (c.Decimal || c.Inferred || c.Mixed)
 }

@@ -109,7 +109,7 @@ func writeWidened[S Storable, W int64 | float64](d Sink, row int64, src []S,
 }
 
 // convertTo writes values of a widest type. If the option asks for the dtype, it refuses integers
-// that floats round, and those that float64 may have rounded before.
+// that floats round, and values that the reader may have rounded to an integer.
 func convertTo[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int) {
 	if d.Loss != nil {
 		bad = -1

@@ -7,7 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Refusal is why a value cannot be stored: the value, the reason and what to do.
+// Refusal says why a value cannot be stored. Hint says what to do.
 type Refusal struct{ Text, Reason, Hint string }
 
 // Refuse returns why [Write] refuses a value of the column.
@@ -30,12 +30,12 @@ func (c Column) Refuse(d Sink, value any) Refusal {
 // hintExact returns the hint for integers that float64 may have rounded.
 func (c Column) hintExact() string {
 	if c.Decimal {
-		return "convert the decimals to int64 or uint64 before"
+		return "convert the decimals to int64 or uint64 before the load"
 	}
-	return "write all cells of the column as integers below 2^63; or load it from Parquet"
+	return "write all cells of the column as integers below 2^63, or load it from a Parquet file"
 }
 
-// mayBeRounded reports whether v may be an integer of a dtype, rounded.
+// mayBeRounded reports whether v may be the rounded value of an integer that fits a dtype.
 func mayBeRounded(d layout.DType, v float64) bool {
 	if math.Abs(v) < ExactIntegers {
 		return false

@@ -8,7 +8,7 @@ type Sink struct {
 	// Loss is set if an option asks for the dtype. Floats are then measured, and integers that
 	// floats round are refused.
 	Loss *Loss
-	// MayBeRounded is that of the column. Dtypes of integers then refuse values from 2^53 on.
+	// MayBeRounded is [Column.MayBeRounded]. Integer dtypes then refuse values from 2^53 on.
 	MayBeRounded bool
 }
 

@@ -134,7 +134,7 @@ func readCSV(b []byte) (table cellTexts, ok bool) {
 	return out, true
 }
 
-// markOfCRLF stands for CRLF in a quoted cell, of which encoding/csv would make a line feed.
+// markOfCRLF stands for CRLF in a quoted cell, which encoding/csv would change to a line feed.
 const markOfCRLF = "<CRLF>"
 
 // markCRLF returns a CSV file with markOfCRLF for each CRLF inside quotes.

@@ -61,8 +61,8 @@ func ParseTimeFormat(format string) (f TimeFormat, why string) {
 		return f, "a format without names of zones, which mean several; %z is an offset such as +0100"
 	}
 	if field := namedTwice(format); field != "" {
-		return f, "a format that names the " + field + " once; divide cells with the begin and the end " +
-			"of an interval into two columns before"
+		return f, "a format that names the " + field + " once; if cells have the start and the end of an " +
+			"interval, divide them into two columns before the load"
 	}
 	f.zoned = strings.Contains(layout, "-07")
 	f.Layout = strings.NewReplacer("-0700", "Z0700", "-07:00", "Z07:00").Replace(layout)
@@ -77,7 +77,7 @@ func ParseTimeFormat(format string) (f TimeFormat, why string) {
 	return f, ""
 }
 
-// fields are the fields of a time that a directive names, by its letter.
+// fields has the fields of a time that a directive sets, by its letter.
 var fields = map[byte][]string{
 	'Y': {"year"}, 'y': {"year"},
 	'm': {"month"}, 'B': {"month"}, 'b': {"month"}, 'h': {"month"},

@@ -17,9 +17,9 @@ EXACT = 2**53
 """The integer up to which float64 stores all integers."""
 
 LARGE_DECIMALS: np.dtype[np.float64] = np.dtype(np.float64, metadata={"large_decimals": True})
-"""The dtype of floats that are the nearest ones to decimals, some of ``EXACT`` or more.
+"""The dtype of decimals that were rounded to float64, if one of them is ``EXACT`` or more.
 
-It is float64, and views keep it. The daemon refuses such values for dtypes of integers.
+It is float64 with metadata, which views keep. The daemon refuses such values for integer dtypes.
 """
 
 HINT_FLOATS = 'np.asarray(values, "float64") makes floats of them, the nearest ones'
@@ -56,7 +56,7 @@ def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def has_large_decimals(array: npt.NDArray[Any]) -> bool:
-    """Whether :func:`of_numbers` made an array of decimals, some of ``EXACT`` or more."""
+    """Whether the values are decimals that were rounded to float64, one of ``EXACT`` or more."""
     return array.dtype.metadata == LARGE_DECIMALS.metadata
 
 

@@ -55,7 +55,7 @@ class Column:
     named_only: bool = False
     """Whether windows include the column only where a spec names it."""
     decimal: bool = False
-    """Whether the floats are the nearest ones to decimals, some of which float64 may round."""
+    """Whether the values are decimals that were rounded to float64, one of 2**53 or more."""
 
     def description(self) -> dict[str, Any]:
         """The column's entry in the request."""

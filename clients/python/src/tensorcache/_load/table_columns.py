@@ -23,7 +23,8 @@ def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
     if mapping and not series:  # pandas too
         yield from columns.items()
     elif callable(getattr(columns, "keys", None)) and not series:  # a dataset, whose items differ
-        for name in columns.keys():  # noqa: SIM118 - it need not be a mapping
+        names = columns.keys()
+        for name in names:
             yield name, columns[name]
     elif is_frame(columns):
         for name in columns.columns:
