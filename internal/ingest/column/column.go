@@ -161,6 +161,7 @@ func Unify(a, b Column) (Column, error) {
 		a.Mixed = a.Mixed || a.Inferred != b.Inferred
 		a.Nullable = a.Nullable || b.Nullable
 		a.Decimal = a.Decimal || b.Decimal
+		a.NamedOnly = a.NamedOnly || b.NamedOnly
 		return a, nil
 	}
 	return a, fmt.Errorf("is %s here but %s in", b.Describe(), a.Describe())
@@ -179,6 +180,7 @@ func WiderOfSameClass(a, b Column) (wider Column, ok bool) {
 		wider = b
 	}
 	wider.Mixed, wider.Decimal = a.Mixed || b.Mixed, a.Decimal || b.Decimal
+	wider.NamedOnly = a.NamedOnly || b.NamedOnly
 	return wider, true
 }
 

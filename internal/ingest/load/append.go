@@ -155,6 +155,12 @@ func vocab(d *layout.Data, column string) ([]string, error) {
 	return words, nil
 }
 
+// hasItem reports whether one column names the items of the generation, and has the value.
+func (k *base) hasItem(value string) bool {
+	_, ok := k.items[string(option.AppendParts(nil, []any{value}))]
+	return ok
+}
+
 // texts reports which value columns are texts in the generation. None is if k is nil.
 func (k *base) texts(w wanted) []bool {
 	out := make([]bool, len(w.names))

@@ -83,7 +83,7 @@ func (l *load) isNamed(name string) bool {
 	_, hasDType := l.DType.By[name]
 	return hasDType || name == l.Time || slices.Contains(l.Columns, name) ||
 		slices.Contains(l.ItemID, name) || slices.Contains(l.TimeParts, name) ||
-		l.base != nil && slices.Contains(l.base.stored, name)
+		l.base != nil && (slices.Contains(l.base.stored, name) || l.Melt != "" && l.base.hasItem(name))
 }
 
 // hasNumbers reports whether the options let a column be one of numbers.

@@ -91,7 +91,7 @@ var cores = runtime.GOMAXPROCS(0)
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o option.Options, m *progress.Meter) *load {
 	o = o.WithTimeName()
-	return &load{
+	l := &load{
 		Options: o, recorded: o,
 		Settings: source.Settings{
 			AllowedRoots: o.AllowedRoots, Staged: files.NewStaged(o.Origins),
@@ -105,6 +105,8 @@ func newLoad(dir string, o option.Options, m *progress.Meter) *load {
 		meter: m, units: map[int]string{}, kinds: map[int]column.Kind{},
 		freeSpace: files.FreeSpace,
 	}
+	l.IsNamed, l.HasNumbers = l.isNamed, l.hasNumbers
+	return l
 }
 
 // run loads files.
@@ -126,7 +128,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 		}
 	}
 	l.Text = l.textDialect()
-	l.Settings.Found, l.IsNamed, l.HasNumbers = l.foundDialect, l.isNamed, l.hasNumbers
+	l.Settings.Found = l.foundDialect
 	l.meter.Enter(progress.Count)
 	if err := fault.At("ingest.count"); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)
@@ -206,6 +208,9 @@ func (l *load) generate(ctx context.Context) (m *layout.Manifest, err error) {
 // closeMelted must be called once the rows are read.
 func (l *load) describeReaders() (closeMelted func() error, err error) {
 	closeMelted = func() error { return nil }
+	if err := l.checkColumns(); err != nil {
+		return closeMelted, err
+	}
 	if err := l.joinTimes(); err != nil {
 		return closeMelted, err
 	}
@@ -215,6 +220,18 @@ func (l *load) describeReaders() (closeMelted func() error, err error) {
 		}
 	}
 	return closeMelted, l.describe()
+}
+
+// checkColumns refuses sources without columns.
+func (l *load) checkColumns() error {
+	for _, r := range l.readers {
+		if len(r.Names()) == 0 {
+			return &loaderr.SourceError{
+				Path: r.Path(), Reason: "has no columns", Hint: "write it with at least one column",
+			}
+		}
+	}
+	return nil
 }
 
 // joinTimes wraps the readers of sources whose times are in several columns.

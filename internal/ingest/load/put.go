@@ -41,7 +41,7 @@ func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader) (*layou
 	case put.FormatColumns:
 		r, err = put.Open(p.Columns, conn, l.Dir)
 	case put.FormatArrow:
-		r, err = arrow.OpenStream(conn, l.Dir, l.Workers, l.meter)
+		r, err = arrow.OpenStream(conn, l.Dir, l.Workers, l.IsNamed, l.meter)
 	default:
 		err = &loaderr.OptionError{
 			Field: "format", Value: p.Format, Allowed: put.FormatColumns + " or " + put.FormatArrow,

@@ -53,6 +53,9 @@ func refusedParquet(t *testing.T) []refusedFile {
 	type id struct {
 		A [16]byte `parquet:"a,uuid"`
 	}
+	type index struct {
+		Level int64 `parquet:"__index_level_0__"`
+	}
 	type time struct {
 		T deprecated.Int96 `parquet:"t"`
 	}
@@ -95,6 +98,8 @@ func refusedParquet(t *testing.T) []refusedFile {
 			why:  "64 bits of nanoseconds have no others",
 			text: parquetOf(t, time{deprecated.Int96{0, 0, 5373484}})},
 		{what: "no rows", why: "a dataset has at least one row", text: string(read("bad-empty"))},
+		{what: "an index of pandas alone", why: "an index of integers without a name is left out",
+			text: parquetOf(t, index{1})},
 	}
 	for i := range out {
 		out[i].format, out[i].name = "Parquet", "x.parquet"

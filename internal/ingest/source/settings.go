@@ -15,9 +15,9 @@ type Settings struct {
 	Text       textvalue.Dialect
 	// Found receives what the reader of each text file finds out about its dialect; may be nil.
 	Found func(textvalue.Found)
-	// IsNamed reports whether the options, or the dataset that rows are appended to, name a column.
-	// HasNumbers reports whether the options let a column be one of numbers. Readers of text files
-	// find their dialect with them; either may be nil.
+	// IsNamed reports whether the options, or the dataset that rows are appended to, name a column:
+	// readers load levels of an index that they otherwise leave out. HasNumbers reports whether the
+	// options let a column be one of numbers. Readers of text files find their dialect with both.
 	IsNamed, HasNumbers func(column string) bool
 	files.Decompression
 }

@@ -42,6 +42,7 @@ func OpenFile(path string, f *files.File, stream bool, w source.Settings) (sourc
 		name:          path,
 		bytes:         st.Size(),
 		workers:       w.Workers,
+		isNamed:       w.IsNamed,
 		dir:           w.Dir,
 		maxBatchBytes: max(w.Free, w.Ratio*st.Size()),
 	}

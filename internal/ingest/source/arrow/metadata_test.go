@@ -350,6 +350,9 @@ func TestHintsForColumnsOfFilesAreNotThoseOfPut(t *testing.T) {
 	} {
 		s := &streamReader{name: name, schema: arrow.NewSchema([]arrow.Field{
 			{Name: "a", Type: arrow.BinaryTypes.Binary}}, nil)}
+		if err := s.findColumns(); err != nil {
+			t.Fatal(err)
+		}
 		_, err := s.Describe(make([]column.Want, 1))
 		loadtest.Refused(t, err, `column "a": is binary, which is not read`, want)
 	}

@@ -82,7 +82,7 @@ func addPlace(err error, column string, batch int) error {
 func (s *streamReader) writeChecked(
 	ctx context.Context, b arrow.Record, to source.Target, row int64,
 ) error {
-	whole := b.Column(to.Index)
+	whole := b.Column(s.fields[to.Index])
 	if n := whole.Len(); int64(n) != b.NumRows() {
 		return &loaderr.SourceError{
 			Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()),

@@ -41,19 +41,24 @@ type streamReader struct {
 	maxBatchBytes     int64                     // largest uncompressed batch, 0 for no limit
 	rows              int64
 	schema            *arrow.Schema
+	index             source.PandasIndex
+	isNamed           func(column string) bool // see source.Settings
+	fields            []int                    // of the schema, by column of the reader
 	workers           int
 	dir               string        // the job's directory
 	zstd              *zstd.Decoder // nil before the first use
 	lz4               *lz4.Reader   // nil before the first use
 }
 
-// OpenStream copies the stream to a file in dir and checks its messages.
-func OpenStream(conn io.Reader, dir string, workers int, m *progress.Meter) (source.Reader, error) {
+// OpenStream copies the stream to a file in dir and checks its messages. isNamed is that of
+// [source.Settings].
+func OpenStream(conn io.Reader, dir string, workers int, isNamed func(column string) bool,
+	m *progress.Meter) (source.Reader, error) {
 	f, err := os.CreateTemp(dir, "stream")
 	if err != nil {
 		return nil, err
 	}
-	s := &streamReader{file: files.NewFile(f), workers: workers, dir: dir}
+	s := &streamReader{file: files.NewFile(f), workers: workers, dir: dir, isNamed: isNamed}
 	if err = os.Remove(f.Name()); err == nil {
 		err = s.spool(conn, f, dir, m)
 	}
@@ -144,6 +149,9 @@ func (s *streamReader) readSchema() error {
 	}
 	defer r.Release()
 	s.schema = r.Schema()
+	if err := s.findColumns(); err != nil {
+		return err
+	}
 	if s.rows == 0 {
 		e := &loaderr.SourceError{Reason: "the Arrow stream has no rows", Hint: loaderr.HintEmpty}
 		if s.name == "" {
@@ -154,6 +162,19 @@ func (s *streamReader) readSchema() error {
 	return s.checkFooter(s.found)
 }
 
+// findColumns finds the fields that are columns, in the order of a frame of pandas.
+func (s *streamReader) findColumns() (err error) {
+	metadata, _ := s.schema.Metadata().GetValue(source.PandasKey)
+	s.index = source.ParsePandasIndex(metadata)
+	fields := make([]column.Column, s.schema.NumFields())
+	for i, f := range s.schema.Fields() {
+		fields[i], _ = columnOf(f.Type) // Describe returns the error
+		fields[i].Name = f.Name
+	}
+	s.fields, err = s.index.Columns(fields, s.isNamed)
+	return err
+}
+
 func (s *streamReader) Path() string     { return s.name }
 func (s *streamReader) Rows() int64      { return s.rows }
 func (s *streamReader) Line(int64) int64 { return 0 }
@@ -161,9 +182,9 @@ func (s *streamReader) Size() int64      { return s.bytes }
 func (s *streamReader) Close() error     { return s.file.Close() }
 
 func (s *streamReader) Names() []string {
-	var out []string
-	for _, f := range s.schema.Fields() {
-		out = append(out, f.Name)
+	out := make([]string, len(s.fields))
+	for i, field := range s.fields {
+		out[i] = s.schema.Field(field).Name
 	}
 	return out
 }
@@ -173,7 +194,7 @@ func (s *streamReader) Names() []string {
 func (s *streamReader) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
-		f := s.schema.Field(x.Index)
+		f := s.schema.Field(s.fields[x.Index])
 		c, err := columnOf(f.Type)
 		if err != nil {
 			e := &loaderr.SourceError{
@@ -189,7 +210,7 @@ func (s *streamReader) Describe(w []column.Want) ([]column.Column, error) {
 			}
 			return nil, e
 		}
-		c.Name = f.Name
+		c.Name, c.NamedOnly = f.Name, s.index.IsLevel(f.Name)
 		out[i] = c
 	}
 	return out, nil

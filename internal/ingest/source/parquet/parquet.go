@@ -54,6 +54,7 @@ type parquetFile struct {
 	pq      *parquet.File
 	columns []parquetColumn
 	header  []string
+	index   source.PandasIndex
 	// first row of each row group; the last entry is the number of rows of the file
 	firstRows []int64
 	skip      []bool // by row group, true if it is not read; nil reads all
@@ -108,10 +109,35 @@ func Open(path string, f *files.File, w source.Settings) (source.Reader, error) 
 		pq:       pq,
 		columns:  schemaFields(pq, hints),
 	}
+	if err := p.orderColumns(); err != nil {
+		return nil, err
+	}
 	for _, c := range p.columns {
 		p.header = append(p.header, c.Name())
 	}
 	return p, p.checkRowCounts()
+}
+
+// orderColumns puts the columns in the order of a frame of pandas, without those that are left out.
+func (p *parquetFile) orderColumns() error {
+	metadata, _ := p.pq.Lookup(source.PandasKey)
+	p.index = source.ParsePandasIndex(metadata)
+	fields := make([]column.Column, len(p.columns))
+	for i, c := range p.columns {
+		typ, _ := columnTypeOf(c) // Describe returns the error
+		fields[i] = typ.Column
+		fields[i].Name = c.Name()
+	}
+	order, err := p.index.Columns(fields, p.IsNamed)
+	if err != nil {
+		return err
+	}
+	ordered := make([]parquetColumn, len(order))
+	for i, at := range order {
+		ordered[i] = p.columns[at]
+	}
+	p.columns = ordered
+	return nil
 }
 
 // footerError returns the error for a footer that cannot be read.
@@ -238,7 +264,7 @@ func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 			return nil, e
 		}
 		out[i] = typ.Column
-		out[i].Name = c.Name()
+		out[i].Name, out[i].NamedOnly = c.Name(), p.index.IsLevel(c.Name())
 	}
 	return out, nil
 }

@@ -122,7 +122,7 @@ func (c *csvFile) findDelimiter(head []byte, plain byte) byte {
 // its name.
 func (c *csvFile) namesPlain(head []byte, plain byte) bool {
 	rows, _ := rowsOf(head[:bytes.IndexByte(head, '\n')+1], plain)
-	return c.IsNamed != nil && len(rows) > 0 && slices.ContainsFunc(rows[0], func(x cell) bool {
+	return len(rows) > 0 && slices.ContainsFunc(rows[0], func(x cell) bool {
 		return bytes.ContainsAny(x.raw, ",;\t|") && c.IsNamed(string(x.text()))
 	})
 }

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._data.columns import Columns
 from .._errors import SourceError, show
-from . import arrow, frame_index, grids, tables
+from . import arrow, frame_index, grids, stored_index, tables
 from .column_names import named_once
 from .joined_columns import Parts, Repeated, of_item, words_of
 from .table_columns import columns_in, has_fields, is_frame
@@ -22,6 +22,9 @@ ITEM = "item_id"
 """The column that names the items, if the option of the same name does not name it."""
 
 Options = dict[str, Any]
+
+ItemColumns = tuple[Iterable[tuple[Any, Any]], Options | None, set[str]]
+"""Names and values of columns, the options with the time, and the levels of an index."""
 
 
 def is_by_item(given: Any) -> bool:
@@ -70,8 +73,10 @@ def is_array(given: Any) -> bool:
 
 def with_items(
     given: Any, options: Options | None, dataset: Callable[[], Columns] | None
-) -> tuple[list[tuple[str, Any]], Options | None]:
+) -> tuple[list[tuple[str, Any]], Options | None, set[str]]:
     """The columns of all items, one item after the other, and the options with item and time.
+
+    The third result has the names of the columns that are levels of an index.
 
     The keys of a mapping name the items; those of a list are numbers from 0. An append has no
     options, and the items of ``dataset``. Items of no rows are left out.
@@ -82,9 +87,11 @@ def with_items(
     after = options
     found: dict[Any, dict[str, Any]] = {}
     rows: dict[Any, int] = {}
+    levels: set[str] = set()
     for key, table in given.items() if isinstance(given, Mapping) else enumerate(given):
         try:
-            columns, with_time = columns_of_item(table, options, dataset)
+            columns, with_time, indexed = columns_of_item(table, options, dataset)
+            levels |= indexed
             found[key] = named_once(columns)
             rows[key] = rows_of(found[key])
         except SourceError as error:
@@ -115,13 +122,13 @@ def with_items(
             check_items(key, names, values)
     if after is not None:
         after = {**after, "item_id": names}
-    return joined, after
+    return joined, after, levels
 
 
 def columns_of_item(
     table: Any, options: Options | None, dataset: Callable[[], Columns] | None
-) -> tuple[Iterable[tuple[Any, Any]], Options | None]:
-    """The names and values of an item, and the options with its time."""
+) -> ItemColumns:
+    """The columns of an item, the options with its time, and the levels of its index."""
     table = tables.computed(table)
     if grids.is_grid(table) and hasattr(table, "data_vars"):
         raise SourceError(
@@ -132,27 +139,13 @@ def columns_of_item(
     if callable(getattr(table, "to_frame", None)):  # a series of pandas or Polars
         table = table.to_frame(name=VALUE if table.name in (None, "") else table.name)
     elif is_array(table):
-        return [(VALUE, table)], options
+        return [(VALUE, table)], options, set()
     if frame_index.has_index(table):
-        return frame_index.with_index(table, options, dataset)
-    if arrow.is_table(table) and not is_frame(table):
-        table = arrow.reader_of(table).read_all()
-        return zip(table.column_names, map(tensor_of, table.columns), strict=True), options
-    return columns_in(table), options
-
-
-def tensor_of(column: Any) -> Any:
-    """The lists of a column of Arrow's fixed-size lists as ``[rows, n]``; others as they are."""
-    width = getattr(column.type, "list_size", 0)
-    if not width or column.null_count:
-        return column
-    return np.asarray(column.combine_chunks().flatten()).reshape(-1, width)
-
-
-def item_level_names(given: Any) -> set[str]:
-    """The names of the levels of the indexes of all items' frames."""
-    listed = given.values() if isinstance(given, Mapping) else given
-    return set().union(*map(frame_index.level_names, listed))
+        return *frame_index.with_index(table, options, dataset), frame_index.level_names(table)
+    if arrow.is_table(table) or is_frame(table):
+        columns, levels = stored_index.columns_and_levels(table, options, dataset)
+        return columns, options, levels
+    return columns_in(table), options, set()
 
 
 def check_names(first: Any, names: set[str], key: Any, others: set[str]) -> None:

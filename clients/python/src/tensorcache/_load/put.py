@@ -12,8 +12,8 @@ import numpy as np
 from .._daemon import frames
 from .._data.columns import Columns
 from .._errors import SourceError
-from . import arrow, frame_index, grids, tables
-from .by_item import is_by_item, item_level_names, with_items
+from . import arrow, frame_index, grids, stored_index, tables
+from .by_item import is_by_item, with_items
 from .column_names import named_once
 from .joined_columns import Parts, Repeated
 from .no_columns import is_path
@@ -38,21 +38,23 @@ def put(
     """
     dataset = functools.cache(dataset) if dataset else None
     columns = tables.computed(columns)
-    by_item = is_by_item(columns)
     streamed = arrow.is_table(columns) and not (is_frame(columns) or grids.is_grid(columns))
     reader = arrow.reader_of(columns) if streamed else None
     append = options is None
     named: Any = ()
-    if by_item:
-        named, options = with_items(columns, options, dataset)
+    levels: set[str] = set()
+    if is_by_item(columns):
+        named, options, levels = with_items(columns, options, dataset)
     elif frame_index.has_index(columns):
         named, options = frame_index.with_index(columns, options, dataset)
+        levels = frame_index.level_names(columns)
     elif grids.is_grid(columns):
         named, options = grids.with_dimensions(columns, options, dataset)
+    elif is_frame(columns):
+        named, levels = stored_index.columns_and_levels(columns, options, dataset)
     elif reader is None:
         named = columns_in(columns)
     ready = [] if reader is not None else columns_of(named)
-    levels = item_level_names(columns) if by_item else frame_index.level_names(columns)
     ready = [replace(column, named_only=column.name in levels) for column in ready]
     body = {
         "request": "put",
