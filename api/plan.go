@@ -79,11 +79,15 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 			return err
 		}
 	}
+	warnings, err := w.Warnings()
+	if err != nil {
+		return err
+	}
 	p := wire.PlanReply{
 		Dataset: h.Dataset, Generation: h.Generation, Digest: h.Data.Manifest.Digest,
 		Windows: w.Index.Len(), Items: w.Index.Items(),
 		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: w.Features(),
-		DType: string(w.ContextDType()), Warnings: w.Warnings(),
+		DType: string(w.ContextDType()), Warnings: warnings,
 	}
 	if n := w.Index.Len(); n > 0 {
 		if p.First, err = windowPlace(h.Data, w, 0); err != nil {

@@ -83,6 +83,10 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 		given.Spec = cursor.Spec
 		cursor = given
 	}
+	warnings, err := w.Warnings()
+	if err != nil {
+		return nil, nil, err
+	}
 	delivery, err := batch.ChooseDelivery(w, r, sm.Options())
 	if err != nil {
 		return nil, nil, err
@@ -121,7 +125,7 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 		Delivery: delivery, Path: f.Path(delivery), Slots: slots, SlotBytes: slot.Bytes,
 		Parts:   slot.Parts,
 		Windows: w.Index.Len(), Batches: sm.Steps(cursor.Epoch, 0), Cursor: cursor, Queue: place,
-		Features: w.Features(), Warnings: w.Warnings(),
+		Features: w.Features(), Warnings: warnings,
 	}, nil
 }
 

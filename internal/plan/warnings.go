@@ -10,9 +10,13 @@ import (
 )
 
 // Warnings says which columns batches have as infinity, or not exactly, because the dtype in which
-// they are delivered does not hold the greatest stored values.
-func (w *Windows) Warnings() []wire.Warning {
-	var out []wire.Warning
+// they are delivered does not hold the greatest stored values, and which columns of known and static
+// have NaN although the spec admits no missing values.
+func (w *Windows) Warnings() ([]wire.Warning, error) {
+	out, err := w.uncounted()
+	if err != nil {
+		return nil, err
+	}
 	warned := map[string]bool{}
 	for _, part := range w.parts {
 		for _, c := range part.Columns {
@@ -25,7 +29,7 @@ func (w *Windows) Warnings() []wire.Warning {
 				Hint: "deliver windows with `dtype=\"float64\"`, or scale the column at the load"})
 		}
 	}
-	return out
+	return out, nil
 }
 
 // narrowed says what a dtype loses of a column's values, "" if nothing that matters.
