@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy.typing as npt
 
 from .._data.columns import Columns
 from .._errors import SourceError
+from .column_names import named_once
+from .grid_series import Column, kind_of, on_grid, spanned, time_and_items
 
 
 def is_grid(given: Any) -> bool:
@@ -26,11 +29,51 @@ def with_dimensions(
     """The dimensions, coordinates and variables as columns, and the options with item and time.
 
     The dimension of times is the time, and the last one of the order of rows; the others name the
-    item, those of floats as text. An append has no options, and the time and items of ``dataset``.
+    item. Floats, times and durations that name the item are texts. An append has no options, and
+    the time and items of ``dataset``.
 
     Raises:
-        SourceError: an array has no name, or a dimension several levels.
+        SourceError: an array has no name, a dimension several levels, or the options and the
+            dimensions leave open which points are a series.
     """
+    grid = checked(grid)
+    sizes = {str(name): size for name, size in grid.sizes.items()}
+    variables = {**dict.fromkeys(grid.sizes), **grid.coords, **grid.data_vars}
+    columns: dict[str, Column] = {
+        name: ((name,), np.arange(sizes[name]))
+        if variable is None
+        else (tuple(map(str, variable.dims)), variable.values)
+        for name, variable in named_once(variables.items()).items()
+    }
+    if options is None:
+        stored = dataset().manifest if dataset else {}
+        time, items = stored.get("time"), list(stored.get("item_id") or [])
+    else:
+        time, items = time_and_items(columns, sizes, options)
+        found = {"item_id": items, "time": time}
+        options = {**{field: value for field, value in found.items() if value}, **options}
+    # The rows of an item follow one another, in the order of their times.
+    named = spanned(columns, items)
+    clock = [
+        dim
+        for name in (options or {}).get("time_parts") or [time]
+        for dim in columns.get(name, ((),))[0]
+        if dim not in named
+    ]
+    order = sorted(
+        sizes,
+        key=lambda dim: (dim not in named, clock.index(dim) + 1 if dim in clock else 0),
+    )
+    for name in items:
+        if name in columns:
+            columns[name] = (columns[name][0], item_values(columns, name))
+    shape = tuple(sizes[dim] for dim in order)
+    named_in_order = [*order, *(name for name in columns if name not in sizes)]
+    return [(name, on_grid(*columns[name], order, shape)) for name in named_in_order], options
+
+
+def checked(grid: Any) -> Any:
+    """A dataset or an array as a dataset whose dimensions and variables may be columns."""
     if not hasattr(grid, "data_vars"):
         if grid.name is None:
             raise SourceError(
@@ -39,50 +82,25 @@ def with_dimensions(
                 hint='array.rename("value") names it',
             )
         grid = grid.coords.to_dataset() if grid.name in grid.coords else grid.to_dataset()
-    sizes: dict[Any, int] = dict(grid.sizes)
-    for name in sizes:
+    for name in grid.sizes:
         if hasattr(grid.indexes.get(name), "levels"):
             raise SourceError(
                 f'dimension "{name}" has several levels, want one',
                 field=str(name),
                 hint=f"dataset.reset_index({name!r}) makes coordinates of them",
             )
-    values: dict[Any, Any] = {
-        name: grid[name].values if name in grid.variables else np.arange(size)
-        for name, size in sizes.items()
-    }
-    times = [name for name in sizes if values[name].dtype.kind == "M"]
-    given = options
-    if given is None:
-        stored = dataset().manifest if dataset else {}
-        given = {"time": stored.get("time"), "item_id": stored.get("item_id")}
-    time = given.get("time")
-    if time is None and len(times) == 1 and "time_parts" not in given:
-        time = times[0]
-    order = [name for name in sizes if name != time] + [name for name in sizes if name == time]
-    shape = tuple(sizes[name] for name in order)
-    default = order[:-1] if time in order and not given.get("melt") else []
-    items = given["item_id"] if given.get("item_id") is not None else default
-    for name in order:
-        if values[name].dtype.kind == "f" and str(name) in map(str, items):
-            values[name] = np.array([str(value) for value in values[name]], object)
-    columns = [(name, on_grid(values[name], (name,), order, shape)) for name in order]
-    for name, variable in {**grid.coords, **grid.data_vars}.items():
-        if name not in sizes:
-            columns.append((name, on_grid(variable.values, variable.dims, order, shape)))
-    if options is None or time not in order:
-        return columns, options
-    named = {"item_id": [str(name) for name in default]} if default else {}
-    return columns, {**named, **options, "time": str(time)}
+    return grid
 
 
-def on_grid(
-    values: npt.NDArray[Any], dims: tuple[Any, ...], order: list[Any], shape: tuple[int, ...]
-) -> npt.NDArray[Any]:
-    """Values of some dimensions, one for each point of all dimensions."""
-    kept = [name for name in order if name in dims]
-    values = np.transpose(values, [dims.index(name) for name in kept])
-    values = values.reshape(
-        [size if name in dims else 1 for name, size in zip(order, shape, strict=True)]
-    )
-    return np.broadcast_to(values, shape).reshape(-1)
+def item_values(columns: Mapping[str, Column], name: str) -> npt.NDArray[Any]:
+    """Values that name items; all but integers and texts as texts, times as pandas writes them."""
+    values, kind = columns[name][1], kind_of(columns, name)
+    if kind in "mM":
+        pandas: Any = importlib.import_module("pandas")  # which xarray needs
+        flat = pandas.Index(values.reshape(-1))
+        texts = [None if value is pandas.NaT else str(value) for value in flat]
+    elif kind in "fb":
+        texts = [str(value) for value in values.reshape(-1)]
+    else:
+        return values
+    return np.array(texts, object).reshape(values.shape)
