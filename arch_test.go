@@ -39,6 +39,8 @@ var allowed = map[string][]string{
 	"internal/arrowfile": {"internal/arrowmeta", "internal/fault"},
 	// the generation format; it does not know where values come from
 	"layout": {"internal/arrowfile", "internal/mmapfile", "internal/fault", "internal/moments"},
+	// the database of time zones
+	"internal/timezone": nil,
 	// the catalogue of generations; it does not load
 	"store": {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
 	// error types that every package of a load returns
@@ -132,7 +134,7 @@ var allowed = map[string][]string{
 		"internal/ingest/source/parquet", "internal/ingest/source/put",
 		"internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/step",
 		"internal/ingest/textvalue", "internal/mmapfile", "internal/near", "internal/origin",
-		"layout"},
+		"internal/timezone", "layout"},
 	// runs in a child process, which must not use the catalogue
 	"internal/ingest": {"internal/ingest/files", "internal/ingest/load", "internal/ingest/loaderr",
 		"internal/ingest/option", "internal/ingest/progress", "internal/ingest/source/put",

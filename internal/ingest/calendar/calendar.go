@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // time zones, for machines without a database of them
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
@@ -145,25 +144,6 @@ func (c Column) table() []float32 {
 		}
 	}
 	return out
-}
-
-// Zone returns the time zone of a name or offset; "" is UTC. ok is false if it is unknown. The
-// result does not depend on the zone of the machine.
-func Zone(name string) (zone *time.Location, ok bool) {
-	if name == "" {
-		return time.UTC, true
-	}
-	if zone, err := time.LoadLocation(name); err == nil && name != "Local" {
-		return zone, true
-	}
-	for _, form := range []string{"-07:00", "-0700", "-07"} {
-		if t, err := time.Parse(form, name); err == nil {
-			// its location may be that of the machine, which has daylight saving
-			_, offset := t.Zone()
-			return time.FixedZone(name, offset), true
-		}
-	}
-	return nil, false
 }
 
 // clock converts times to local days and seconds. It caches the last day, and the offset of the

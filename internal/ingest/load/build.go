@@ -12,6 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
+	"github.com/tensorcache/tensorcache/internal/timezone"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -97,7 +98,7 @@ func (l *load) fillCalendar(ctx context.Context, k *rows.Keys) error {
 	if err != nil || len(columns) == 0 {
 		return err
 	}
-	zone, ok := calendar.Zone(k.Clock.Zone)
+	zone, ok := timezone.Find(k.Clock.Zone)
 	if !ok {
 		return &loaderr.SourceError{
 			Path: l.readers[0].Path(), Column: k.Clock.Name,
