@@ -40,7 +40,7 @@ var allowed = map[string][]string{
 	// the generation format; it does not know where values come from
 	"layout": {"internal/arrowfile", "internal/mmapfile", "internal/fault", "internal/moments"},
 	// the database of time zones
-	"internal/timezone": nil,
+	"internal/timezone": {"window"},
 	// the catalogue of generations; it does not load
 	"store": {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
 	// error types that every package of a load returns
@@ -67,7 +67,7 @@ var allowed = map[string][]string{
 	"internal/ingest/option": {"internal/ingest/calendar", "internal/ingest/charset",
 		"internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/textvalue",
-		"internal/near", "internal/origin", "layout", "window"},
+		"internal/near", "internal/origin", "internal/timezone", "layout", "window"},
 	// counters that the daemon polls
 	"internal/ingest/progress": nil,
 	// what a load stores, and its options; it knows no files
@@ -150,7 +150,8 @@ var allowed = map[string][]string{
 	// copies bytes of columns; the daemon and the Go client share it
 	"internal/gather": {"internal/portable", "layout"},
 	// which windows of a generation exist, and what they deliver; it copies nothing
-	"internal/plan": {"store", "layout", "window", "sampler", "internal/wire", "internal/near"},
+	"internal/plan": {"store", "layout", "window", "sampler", "internal/timezone", "internal/wire",
+		"internal/near"},
 	// batches in memory; it does not know who reads them
 	"internal/batch": {"internal/gather", "internal/plan", "internal/wire", "layout", "sampler",
 		"window"},

@@ -87,7 +87,7 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		Dataset: h.Dataset, Generation: h.Generation, Digest: h.Data.Manifest.Digest,
 		Windows: w.Index.Len(), Items: w.Index.Items(),
 		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: w.Features(),
-		DType: string(w.ContextDType()), Warnings: warnings,
+		DType: string(w.ContextDType()), Time: w.Index.Spec().Time, Warnings: warnings,
 	}
 	if n := w.Index.Len(); n > 0 {
 		if p.First, err = windowPlace(h.Data, w, 0); err != nil {

@@ -90,7 +90,8 @@ type TimeBounds struct {
 func (b *TimeBounds) open() bool { return b == nil || b.From == nil && b.To == nil }
 
 func (b *TimeBounds) validate(field string) error {
-	if b == nil || b.From == nil || b.To == nil || b.From.instant != b.To.instant {
+	if b == nil || b.From == nil || b.To == nil || b.From.instant != b.To.instant ||
+		b.From.local != b.To.local {
 		return nil
 	}
 	if !b.From.before(*b.To) {

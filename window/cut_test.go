@@ -15,7 +15,7 @@ func TestCutsAreReadAndWritten(t *testing.T) {
 		{`[]`, ``},
 		{`[{"where":{"rows":[-48,null]}}]`, ``},
 		{`[{"where":{"time":["2016-07-01",null],"items":[2,0]},"context_before_split":false}]`,
-			`[{"where":{"time":["2016-07-01T00:00:00Z",null],"items":[2,0]},"context_before_split":false}]`},
+			`[{"where":{"time":["2016-07-01T00:00:00",null],"items":[2,0]},"context_before_split":false}]`},
 		{`[{"where":{"items":[]},"context_before_split":true}]`, `[{"where":{"items":[]}}]`},
 		{`[{"split":{"lengths":[8640,2880,null],"purge":3,"context_before_split":false,"names":["a","b","c"]},"part":2}]`, `[{"split":{"lengths":[8640,2880,null],"purge":3,"context_before_split":false},"part":2}]`},
 		{`[{"split":{"fractions":[0.7,null,0.2]}}]`,

@@ -29,7 +29,7 @@ func TestTypesAreReadInsideOtherObjects(t *testing.T) {
 	}
 	got := fmt.Sprint(request.Spec.ContextLength, request.Cuts[0].Latest, request.Where.Items,
 		len(request.Split.Lengths), *request.Rows.From, request.Time.To, request.At, request.Step)
-	if want := "2 true [1] 2 1 5 2016-07-01T00:00:00Z 2h"; got != want {
+	if want := "2 true [1] 2 1 5 2016-07-01T00:00:00 2h"; got != want {
 		t.Errorf("read as %s, want %s", got, want)
 	}
 	for _, bad := range []string{

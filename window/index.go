@@ -65,7 +65,10 @@ func newBase(spec Spec, t Table) (*base, error) {
 		return nil, noTimes("max_step", spec.MaxStep.String())
 	}
 	var err error
-	if b.time, err = spec.Time.in("time", t.Unit); err != nil {
+	if b.spec.Time, err = spec.Time.instants("time", t); err != nil {
+		return nil, err
+	}
+	if b.time, err = b.spec.Time.in("time", t.Unit); err != nil {
 		return nil, err
 	}
 	if spec.MaxStep != nil {

@@ -219,7 +219,7 @@ func TestTimeBoundsInEveryUnit(t *testing.T) {
 	}
 	if v := window.At(
 		time.Date(2016, 7, 1, 0, 0, 0, 0,
-			time.FixedZone("", 7200))); v.String() != "2016-06-30T22:00:00Z" {
+			time.FixedZone("", 7200))); v.String() != "2016-07-01T00:00:00+02:00" {
 		t.Errorf("written as %s", v)
 	}
 }

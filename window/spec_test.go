@@ -25,11 +25,11 @@ func TestSpecIsReadAndWrittenCanonically(t *testing.T) {
 		{`{"context_length":4,"max_step":3600}`, ``},
 		{`{"context_length":4,"max_missing":0.25}`, ``},
 		{`{"context_length":4,"time":["2016-07-01",null]}`,
-			`{"context_length":4,"time":["2016-07-01T00:00:00Z",null]}`},
+			`{"context_length":4,"time":["2016-07-01T00:00:00",null]}`},
 		{`{"context_length":4,"time":["2016-07-01 02:00:00+02:00","2016-07-01T00:00:00.5"]}`,
-			`{"context_length":4,"time":["2016-07-01T00:00:00Z","2016-07-01T00:00:00.5Z"]}`},
+			`{"context_length":4,"time":["2016-07-01T02:00:00+02:00","2016-07-01T00:00:00.5"]}`},
 		{`{"context_length":4,"time":["2016-07-01T02:00+02:00","2016-07-01T00:01"]}`,
-			`{"context_length":4,"time":["2016-07-01T00:00:00Z","2016-07-01T00:01:00Z"]}`},
+			`{"context_length":4,"time":["2016-07-01T02:00:00+02:00","2016-07-01T00:01:00"]}`},
 		{`{"context_length":4,"time":[-5,7]}`, ``},
 	} {
 		spec, err := window.ParseSpec([]byte(c.in))

@@ -108,7 +108,8 @@ func (s *Split) validate() error {
 		return err
 	}
 	for i := 1; i < len(s.AtTimes); i++ {
-		if a, b := s.AtTimes[i-1], s.AtTimes[i]; a.instant == b.instant && !a.before(b) {
+		if a, b := s.AtTimes[i-1], s.AtTimes[i]; a.instant == b.instant && a.local == b.local &&
+			!a.before(b) {
 			return &SpecError{fmt.Sprintf("at_times[%d]", i), b.String(),
 				"a time after " + a.String()}
 		}

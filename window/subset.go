@@ -29,12 +29,15 @@ type extent struct {
 func newSubset(b *base, cuts []Cut) (*subset, error) {
 	p := &subset{base: b}
 	for i, c := range cuts {
+		c, err := c.instants(b.table)
+		if err != nil {
+			return nil, err
+		}
 		if c.Latest {
 			if i+1 < len(cuts) {
 				return nil, &SpecError{"cuts", "",
 					fmt.Sprintf("latest as the last cut, and not before cut %d", i+1)}
 			}
-			var err error
 			if p.context, err = b.contextAlone(); err != nil {
 				return nil, err
 			}

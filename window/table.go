@@ -15,6 +15,7 @@ type Table struct {
 	Offsets []int64 // item i has the dataset rows [Offsets[i], Offsets[i+1])
 	Times   []int64 // per dataset row, strictly ascending within an item; nil without a time column
 	Unit    string  // of Times: "s", "ms", "us", "ns", "day", or "" for integer time
+	Zone    Zone    // of Times; bounds without a zone are in this one
 	Columns []Column
 	// LargestSteps is the result of [LargestSteps] for Times, or nil. With it max_step needs to
 	// read only the rows near a jump.

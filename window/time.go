@@ -8,17 +8,31 @@ import (
 	"time"
 )
 
-// TimeValue is a bound in time: an instant, or an integer in the unit of the time column. In JSON
-// it is RFC 3339, a date, or an integer. A time without a zone is UTC.
+// TimeValue is a bound in time: an instant, a date and time without a zone, or an integer in the unit
+// of the time column. In JSON it is RFC 3339, with or without a zone, a date, or an integer.
+//
+// A time without a zone is in the zone of the time column. If the column has no zone, a time with an
+// offset other than 0 is refused. See [TimeValue.InZone].
 type TimeValue struct {
-	instant bool
+	instant bool  // it is not an integer
+	local   bool  // it has no zone; sec and nsec are those of the same date and time in UTC
+	offset  int   // of the zone in which it was given, in seconds
 	sec     int64 // seconds since 1970, or the integer
 	nsec    int64
 }
 
-// At returns an instant.
+// At returns an instant. It keeps the offset of t from UTC: if the time column has no zone, only
+// the offset 0 is accepted.
 func At(t time.Time) TimeValue {
-	return TimeValue{instant: true, sec: t.Unix(), nsec: int64(t.Nanosecond())}
+	_, offset := t.Zone()
+	return TimeValue{instant: true, offset: offset, sec: t.Unix(), nsec: int64(t.Nanosecond())}
+}
+
+// Local returns the date and time of t, without its zone.
+func Local(t time.Time) TimeValue {
+	_, offset := t.Zone()
+	return TimeValue{instant: true, local: true, sec: t.Unix() + int64(offset),
+		nsec: int64(t.Nanosecond())}
 }
 
 // Tick returns an integer in the unit of the time column.
@@ -32,10 +46,26 @@ func (t TimeValue) String() string {
 	if !t.instant {
 		return strconv.FormatInt(t.sec, 10)
 	}
-	return time.Unix(t.sec, t.nsec).UTC().Format(time.RFC3339Nano)
+	at := time.Unix(t.sec, t.nsec).UTC()
+	if t.local {
+		return at.Format("2006-01-02T15:04:05.999999999")
+	}
+	offset := t.offset - t.offset%60 // RFC 3339 has no seconds in an offset
+	// and years of four digits, which that of UTC may not be, as in 9999-12-31T20:00:00-05:00
+	const day = 24*3600 - 60
+	switch {
+	case at.In(time.FixedZone("", offset)).Year() > 9999:
+		offset = -day
+	case at.In(time.FixedZone("", offset)).Year() < 0:
+		offset = day
+	}
+	if offset != 0 {
+		at = at.In(time.FixedZone("", offset))
+	}
+	return at.Format(time.RFC3339Nano)
 }
 
-// MarshalJSON writes RFC 3339 in UTC, or the integer.
+// MarshalJSON writes RFC 3339, without a zone if it has none, or the integer.
 func (t TimeValue) MarshalJSON() ([]byte, error) {
 	if !t.instant {
 		return []byte(t.String()), nil
@@ -49,21 +79,26 @@ func (t *TimeValue) UnmarshalJSON(data []byte) (err error) {
 	return err
 }
 
-var timeForms = []string{
-	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04Z07:00", "2006-01-02T15:04",
-	"2006-01-02",
-}
+var (
+	zonedForms = []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00"}
+	localForms = []string{"2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"}
+)
 
 // ParseTime reads RFC 3339 or a date. It accepts a space instead of the T, and times without
-// seconds or without a zone (UTC).
+// seconds or without a zone.
 func ParseTime(s string) (TimeValue, error) {
 	text := s
 	if len(text) > 10 && text[10] == ' ' {
 		text = text[:10] + "T" + text[11:]
 	}
-	for _, form := range timeForms {
+	for _, form := range zonedForms {
 		if t, err := time.Parse(form, text); err == nil {
 			return At(t), nil
+		}
+	}
+	for _, form := range localForms {
+		if t, err := time.Parse(form, text); err == nil {
+			return Local(t), nil
 		}
 	}
 	return TimeValue{},
@@ -97,7 +132,8 @@ var unitNanos = map[string]int64{
 }
 
 // In returns the first value of a time column with the unit ("" is integer time) that is not before
-// t. It returns the least or the largest int64 if that value overflows. The error is a [SpecError].
+// t. A time without a zone counts as one of UTC; see [TimeValue.InZone]. In returns the least or the
+// largest int64 if the value overflows. The error is a [SpecError].
 func (t TimeValue) In(field, unit string) (int64, error) {
 	m, err := t.in(field, unit)
 	switch {

@@ -48,9 +48,9 @@ type LoadOptions struct {
 	ScalePer string `json:"scale_per,omitempty"` // column or item; "" is column
 
 	// FitRows are the rows of each item to which Fill mean, Winsorize and Scale are fitted,
-	// half-open; a nil bound is open. FitBefore (RFC 3339, a date or an integer) ends these rows at
-	// a time, and FitFraction at a fraction of each item's rows. The fit uses the rows that all of
-	// them allow.
+	// half-open; a nil bound is open. FitBefore (RFC 3339, a date or an integer; see
+	// [window.TimeValue]) ends these rows at a time, and FitFraction at a fraction of each item's
+	// rows. The fit uses the rows that all of them allow.
 	FitRows     *[2]*int64 `json:"fit_rows,omitempty"`
 	FitBefore   any        `json:"fit_before,omitempty"`
 	FitFraction *float64   `json:"fit_fraction,omitempty"`
@@ -91,7 +91,7 @@ type LoadOptions struct {
 }
 
 // LoadWhere keeps the rows of a load whose time is in [Time[0], Time[1]). A time is RFC 3339, a
-// date or an integer; nil is no bound.
+// date or an integer, as [window.TimeValue] describes; nil is no bound.
 type LoadWhere struct {
 	Time [2]any `json:"time"`
 }

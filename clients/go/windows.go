@@ -54,6 +54,9 @@ func (d *Dataset) Windows(ctx context.Context, spec window.Spec) (*Windows, erro
 	}
 	w.setCounts(p.Windows, p.Positions, p.Rejected)
 	w.features = Features(p.Features)
+	if p.Time != nil {
+		spec.Time = p.Time // as instants
+	}
 	w.itemRows, err = newItemRows(d, spec)
 	return w, err
 }

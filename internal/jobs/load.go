@@ -36,7 +36,7 @@ func (m *Manager) Load(dataset string, o ingest.Options) (wire.Job, error) {
 	if err != nil {
 		return wire.Job{}, err
 	}
-	hit, same := m.findHit(dataset, o, recipe, sources)
+	hit, same := m.findHit(dataset, o, sources)
 	if same && !o.HashSources {
 		return hit, nil
 	}
@@ -69,7 +69,7 @@ func checkSources(paths []string) error {
 
 // findHit returns a hit if the newest generation is what a load would make, and can be opened. With
 // HashSources, the hit depends on the content of the sources too: see compareContent.
-func (m *Manager) findHit(dataset string, o ingest.Options, recipe json.RawMessage,
+func (m *Manager) findHit(dataset string, o ingest.Options,
 	sources []layout.Source) (wire.Job, bool) {
 	i, err := m.store.Dataset(dataset)
 	same := layout.Source.SameFile
@@ -78,7 +78,7 @@ func (m *Manager) findHit(dataset string, o ingest.Options, recipe json.RawMessa
 			return a.Path == b.Path && a.Bytes == b.Bytes && a.XXH64 != ""
 		}
 	}
-	if err != nil || len(i.Manifest.Appended) > 0 || !sameJSON(i.Manifest.Recipe, recipe) ||
+	if err != nil || len(i.Manifest.Appended) > 0 || !hasRecipe(i.Manifest, o) ||
 		!slices.EqualFunc(i.Manifest.Sources, sources, same) {
 		return wire.Job{}, false
 	}
@@ -91,6 +91,21 @@ func (m *Manager) findHit(dataset string, o ingest.Options, recipe json.RawMessa
 	}
 	h.Release()
 	return hitJob(wire.LoadJob, dataset, i.Generation, i.Manifest), true
+}
+
+// hasRecipe reports whether the options would make the recipe of a manifest, if the time column of
+// the sources has the unit and the zone of that in the manifest.
+func hasRecipe(manifest *layout.Manifest, o ingest.Options) bool {
+	var unit, zone string
+	if c, err := manifest.Column(manifest.Time); err == nil {
+		unit, zone = c.Unit, c.Zone
+	}
+	o, err := o.WithInstants(unit, zone)
+	if err != nil { // the load will return the error
+		return false
+	}
+	recipe, err := o.Recipe()
+	return err == nil && sameJSON(manifest.Recipe, recipe)
 }
 
 // hitJob returns the state of a job that has nothing to do.

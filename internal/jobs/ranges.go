@@ -71,11 +71,7 @@ func (m *Manager) Ranges(dataset string, o ingest.Options, isAppend bool) (wire.
 			return out, nil
 		}
 	} else {
-		recipe, err := o.Recipe()
-		if err != nil {
-			return out, err
-		}
-		if hit, same := m.findHit(dataset, o, recipe, sources); same {
+		if hit, same := m.findHit(dataset, o, sources); same {
 			out.Hit, out.Generation = true, hit.Generation
 			return out, nil
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/timezone"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
 	"github.com/tensorcache/tensorcache/window"
@@ -31,7 +32,7 @@ func newTable(h *store.Handle, w *Windows, spec window.Spec) (window.Table, erro
 		if err != nil {
 			return t, err
 		}
-		t.Times, t.Unit = times.Data, c.Unit
+		t.Times, t.Unit, t.Zone = times.Data, c.Unit, timezone.OfColumn(c.Zone)
 		if t.Times == nil {
 			t.Times = []int64{} // a time column without rows
 		}

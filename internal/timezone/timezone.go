@@ -1,10 +1,12 @@
-// Package timezone knows the time zones that time columns have: names of the IANA's database and
-// offsets from UTC, as Arrow and pandas write them. It has the database itself.
+// Package timezone finds the time zones of time columns: by names of IANA's database, which it
+// contains, or by offsets from UTC, as Arrow and pandas write them.
 package timezone
 
 import (
 	"time"
 	_ "time/tzdata" // for machines without a database of zones
+
+	"github.com/tensorcache/tensorcache/window"
 )
 
 // Find returns the time zone of a name or offset; "" is UTC. ok is false if it is unknown. The
@@ -24,4 +26,13 @@ func Find(name string) (zone *time.Location, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// OfColumn returns the zone of a time column by its name, for bounds in time; "" is no zone.
+func OfColumn(name string) window.Zone {
+	zone := window.Zone{Name: name}
+	if name != "" {
+		zone.Location, _ = Find(name)
+	}
+	return zone
 }

@@ -10,6 +10,12 @@ func TestUnknownZonesAreNotFound(t *testing.T) {
 		if _, ok := Find(name); ok {
 			t.Errorf("zone %q is known", name)
 		}
+		if zone := OfColumn(name); zone.Name != name || zone.Location != nil {
+			t.Errorf("zone %q: %v", name, zone)
+		}
+	}
+	if zone := OfColumn(""); zone.Location != nil {
+		t.Errorf("no zone: %v", zone)
 	}
 }
 

@@ -179,6 +179,7 @@ type PlanReply struct {
 	Path       string                  `json:"path"`
 	Features   Features                `json:"features"`
 	DType      string                  `json:"dtype"`
+	Time       *window.TimeBounds      `json:"time,omitempty"` // of the spec, as instants
 	Splits     []SplitPlan             `json:"splits,omitempty"`
 	PerItem    []ItemPlan              `json:"per_item,omitempty"`
 	Warnings   []Warning               `json:"warnings,omitempty"`

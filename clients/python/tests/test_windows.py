@@ -220,7 +220,7 @@ def test_where_and_times(etth1: tensorcache.Dataset, windows: tensorcache.Window
         "2018-01-01T00:00:00Z",
         datetime.date(2018, 1, 1),
         datetime.datetime(2018, 1, 1),
-        datetime.datetime(2018, 1, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=1))),
+        datetime.datetime(2018, 1, 1, tzinfo=datetime.timezone.utc),
         np.datetime64("2018-01-01"),
         pd.Timestamp("2018-01-01"),
     ):

@@ -55,7 +55,11 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 			final.Source[c.Name] = name
 		}
 	}
-	if final.Recipe, err = l.recorded.Recipe(); err != nil {
+	recorded, err := l.recorded.WithInstants(keys.Clock.Unit, keys.Clock.Zone)
+	if err != nil {
+		return nil, err
+	}
+	if final.Recipe, err = recorded.Recipe(); err != nil {
 		return nil, err
 	}
 	if l.base == nil { // an append has another phase after this one

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/timezone"
 	"github.com/tensorcache/tensorcache/window"
 )
 
@@ -145,12 +146,50 @@ func TimeBound(c column.Column, field string, t window.TimeValue) (int64, error)
 	if c.Kind == column.KindTime {
 		unit = c.Unit
 	}
-	at, err := t.In(field, unit)
+	t, err := t.InZone(field, unit, timezone.OfColumn(c.Zone))
+	var at int64
+	if err == nil {
+		at, err = t.In(field, unit)
+	}
+	return at, asOptionError(err)
+}
+
+// asOptionError returns the error of an option for that of a bound.
+func asOptionError(err error) error {
 	if e := (*window.SpecError)(nil); errors.As(err, &e) {
-		return 0, &loaderr.OptionError{Field: field, Value: e.Value, Allowed: e.Allowed,
+		return &loaderr.OptionError{Field: e.Field, Value: e.Value, Allowed: e.Allowed,
 			Bare: json.Valid([]byte(e.Value))}
 	}
-	return at, err
+	return err
+}
+
+// WithInstants returns the options with the times of where and fit_before as instants, given the
+// unit and the zone of the time column; see [window.TimeValue.InZone]. Unit is "" for integers. The
+// error is a [loaderr.OptionError].
+func (o Options) WithInstants(unit, zone string) (Options, error) {
+	convert := func(field string, raw json.RawMessage) (json.RawMessage, error) {
+		t, err := ReadTime(field, raw)
+		if t == nil || err != nil {
+			return raw, err
+		}
+		at, err := t.InZone(field, unit, timezone.OfColumn(zone))
+		if err != nil {
+			return nil, asOptionError(err)
+		}
+		return json.Marshal(at)
+	}
+	var err error
+	if o.FitBefore, err = convert("fit_before", o.FitBefore); err != nil || o.Where == nil {
+		return o, err
+	}
+	where := &Where{Time: make([]json.RawMessage, len(o.Where.Time))}
+	for i, raw := range o.Where.Time {
+		if where.Time[i], err = convert("where", raw); err != nil {
+			return o, err
+		}
+	}
+	o.Where = where
+	return o, nil
 }
 
 // Bounds returns the first and the last time of the rows that where selects, in the time column's

@@ -105,8 +105,14 @@ def where(field: str, value: Any) -> dict[str, Any]:
     return {str(key): times(field, bounds) for key, bounds in value.items()}
 
 
+MINUTE = datetime.timedelta(minutes=1)
+
+
 def time(field: str, value: Any) -> int | str:
-    """A point in time: RFC 3339 text, or the integer of an integer time column; naive is UTC."""
+    """A point in time: RFC 3339 text, or the integer of an integer time column.
+
+    A ``datetime`` without a zone is in the zone of the time column; a ``datetime64`` is in UTC.
+    """
     if isinstance(value, str):
         return str(value)
     if isinstance(value, np.datetime64):
@@ -116,9 +122,13 @@ def time(field: str, value: Any) -> int | str:
         fine = value if unit in ("ms", "us", "ns") else value.astype("datetime64[s]")
         return f"{fine}Z"
     if isinstance(value, datetime.datetime):  # also a pandas.Timestamp
-        if value.tzinfo is None:
-            return value.isoformat() + "Z"
-        return value.astimezone(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+        offset = value.utcoffset()
+        if offset is None:
+            return value.isoformat()
+        minutes = -(-offset // MINUTE) * MINUTE
+        if minutes != offset:  # RFC 3339 has no seconds in an offset
+            value = value.replace(tzinfo=datetime.timezone(minutes)) + (minutes - offset)
+        return str(value.isoformat()).replace("+00:00", "Z")
     if isinstance(value, datetime.date):
         return value.isoformat()
     try:

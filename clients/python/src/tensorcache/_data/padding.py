@@ -60,10 +60,8 @@ class FirstRows:
         return times
 
 
-FORM = re.compile(
-    r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))?"
-)
-"""The times that the daemon reads: RFC 3339, the same without seconds or a zone, or a date."""
+FORM = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|([+-])(\d\d):(\d\d))")
+"""The instants that the daemon writes, with an offset where the year in UTC is not 0 to 9999."""
 
 NANOSECONDS = {"D": 86_400 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
@@ -75,14 +73,14 @@ def moment(bound: str | int, times: npt.NDArray[Any]) -> int:
     fit the column's unit.
 
     Args:
-        bound: RFC 3339, a date, or an integer in the column's unit.
+        bound: an instant as the daemon writes it, or an integer in the column's unit.
         times: the column, datetime64 or int64.
     """
     if not isinstance(bound, str):
         return bound
     match = FORM.fullmatch(bound)
     assert match is not None
-    second = int(np.datetime64(match[1].replace(" ", "T"), "s").astype(np.int64))
+    second = int(np.datetime64(match[1], "s").astype(np.int64))
     if match[3]:
         second -= int(match[3] + "1") * 60 * (60 * int(match[4]) + int(match[5]))
     nanosecond = second * 10**9 + int((match[2] or "0").ljust(9, "0")[:9])

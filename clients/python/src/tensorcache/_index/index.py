@@ -45,15 +45,19 @@ class WindowIndex:
         counts: Counts | None = None,
     ) -> None:
         self.dataset = cast(Any, dataset)  # a Dataset, whose module imports this one
-        self._spec = spec
         self._cuts = tuple(cuts)
-        self._counts = counts or counts_of(dataset._post("plan", spec, self._cuts))
+        if counts is None:
+            reply = dataset._post("plan", spec, self._cuts)
+            counts = counts_of(reply)
+            spec = {**spec, **({"time": reply["time"]} if reply.get("time") else {})}
+        self._spec = spec
+        self._counts = counts
         self._runs: Runs | None = None
         self._cutter: Cutter | None = None
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """The spec that was given, without the defaults."""
+        """The spec that was given, without the defaults, and with times as instants."""
         return MappingProxyType(self._spec)
 
     @property

@@ -55,9 +55,9 @@ def dimension_of_times(columns: Mapping[str, Column], sizes: Mapping[str, int]) 
     Dimensions of one point count only if there is no other.
     """
     times = [dim for dim in sizes if kind_of(columns, dim) == "M"]
-    long = [dim for dim in times if sizes[dim] > 1] or times
+    longer = [dim for dim in times if sizes[dim] > 1] or times
     durations = any(kind_of(columns, dim) == "m" and sizes[dim] > 1 for dim in sizes)
-    return long[0] if len(long) == 1 and not durations else None
+    return longer[0] if len(longer) == 1 and not durations else None
 
 
 def kind_of(columns: Mapping[str, Column], name: str) -> str:
@@ -84,14 +84,14 @@ def is_open(
         return False  # the daemon names the columns that there are
     if items == [] or options.get("melt"):
         return False
-    long = {dim for dim in sizes if sizes[dim] > 1}
+    longer = {dim for dim in sizes if sizes[dim] > 1}
     if items is None:
         kinds = {kind_of(columns, dim) for dim in sizes}
-        return len(sizes) > 1 and (len(long) > 1 or bool(kinds & {"m", "M"}))
-    rest = long - spanned(columns, items)
+        return len(sizes) > 1 and (len(longer) > 1 or bool(kinds & {"m", "M"}))
+    rest = longer - spanned(columns, items)
     if clock:
         return len(rest) > 1 and not rest <= clock
-    return len(long) > 1 and (len(rest) != 1 or repeat(columns, sizes, items))
+    return len(longer) > 1 and (len(rest) != 1 or repeat(columns, sizes, items))
 
 
 def repeat(columns: Mapping[str, Column], sizes: Mapping[str, int], items: list[str]) -> bool:
