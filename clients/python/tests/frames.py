@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 
+import tensorcache
 from daemon import ETTH1
 
 
@@ -18,6 +20,16 @@ def read_csv(path: Path, numbers: list[str], **options: Any) -> pd.DataFrame:
             float(text) if isinstance(text, str) else float("nan") for text in frame[name]
         ]
     return frame
+
+
+def each_way(cache: tensorcache.Cache, path: Path) -> list[tensorcache.Dataset]:
+    """A Parquet file as datasets: loaded, and its table put, also as an item."""
+    table = pq.read_table(path)
+    return [
+        cache.load("file", path),
+        cache.put("table", table),
+        cache.put("items", {"one": table}),
+    ]
 
 
 def read_etth1() -> pd.DataFrame:

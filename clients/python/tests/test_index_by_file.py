@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tensorcache
+from frames import each_way
 
 FRAME = pd.DataFrame({"a": [1.0, 2, 3, 4, 5, 6], "b": [5, 6, 7, 8, 9, 10]})
 NUMBERS = [3, 1, 4, 9, 5, 2]
@@ -278,11 +279,6 @@ def test_files_of_which_one_has_a_range_go_together(
 def test_a_level_with_the_name_of_a_column_stays(cache: tensorcache.Cache, tmp_path: Path) -> None:
     frame = FRAME.set_axis(pd.Index(NUMBERS, name="a"))
     frame.to_parquet(path := tmp_path / "x.parquet")
-    table = pq.read_table(path)
-    for data in (
-        cache.load("file", path),
-        cache.put("table", table),
-        cache.put("items", {"one": table}),
-    ):
+    for data in each_way(cache, path):
         assert data[LEVEL].tolist() == NUMBERS
         assert columns_of(data)[LEVEL][2]

@@ -15,6 +15,7 @@ from tests.test_conformance import REPOSITORY
 from tests.test_index_by_file import FRAME, LEVEL, NUMBERS, columns_of
 
 import tensorcache
+from frames import each_way
 from tensorcache._load import stored_index
 
 
@@ -27,11 +28,7 @@ def test_metadata_that_pandas_did_not_write_are_as_if_not_there(
     described = {"pandas": metadata.encode("utf-8", "surrogatepass")}
     table = pa.table({"a": [1.0, 2.0], LEVEL: [7, 8]}, metadata=described)
     pq.write_table(table, path := tmp_path / "x.parquet")
-    for data in (
-        cache.load("file", path),
-        cache.put("table", table),
-        cache.put("items", {"one": table}),
-    ):
+    for data in each_way(cache, path):
         assert data["a"].tolist() == [1, 2]
         assert LEVEL not in data
 
@@ -40,12 +37,7 @@ def test_attributes_of_a_frame_may_be_no_json(cache: tensorcache.Cache, tmp_path
     frame = FRAME.set_axis(pd.Index(NUMBERS, name="n"))
     frame.attrs = {"noise": float("nan"), "limit": float("-inf")}
     frame.to_parquet(path := tmp_path / "x.parquet")
-    table = pq.read_table(path)
-    for data in (
-        cache.load("file", path),
-        cache.put("table", table),
-        cache.put("items", {"one": table}),
-    ):
+    for data in each_way(cache, path):
         assert columns_of(data)["n"] == ("value", "int64", True)
 
 
@@ -54,13 +46,7 @@ def test_a_column_with_the_name_of_a_level_is_a_column(
 ) -> None:
     frame = FRAME.assign(**{LEVEL: NUMBERS})
     frame.to_parquet(path := tmp_path / "x.parquet")
-    table = pq.read_table(path)
-    for data in (
-        cache.put("frame", frame),
-        cache.load("file", path),
-        cache.put("table", table),
-        cache.put("items", {"one": table}),
-    ):
+    for data in (cache.put("frame", frame), *each_way(cache, path)):
         assert columns_of(data)[LEVEL] == ("value", "int64", False)
 
 
