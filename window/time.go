@@ -51,13 +51,13 @@ func (t TimeValue) String() string {
 		return at.Format("2006-01-02T15:04:05.999999999")
 	}
 	offset := t.offset - t.offset%60 // RFC 3339 has no seconds in an offset
-	// and years of four digits, which that of UTC may not be, as in 9999-12-31T20:00:00-05:00
-	const day = 24*3600 - 60
-	switch {
-	case at.In(time.FixedZone("", offset)).Year() > 9999:
-		offset = -day
-	case at.In(time.FixedZone("", offset)).Year() < 0:
-		offset = day
+	// Years of RFC 3339 have four digits. That of 9999-12-31T20:00:00-05:00 in UTC has five.
+	const largest = 24*3600 - 60 // offset
+	switch year := at.In(time.FixedZone("", offset)).Year(); {
+	case year > 9999:
+		offset = -largest
+	case year < 0:
+		offset = largest
 	}
 	if offset != 0 {
 		at = at.In(time.FixedZone("", offset))

@@ -12,10 +12,12 @@ type Zone struct {
 	Location *time.Location // nil if the name is not known
 }
 
-// InZone returns the instant of t for a time column with a unit and a zone. The times of the column
-// that are not before the instant are those that clocks in the zone do not show before t. The error
-// is a [SpecError]: clocks show t twice, the name of the zone is not known, or t has an offset other
-// than 0 and the column no zone. An integer stays as it is, as does any t for integer time.
+// InZone returns t as an instant, for a time column with a unit and a zone. Without a zone of its own,
+// t becomes the instant at which clocks in the zone of the column show it, or at which they skip it.
+// An integer stays as it is, as does any t for integer time.
+//
+// The error is a [SpecError]: clocks show t twice, the name of the zone is not known, or t has an
+// offset other than 0 and the column no zone.
 func (t TimeValue) InZone(field, unit string, zone Zone) (TimeValue, error) {
 	instant := TimeValue{instant: true, sec: t.sec, nsec: t.nsec}
 	switch {

@@ -102,7 +102,7 @@ export const groups = [
         "split",
         "at_times",
         "at_times",
-        "bounds in time, as 2017-07-01, in the zone of the times",
+        "bounds in time, as 2017-07-01; in the zone of the time column if they have none",
         listOf(parseTime),
       ),
       textField(
@@ -140,7 +140,7 @@ export const groups = [
         "spec",
         "time",
         "time",
-        "use only times from, to, in their zone; either may be empty",
+        "use only times from, to; either may be empty, and is in the zone of the time column if it has none",
         listOf(parseTime),
       ),
       textField("spec", "max_step", "max_step", "largest step in time, as 1h", (t) =>

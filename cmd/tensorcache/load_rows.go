@@ -22,7 +22,8 @@ type rowFlags struct {
 func (f *rowFlags) add(cmd *cobra.Command, o *ingest.Options) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.where, "where", nil,
-		"keep only rows `from,to` these times, in their zone if without one; either may be empty")
+		"keep only rows `from,to` these times; either may be empty, and is in the zone of the "+
+			"time column if it has none")
 	flags.StringVar(&f.items, "items", "", "keep only these `items`: as a,b or as a JSON list")
 	flags.StringVar(&o.ItemBucket, "item-bucket", "",
 		"keep only the items of one `bucket`, as 3/16: the fourth of sixteen")

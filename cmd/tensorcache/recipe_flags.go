@@ -29,7 +29,8 @@ func (f *loadFlags) addRecipe(cmd *cobra.Command) {
 	flags.StringVar(&f.ScalePer, "scale-per", "",
 		"fit steps per column (default) or per item")
 	flags.StringVar(&f.fitRows, "fit-rows", "", "fit them on these `rows` of each item, as 0:8640")
-	flags.StringVar(&f.fitBefore, "fit-before", "", "fit them on rows before this `time`, in the zone of the times if without one")
+	flags.StringVar(&f.fitBefore, "fit-before", "",
+		"fit them on rows before this `time`; it is in the zone of the time column if it has none")
 	flags.StringVar(&f.fitFraction, "fit-fraction", "",
 		"fit them on this `share` of each item's rows, from its start")
 	flags.Int64Var(&f.FitSample, "fit-sample", 0,

@@ -93,8 +93,8 @@ func (m *Manager) findHit(dataset string, o ingest.Options,
 	return hitJob(wire.LoadJob, dataset, i.Generation, i.Manifest), true
 }
 
-// hasRecipe reports whether the options would make the recipe of a manifest, if the time column of
-// the sources has the unit and the zone of that in the manifest.
+// hasRecipe reports whether the recipe of a manifest is that of the options. It compares times as
+// instants in the zone of the manifest's time column: a load knows the zone only when it has read.
 func hasRecipe(manifest *layout.Manifest, o ingest.Options) bool {
 	var unit, zone string
 	if c, err := manifest.Column(manifest.Time); err == nil {

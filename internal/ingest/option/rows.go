@@ -154,7 +154,7 @@ func TimeBound(c column.Column, field string, t window.TimeValue) (int64, error)
 	return at, asOptionError(err)
 }
 
-// asOptionError returns the error of an option for that of a bound.
+// asOptionError converts the error of a bound to that of an option.
 func asOptionError(err error) error {
 	if e := (*window.SpecError)(nil); errors.As(err, &e) {
 		return &loaderr.OptionError{Field: e.Field, Value: e.Value, Allowed: e.Allowed,

@@ -81,8 +81,8 @@ class Dataset(Generation):
             min_context: the fewest real context rows; the others are padded with 0. None: no
                 padding.
             rows: rows of each item that may be used, half-open; negative counts from its end.
-            time: the same as times: text (RFC 3339) or datetime, without a zone in that of the time
-                column; datetime64, in UTC; or int for integer time.
+            time: the same as times: text (RFC 3339), datetime, datetime64, or int for integer time.
+                Text and datetime without a zone are in that of the time column, datetime64 in UTC.
             max_step: the largest step in time between neighbouring rows, such as ``"1h"``.
             max_missing: the largest share of missing cells; None admits all.
             count_filled: whether filled values count as missing.

@@ -97,7 +97,7 @@ class Windows(WindowIndex):
 
         Args:
             rows: rows of each item.
-            time: times, without a zone in the zone of the time column.
+            time: times; those without a zone are in the zone of the time column.
             items: an item's value, such as ``windows[0].item``, or several: a list, or an array of
                 NumPy, torch, JAX or pandas, such as ``batch.item``. A whole number is a value and
                 not a code; ``data.items[codes]`` has the values of codes.
@@ -125,7 +125,8 @@ class Windows(WindowIndex):
             lengths: rows of each part per item, from its start; None takes the rest.
             fractions: shares of each item's rows; a part given as None, else the last, takes the
                 rest.
-            at_times: k bounds for k + 1 parts, without a zone in the zone of the time column.
+            at_times: k bounds for k + 1 parts; those without a zone are in the zone of the time
+                column.
             items: lists of items, or shares of them (by a fixed hash of the item).
             purge: rows left out before each later part.
             context_before_split: lets a window's context begin before its part.

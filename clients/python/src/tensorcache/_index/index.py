@@ -49,7 +49,8 @@ class WindowIndex:
         if counts is None:
             reply = dataset._post("plan", spec, self._cuts)
             counts = counts_of(reply)
-            spec = {**spec, **({"time": reply["time"]} if reply.get("time") else {})}
+            if "time" in reply:
+                spec = {**spec, "time": reply["time"]}
         self._spec = spec
         self._counts = counts
         self._runs: Runs | None = None

@@ -43,15 +43,15 @@ class ArrayOptions(TypedDict, total=False):
         scale_per: fit scalings, quantiles and means for each ``"column"``, or for each ``"item"``
             of it.
         fit_rows: rows of each item that the fit may use, half-open; None is all.
-        fit_before: the fit may use only rows before this time, which is in the zone of the time
-            column if it has none.
+        fit_before: the fit may use only rows before this time. It is in the zone of the time column
+            if it has none.
         fit_fraction: the fit may use only this share of each item's rows, from its start.
         fit_sample: fit on so many of these rows, drawn at random.
         fit_seed: the seed of that draw; None is 0.
         calendar: features of the time to add as columns: ``"hour"``, ``"month_sincos"`` and others.
         recipe: more of these options, as a dict or the path of a JSON or TOML file.
         where: load only the rows with a time in these bounds, half-open: ``(a, b)`` or
-            ``{"time": (a, b)}``; without a zone in the zone of the time column.
+            ``{"time": (a, b)}``. Bounds without a zone are in the zone of the time column.
         items: load only these items, each a value, or a list of values if several columns name an
             item.
         item_bucket: load only the items of one bucket, as ``"3/16"``: the fourth of sixteen, by a
