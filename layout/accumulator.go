@@ -25,6 +25,10 @@ type accumulator struct {
 	pending  []rowRange // stored but not added: earlier rows are missing
 }
 
+// maxPending is the largest number of ranges that wait for earlier rows. Searching and moving more,
+// as for the series of a melted file, takes longer than reading all rows again.
+const maxPending = 1 << 10
+
 // rowRange is the rows from from to to-1.
 type rowRange struct{ from, to int64 }
 
@@ -90,7 +94,9 @@ func (a *accumulator) stored(row, n int64) {
 		a.pending[at].to = a.pending[next].to
 		a.pending = slices.Delete(a.pending, next, next+1)
 	}
-	if !a.busy {
+	if len(a.pending) > maxPending {
+		a.deferred, a.pending = true, nil
+	} else if !a.busy {
 		a.busy = true
 		a.addPending()
 	}

@@ -109,6 +109,35 @@ func storeMapped(d ColumnWriter, row int64, values []float64) {
 	}
 }
 
+// TestRowsInManyPiecesHaveAChecksum writes every second row, and then the others.
+func TestRowsInManyPiecesHaveAChecksum(t *testing.T) {
+	const rows = 4 * maxPending
+	w, err := Create(t.TempDir(), Table{Rows: rows, Columns: []Column{
+		{Name: "a", Role: RoleValue, DType: Float64}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	values := make([]float64, rows)
+	for i := range values {
+		values[i] = float64(i)
+	}
+	once := w.Column(0, WriteOnce)
+	for _, first := range []int{1, 0} {
+		for i := first; i < rows; i += 2 {
+			WriteAt(once, int64(i), values[i:i+1])
+		}
+	}
+	m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := m.Columns[0]; c.XXH64 != formatHash(xxhash.Sum64(bytesOf(values))) ||
+		*c.Statistics.Max != rows-1 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestChecksumsOfManyColumnsUseLittleMemory writes a table of thousands of columns from values that
 // are not aligned to the block of the checksum, and measures the heap before Finish.
 func TestChecksumsOfManyColumnsUseLittleMemory(t *testing.T) {

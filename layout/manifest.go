@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
@@ -255,9 +256,14 @@ func (m *Manifest) write(dir string) error {
 	b = append(b, '\n')
 	m.XXH64 = setChecksum(b)
 	if len(b) > maxManifest {
-		return fmt.Errorf(
-			"%w: the manifest takes %d bytes, at most %d: load fewer columns, or scale per column",
-			ErrSchema, len(b), maxManifest)
+		hint := "load fewer columns, or with `melt` if they are series"
+		if slices.ContainsFunc(m.Columns, func(c ManifestColumn) bool {
+			return c.Scale != nil && c.Scale.Per == "item"
+		}) {
+			hint = "load fewer columns, or scale per column"
+		}
+		return fmt.Errorf("%w: the manifest takes %d bytes, at most %d: %s", ErrSchema, len(b),
+			maxManifest, hint)
 	}
 	return os.WriteFile(filepath.Join(dir, ManifestFile), b, 0o600)
 }

@@ -54,10 +54,14 @@ func newParts(h *store.Handle, spec window.Spec) ([]Part, error) {
 // selectColumns returns the columns of each part.
 func selectColumns(h *store.Handle, spec window.Spec) (map[string][]*layout.ManifestColumn, error) {
 	m := h.Data.Manifest
+	by := make(map[string]*layout.ManifestColumn, len(m.Columns))
+	for i := range m.Columns {
+		by[m.Columns[i].Name] = &m.Columns[i]
+	}
 	var err error
 	lookup := func(field string, names []string) (out []*layout.ManifestColumn) {
 		for _, name := range names {
-			c, e := valueColumn(h, field, name)
+			c, e := valueColumn(h, by[name], field, name)
 			if e != nil && err == nil {
 				err = e
 			}
@@ -120,14 +124,24 @@ func overflows(d layout.DType, v float64) bool {
 
 // without returns the elements of all that are not in leave.
 func without[T comparable](all, leave []T) []T {
-	return slices.DeleteFunc(slices.Clone(all),
-		func(one T) bool { return slices.Contains(leave, one) })
+	leaves := setOf(leave)
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return leaves[one] })
 }
 
-// valueColumn returns a column that can be part of a window.
-func valueColumn(h *store.Handle, field, name string) (*layout.ManifestColumn, error) {
-	c, err := h.Data.Manifest.Column(name)
-	if err != nil {
+// setOf returns a set of the elements.
+func setOf[T comparable](elements []T) map[T]bool {
+	set := make(map[T]bool, len(elements))
+	for _, one := range elements {
+		set[one] = true
+	}
+	return set
+}
+
+// valueColumn returns the column c of that name, if it can be part of a window. c is nil if there is
+// none.
+func valueColumn(h *store.Handle, c *layout.ManifestColumn, field, name string) (
+	*layout.ManifestColumn, error) {
+	if c == nil {
 		return nil, UnknownColumn(h, field, name)
 	}
 	if c.Role != layout.RoleValue || c.DType == layout.Timestamp {

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/tensorcache/tensorcache/internal/timezone"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -44,10 +42,10 @@ func newTable(h *store.Handle, w *Windows, spec window.Spec) (window.Table, erro
 	}
 	contextPart, _ := w.Part(Context)
 	targetPart, _ := w.Part(Target)
+	inContext, inTarget := setOf(contextPart.Columns), setOf(targetPart.Columns)
 	for i := range m.Columns {
 		c := &m.Columns[i]
-		context, target := slices.Contains(contextPart.Columns, c),
-			slices.Contains(targetPart.Columns, c)
+		context, target := inContext[c], inTarget[c]
 		if !context && !target {
 			continue
 		}

@@ -2,7 +2,6 @@ package load
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -15,8 +14,9 @@ func (k *base) checkColumns(path string, names []string) error {
 	if k == nil {
 		return nil
 	}
+	have, stored := column.Counts(names), column.Counts(k.stored)
 	for _, name := range k.stored {
-		if !slices.Contains(names, name) {
+		if have[name] == 0 {
 			return &loaderr.SourceError{
 				Path: path, Column: name, Reason: "is in the dataset but not here",
 				Hint: loaderr.HintReload,
@@ -24,7 +24,7 @@ func (k *base) checkColumns(path string, names []string) error {
 		}
 	}
 	for _, name := range names {
-		if k.all && !slices.Contains(k.stored, name) {
+		if k.all && stored[name] == 0 {
 			return &loaderr.SourceError{
 				Path: path, Column: name, Reason: "is here but not in the dataset",
 				Hint: loaderr.HintReload,

@@ -2,7 +2,6 @@ package load
 
 import (
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -112,19 +111,13 @@ func (l *load) checkTypes() error {
 // checkNames refuses wanted columns without a name or with equal names. If all columns are wanted,
 // it also refuses a source with other columns than the first.
 func (l *load) checkNames(r, first source.Reader) error {
-	have := map[string]int{}
-	for _, n := range r.Names() {
-		have[n]++
-	}
+	have, want := column.Counts(r.Names()), column.Counts(l.wanted.names)
 	for i, name := range r.Names() {
-		wanted := slices.Contains(l.wanted.names, name)
+		wanted := want[name] > 0
 		if wanted && name == "" {
-			hint := "name the columns that are wanted with `columns`"
-			if i == 0 {
-				hint = "name it, if pandas wrote it with index_label; or " + hint
-			}
 			return &loaderr.SourceError{
-				Path: r.Path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: hint,
+				Path: r.Path(), Reason: fmt.Sprintf("column %d has no name", i+1),
+				Hint: "name the columns that are wanted with `columns`",
 			}
 		}
 		if wanted && !utf8.ValidString(name) {

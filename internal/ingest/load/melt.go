@@ -98,8 +98,9 @@ func (l *load) meltRowsOf(r source.Reader) (source.Reshaped, []string, error) {
 			Hint:   "rename the column in the source",
 		}
 	}
+	have := column.Counts(names)
 	for i, name := range w.names {
-		if n := slices.Index(names, name); name == "" || slices.Contains(names[n+1:], name) {
+		if name == "" || have[name] > 1 {
 			return nil, nil, &loaderr.SourceError{
 				Path: r.Path(), Column: name, Reason: fmt.Sprintf(
 					"is the name of several columns, or of none: number %d", wants[i].Index+1),

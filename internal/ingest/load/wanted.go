@@ -2,7 +2,6 @@ package load
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -26,8 +25,9 @@ type wanted struct {
 // error is a [loaderr.OptionError].
 func resolve(o option.Options, names []string) (wanted, error) {
 	w := wanted{dtype: o.DType}
+	have, added := column.Counts(names), map[string]bool{}
 	add := func(field, name string, role layout.Role) error {
-		if !slices.Contains(names, name) {
+		if have[name] == 0 {
 			e := &loaderr.OptionError{
 				Field: field, Value: name, Column: true,
 				Allowed: strings.Join(near.Names(name, names), ", "),
@@ -40,7 +40,8 @@ func resolve(o option.Options, names []string) (wanted, error) {
 			}
 			return e
 		}
-		if !slices.Contains(w.names, name) {
+		if !added[name] {
+			added[name] = true
 			w.names, w.roles = append(w.names, name), append(w.roles, role)
 			w.nullable = append(w.nullable, o.NullableBools(name, role))
 		}
@@ -71,9 +72,10 @@ func resolve(o option.Options, names []string) (wanted, error) {
 // in returns the wanted columns of a source. firstPath is that of the first source, for messages.
 func (w wanted) in(path, firstPath string, names []string) ([]column.Want, error) {
 	out := make([]column.Want, len(w.names))
+	places := column.Places(names)
 	for i, name := range w.names {
-		at := slices.Index(names, name)
-		if at < 0 {
+		at, found := places[name]
+		if !found {
 			return nil, &loaderr.SourceError{
 				Path: path, Column: name, Reason: "is not in this file but in " + firstPath,
 				Hint: "leave the column out with `columns`, or load the files one by one",

@@ -77,8 +77,9 @@ func (d DTypes) validate() error {
 
 // Known refuses a named column that is not one of names.
 func (d DTypes) Known(names []string) error {
+	have := column.Counts(names)
 	for _, name := range slices.Sorted(maps.Keys(d.By)) {
-		if !slices.Contains(names, name) {
+		if have[name] == 0 {
 			return &loaderr.OptionError{
 				Field: "dtype", Value: name, Column: true,
 				Allowed: strings.Join(near.Names(name, names), ", "),

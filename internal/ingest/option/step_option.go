@@ -16,6 +16,8 @@ type stepOption interface {
 	all(o *Options) []Setting
 	// columns returns the names of the columns that have a setting of their own, sorted.
 	columns(o *Options) []string
+	// hasOwn reports whether a column has a setting of its own.
+	hasOwn(o *Options, column string) bool
 	// isZero reports whether the option is not set.
 	isZero(o *Options) bool
 	// onBools returns which settings a column of booleans may have, for messages; "" for none.
@@ -42,6 +44,11 @@ func (p perColumnStep[T]) onBools() string             { return p.bools }
 func (p perColumnStep[T]) whatIsFitted() string        { return p.fitted }
 func (p perColumnStep[T]) isZero(o *Options) bool      { return p.field(o).IsZero() }
 func (p perColumnStep[T]) columns(o *Options) []string { return p.field(o).names() }
+
+func (p perColumnStep[T]) hasOwn(o *Options, column string) bool {
+	_, has := p.field(o).by[column]
+	return has
+}
 
 func (p perColumnStep[T]) of(o *Options, column string) Setting {
 	return p.step(p.field(o).Of(column))

@@ -84,7 +84,7 @@ func (o Options) NullableBools(name string, role layout.Role) bool {
 		return false
 	}
 	named := func(s stepOption) bool {
-		return slices.Contains(s.columns(&o), name) && !s.of(&o, name).IsOff()
+		return s.hasOwn(&o, name) && !s.of(&o, name).IsOff()
 	}
 	return o.DType.By[name] != "" || slices.ContainsFunc(stepOptions, named) ||
 		len(o.StepsOf(column.Column{Name: name, Kind: column.KindBool}, role)) > 0
@@ -173,14 +173,16 @@ func (o Options) validateSteps() error {
 // StepsFit reports whether a generation has every column that a step names, and the column may have
 // the step. It also checks settings that do nothing, which the recipe leaves out.
 func (o Options) StepsFit(columns []layout.ManifestColumn) bool {
+	by := make(map[string]layout.ManifestColumn, len(columns))
+	for _, c := range columns {
+		by[c.Name] = c
+	}
 	for _, option := range stepOptions {
 		for _, name := range option.columns(&o) {
-			fits := func(c layout.ManifestColumn) bool {
-				bools := c.DType == layout.Bool || c.SourceDType == string(layout.Bool)
-				return c.Name == name && c.Role == layout.RoleValue && c.Unit == "" &&
-					c.DType != layout.Text && (!bools || option.onBools() != "")
-			}
-			if !slices.ContainsFunc(columns, fits) {
+			c := by[name]
+			bools := c.DType == layout.Bool || c.SourceDType == string(layout.Bool)
+			if c.Role != layout.RoleValue || c.Unit != "" || c.DType == layout.Text ||
+				bools && option.onBools() == "" {
 				return false
 			}
 		}
@@ -191,9 +193,14 @@ func (o Options) StepsFit(columns []layout.ManifestColumn) bool {
 // CheckSteps refuses a step that names a column that does not exist or cannot have the step, and
 // numbers that are too large for a column of integers. The error is a [loaderr.OptionError].
 func (o Options) CheckSteps(columns []column.Column, roles []layout.Role) error {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	places := column.Places(names)
 	for _, option := range stepOptions {
 		for _, name := range option.columns(&o) {
-			if err := o.checkStep(option, name, columns, roles); err != nil {
+			if err := o.checkStep(option, name, columns, roles, places); err != nil {
 				return err
 			}
 		}
@@ -209,31 +216,30 @@ func (o Options) CheckSteps(columns []column.Column, roles []layout.Role) error 
 	return nil
 }
 
-// checkStep refuses the named column of a step.
+// checkStep refuses the named column of a step. places are those of the columns by name.
 func (o Options) checkStep(option stepOption, name string, columns []column.Column,
-	roles []layout.Role) error {
+	roles []layout.Role, places map[string]int) error {
 	refusal := &loaderr.OptionError{Field: option.name(), Value: name}
-	var numbers []string
-	for i, c := range columns {
-		switch {
-		case roles[i] != layout.RoleValue || !c.IsNumber() &&
-			(!c.IsBool() || option.onBools() == ""):
-			if c.Name == name {
-				refusal.Allowed = "value columns of numbers, not " + c.Describe()
+	at, found := places[name]
+	if !found {
+		var numbers []string
+		for i, c := range columns {
+			if roles[i] == layout.RoleValue && c.IsNumber() {
+				numbers = append(numbers, c.Name)
 			}
-		case c.IsNumber():
-			if numbers = append(numbers, c.Name); c.Name == name {
-				return nil
-			}
-		case c.Name == name:
-			if s := option.of(&o, name); s.IsOff() || s.Traits().Bools {
-				return nil
-			}
-			refusal.Allowed = option.onBools() + " for a column of booleans"
 		}
-	}
-	if refusal.Allowed == "" {
 		refusal.Column, refusal.Allowed = true, strings.Join(near.Names(name, numbers), ", ")
+		return refusal
+	}
+	c, isValue := columns[at], roles[at] == layout.RoleValue
+	switch s := option.of(&o, name); {
+	case isValue && (c.IsNumber() || c.IsBool() && (s.IsOff() || s.Traits().Bools) &&
+		option.onBools() != ""):
+		return nil
+	case isValue && c.IsBool() && option.onBools() != "":
+		refusal.Allowed = option.onBools() + " for a column of booleans"
+	default:
+		refusal.Allowed = "value columns of numbers, not " + c.Describe()
 	}
 	return refusal
 }

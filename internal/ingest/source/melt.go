@@ -32,6 +32,7 @@ type Melted struct {
 // series.
 func Melt(r Reader, names []string, wants []column.Want, timeName string) (*Melted, error) {
 	m := &Melted{Reader: r, timeIndex: -1, timeName: timeName}
+	have := column.Counts(r.Names())
 	for i, x := range wants {
 		name := names[i]
 		if !utf8.ValidString(name) {
@@ -40,8 +41,7 @@ func Melt(r Reader, names []string, wants []column.Want, timeName string) (*Melt
 				Hint: loaderr.HintDamaged,
 			}
 		}
-		if n := slices.Index(r.Names(), name); name == "" ||
-			slices.Contains(r.Names()[n+1:], name) {
+		if name == "" || have[name] > 1 {
 			return nil, &loaderr.SourceError{
 				Path: r.Path(), Column: name, Reason: "is the name of several series, or of none",
 			}
@@ -235,7 +235,7 @@ func (m *Melted) ReadRows(ctx context.Context, to []Target, meter *progress.Mete
 // nameItems writes the name of each series to the item column, in the rows of that series. n is the
 // number of rows of a series.
 func (m *Melted) nameItems(t Target, n int64) {
-	codes := make([]int32, column.BlockRows)
+	codes := make([]int32, min(column.BlockRows, n))
 	for s := range m.series {
 		code := t.Words.Code([]byte(m.columns[len(m.columns)-len(m.series)+s].Name))
 		for i := range codes {

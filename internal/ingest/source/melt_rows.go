@@ -76,9 +76,10 @@ func (m *MeltedRows) CloseScratch() error {
 
 // Names returns the names of the columns that name the series, and of the column of values.
 func (m *MeltedRows) Names() []string {
+	names := m.Reader.Names()
 	var out []string
 	for _, i := range m.items {
-		out = append(out, m.Reader.Names()[i])
+		out = append(out, names[i])
 	}
 	return append(out, column.MeltedValue)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"unsafe"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -137,19 +136,23 @@ func ReadValues(from io.Reader, h Column, to ...source.Target) error {
 // ReadRows reads the columns in the order in which they are transferred. It discards the values of
 // columns that are not wanted.
 func (a *arrays) ReadRows(ctx context.Context, to []source.Target, m *progress.Meter) error {
+	wanted := make(map[int]source.Target, len(to))
+	for _, t := range to {
+		wanted[t.Index] = t
+	}
 	for i, h := range a.headers {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at := slices.IndexFunc(to, func(t source.Target) bool { return t.Index == i })
+		t, isWanted := wanted[i]
 		var err error
-		if at < 0 {
+		if !isWanted {
 			err = a.skip(h.Bytes)
-		} else if err = a.readColumn(h, to[at]); err == nil && h.Missing {
-			err = a.readMissing(to[at])
+		} else if err = a.readColumn(h, t); err == nil && h.Missing {
+			err = a.readMissing(t)
 		}
 		if err != nil {
-			if e, ok := err.(*loaderr.SourceError); ok && at >= 0 && e.Column == "" {
+			if e, ok := err.(*loaderr.SourceError); ok && isWanted && e.Column == "" {
 				e.Column = h.Name
 			}
 			return err
@@ -211,7 +214,7 @@ func receive[S column.Storable](a *arrays, t source.Target) error {
 		return a.conn.readFull(column.BytesOf(d[:a.count*width]), a.total)
 	}
 	rows := max(1, files.BlockBytes/(width*int64(unsafe.Sizeof(*new(S)))))
-	block := make([]S, rows*width)
+	block := make([]S, min(rows, a.count)*width)
 	for row := int64(0); row < a.count; row += rows {
 		block = block[:min(rows, a.count-row)*width]
 		if err := a.conn.readFull(column.BytesOf(block), a.total); err != nil {
@@ -232,7 +235,7 @@ func receive[S column.Storable](a *arrays, t source.Target) error {
 func (a *arrays) readMissing(t source.Target) error {
 	width := max(1, t.Width)
 	rows := max(1, files.BlockBytes/width)
-	block := make([]byte, rows*width)
+	block := make([]byte, min(rows, a.count)*width)
 	for row := int64(0); row < a.count; row += rows {
 		block = block[:min(rows, a.count-row)*width]
 		if err := a.conn.readFull(block, a.total); err != nil {
@@ -254,5 +257,8 @@ func direct[S column.Storable](t source.Target) ([]S, bool) {
 		return nil, false // the values must be converted, or checked with CheckCells
 	}
 	v := layout.Values[S](t.Dest.ColumnWriter)
-	return v.Data, v.Contiguous() && t.Row0 == 0
+	if !v.Contiguous() {
+		return nil, false
+	}
+	return v.Data[t.Row0*max(1, t.Width):], true
 }
