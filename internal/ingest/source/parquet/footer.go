@@ -30,27 +30,43 @@ const (
 )
 
 // readFooter reads a footer of n bytes and checks it, because parquet-go allocates what a footer
-// declares, and takes a column of an unknown type for a column of nulls. It returns a reader of the
-// file for parquet-go. If parquet-go refuses a valid footer, the reader returns a footer of the
-// same contents that it reads.
-func readFooter(f io.ReaderAt, size, n int64) (io.ReaderAt, int64, error) {
+// declares, and takes a column of an unknown type for a column of nulls. It returns the file as
+// parquet-go reads it: with a footer of the same contents if parquet-go refuses a valid one, and as
+// several files if it has more than maxColumns columns with values.
+func readFooter(f io.ReaderAt, size, n int64, maxColumns int) ([]view, error) {
 	b := make([]byte, n)
 	begin := size - 8 - n
 	if _, err := f.ReadAt(b, begin); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	plain, err := plainFooter(b)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	if err := checkOutline(plain); err != nil {
-		return nil, 0, err
+	columns, err := checkOutline(plain)
+	if err != nil {
+		return nil, err
 	}
-	if len(plain) == len(b) {
-		return f, size, nil
+	footers := [][]byte{plain}
+	if columns > maxColumns {
+		if footers, err = footerParts(plain, maxColumns); err != nil {
+			return nil, err
+		}
+	} else if len(plain) == len(b) {
+		return []view{{f, size}}, nil
 	}
-	end := append(binary.LittleEndian.AppendUint32(plain, uint32(len(plain))), Magic...)
-	return &replacedEnd{f, begin, end}, begin + int64(len(end)), nil
+	views := make([]view, len(footers))
+	for i, footer := range footers {
+		end := append(binary.LittleEndian.AppendUint32(footer, uint32(len(footer))), Magic...)
+		views[i] = view{&replacedEnd{f, begin, end}, begin + int64(len(end))}
+	}
+	return views, nil
+}
+
+// view is a file as parquet-go reads it.
+type view struct {
+	io.ReaderAt
+	size int64
 }
 
 // plainFooter returns the footer b as parquet-go reads it: without a signature, and with an empty
@@ -122,23 +138,23 @@ type outline struct {
 	} `thrift:"4,required"`
 }
 
-// checkOutline checks the schema of a footer, and that each row group has all its columns.
-func checkOutline(b []byte) error {
+// checkOutline checks the schema of a footer, and that each row group has all its columns. It
+// returns the number of columns with values.
+func checkOutline(b []byte) (columns int, err error) {
 	var o outline
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), b, &o); err != nil {
-		return err
+		return 0, err
 	}
-	columns, err := checkSchema(o.Schema)
-	if err != nil {
-		return err
+	if columns, err = checkSchema(o.Schema); err != nil {
+		return 0, err
 	}
 	for i, g := range o.RowGroups {
 		if len(g.Columns) != columns {
-			return fmt.Errorf("row group %d has %d columns, the schema has %d", i+1,
+			return 0, fmt.Errorf("row group %d has %d columns, the schema has %d", i+1,
 				len(g.Columns), columns)
 		}
 	}
-	return nil
+	return columns, nil
 }
 
 // checkSchema checks the elements of a schema and returns the number of columns with values. Types

@@ -77,8 +77,7 @@ func (p *parquetFile) repair(columns []int) {
 	p.pages.patches = nil
 	for g := range p.pq.Metadata().RowGroups {
 		for _, i := range columns {
-			m := &p.pq.Metadata().RowGroups[g].Columns[p.columns[i].Index()].MetaData
-			p.repairChunk(m, defects)
+			p.repairChunk(&p.columns[i].chunk(g).MetaData, defects)
 		}
 	}
 	slices.SortFunc(p.pages.patches, func(a, b patch) int { return cmp.Compare(a.at, b.at) })

@@ -51,7 +51,7 @@ type parquetFile struct {
 	pages   *patchedFile // file, as every decoder but the fast path reads it
 	name    string
 	size    int64
-	pq      *parquet.File
+	pq      *parquet.File // of several, that with the first columns; see parquetColumn.file
 	columns []parquetColumn
 	header  []string
 	index   source.PandasIndex
@@ -67,6 +67,15 @@ const pageBuffer = 4 << 10
 // Open reads the footer of a file and checks it. Closing the reader closes f; if Open returns an
 // error, the caller closes f.
 func Open(path string, f *files.File, w source.Settings) (source.Reader, error) {
+	p, err := open(path, f, w, maxFileColumns)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// open makes parquet-go open files of at most maxColumns columns with values.
+func open(path string, f *files.File, w source.Settings, maxColumns int) (*parquetFile, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
@@ -77,17 +86,20 @@ func Open(path string, f *files.File, w source.Settings) (source.Reader, error) 
 	}
 	file := f
 	pages := &patchedFile{}
-	var pq *parquet.File
+	var opened []*parquet.File
 	err = parallel.Guard(path, func() error {
-		from, size, err := readFooter(file, st.Size(), footer)
+		views, err := readFooter(file, st.Size(), footer, maxColumns)
 		if err != nil {
 			return footerError(path, err)
 		}
-		pages.ReaderAt = from
-		pq, err = parquet.OpenFile(pages, size, parquet.SkipPageIndex(true),
-			parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
-		if err != nil {
-			return footerError(path, err)
+		for _, v := range views {
+			pages.ReaderAt = v.ReaderAt // they differ in the footers only
+			pq, err := parquet.OpenFile(pages, v.size, parquet.SkipPageIndex(true),
+				parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
+			if err != nil {
+				return footerError(path, err)
+			}
+			opened = append(opened, pq)
 		}
 		return nil
 	})
@@ -95,7 +107,7 @@ func Open(path string, f *files.File, w source.Settings) (source.Reader, error) 
 		return nil, err
 	}
 	var hints []arrowHint
-	if schema, ok := pq.Lookup(arrowSchemaKey); ok {
+	if schema, ok := opened[0].Lookup(arrowSchemaKey); ok {
 		if hints, err = parseArrowHints(path, schema); err != nil {
 			return nil, err
 		}
@@ -106,14 +118,14 @@ func Open(path string, f *files.File, w source.Settings) (source.Reader, error) 
 		pages:    pages,
 		name:     path,
 		size:     st.Size(),
-		pq:       pq,
-		columns:  schemaFields(pq, hints),
+		pq:       opened[0],
+		columns:  schemaFields(opened, hints),
 	}
 	if err := p.orderColumns(); err != nil {
 		return nil, err
 	}
 	for _, c := range p.columns {
-		p.header = append(p.header, c.Name())
+		p.header = append(p.header, c.name)
 	}
 	return p, p.checkRowCounts()
 }
@@ -126,7 +138,7 @@ func (p *parquetFile) orderColumns() error {
 	for i, c := range p.columns {
 		typ, _ := columnTypeOf(c) // Describe returns the error
 		fields[i] = typ.Column
-		fields[i].Name = c.Name()
+		fields[i].Name = c.name
 	}
 	order, err := p.index.Columns(fields, p.IsNamed)
 	if err != nil {
@@ -142,6 +154,10 @@ func (p *parquetFile) orderColumns() error {
 
 // footerError returns the error for a footer that cannot be read.
 func footerError(path string, err error) error {
+	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
+		e.Path = path
+		return e
+	}
 	return &loaderr.SourceError{
 		Path:   path,
 		Reason: "its footer cannot be read: " + loaderr.DecoderText(err),
@@ -254,7 +270,7 @@ func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 		if err != nil {
 			e := &loaderr.SourceError{
 				Path:   p.name,
-				Column: c.Name(),
+				Column: c.name,
 				Reason: err.Error(),
 				Hint:   "leave the column out with `columns`",
 			}
@@ -264,7 +280,7 @@ func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 			return nil, e
 		}
 		out[i] = typ.Column
-		out[i].Name, out[i].NamedOnly = c.Name(), p.index.IsLevel(c.Name())
+		out[i].Name, out[i].NamedOnly = c.name, p.index.IsLevel(c.name)
 	}
 	return out, nil
 }

@@ -30,14 +30,14 @@ func (p *parquetFile) GroupRows() []int64 {
 func (p *parquetFile) Bounds(index, group int, as column.Column) (least, most any, ok bool) {
 	c := p.columns[index]
 	f, err := columnTypeOf(c)
-	meta := p.pq.Metadata()
+	meta := c.file.Metadata()
 	if err != nil || c.Index() >= len(meta.ColumnOrders) {
 		return nil, nil, false
 	}
 	if _, defined := meta.ColumnOrders[c.Index()].Value.(*format.TypeDefinedOrder); !defined {
 		return nil, nil, false
 	}
-	s := &meta.RowGroups[group].Columns[c.Index()].MetaData.Statistics
+	s := &c.chunk(group).MetaData.Statistics
 	if s.NullCount != 0 {
 		return nil, nil, false
 	}

@@ -21,7 +21,7 @@ func (p *parquetFile) Ranges(w []column.Want) []origin.Range {
 			if typ, err := columnTypeOf(c); err == nil && typ.allNull {
 				continue // its pages are not read
 			}
-			begin, end := chunkRange(&group.Columns[c.Index()].MetaData, defects, p.size)
+			begin, end := chunkRange(&c.chunk(g).MetaData, defects, p.size)
 			out = append(out, origin.Range{begin, end})
 		}
 	}

@@ -101,7 +101,7 @@ func (f *fileRead) groupBytes() []int64 {
 	out := make([]int64, len(f.groupsRead))
 	for i, g := range f.groupsRead {
 		for _, t := range f.to {
-			out[i] += f.pq.Metadata().RowGroups[g].Columns[f.columns[t.Index].Index()].MetaData.TotalCompressedSize
+			out[i] += f.columns[t.Index].chunk(g).MetaData.TotalCompressedSize
 		}
 	}
 	return out
@@ -118,7 +118,7 @@ func (f *fileRead) decodeChunk(w *readWorker, g, column int, t source.Target) er
 		return (&generalDecoder{Target: t, typ: typ, first: f.parquetFile.firstRows[g]}).
 			writeAllMissing(n)
 	}
-	chunk := &f.pq.Metadata().RowGroups[g].Columns[c.Index()]
+	chunk := c.chunk(g)
 	if typ.physical == parquet.Boolean {
 		b := &boolDecoder{
 			Target:   t,
@@ -160,7 +160,7 @@ func (f *fileRead) decodeChunk(w *readWorker, g, column int, t source.Target) er
 	if err != nil {
 		return err
 	}
-	from := f.groups[g].ColumnChunks()[c.Index()]
+	from := c.file.RowGroups()[g].ColumnChunks()[c.Index()]
 	if file, ok := from.(*parquet.FileColumnChunk); ok && empty {
 		pages, err := plainPages(f.pages, file, &chunk.MetaData)
 		if err != nil {

@@ -36,6 +36,8 @@ func (f columnType) buffered() bool {
 // parquetColumn is a field of the Parquet schema.
 type parquetColumn struct {
 	*parquet.Column
+	name    string
+	file    *parquet.File // the one with the column, of the files that readFooter makes of one
 	element *format.SchemaElement
 	logical any       // value of the logical type, nil for none
 	hint    arrowHint // from the Arrow schema in the metadata
@@ -43,31 +45,36 @@ type parquetColumn struct {
 
 // schemaFields returns the fields of the schema. parquet-go drops logical types that it does not
 // implement, such as FLOAT16, so these are read from the footer.
-func schemaFields(pq *parquet.File, hints []arrowHint) []parquetColumn {
-	elements := pq.Metadata().Schema
-	at := 1 // element 0 is the root
-	out := make([]parquetColumn, 0, len(pq.Root().Columns()))
-	for i, c := range pq.Root().Columns() {
-		// checkSchema has checked that each column has an element
-		f := parquetColumn{Column: c, element: &elements[at]}
-		if len(hints) == len(pq.Root().Columns()) {
-			f.hint = hints[i]
-		}
-		if l := c.Type().LogicalType(); l != nil {
-			f.logical = l.Value
-		}
-		if f.logical == nil && f.element.LogicalType.Value != nil {
-			f.logical = f.element.LogicalType.Value
-		}
-		out = append(out, f)
-		for left := 1; left > 0 && at < len(elements); at++ {
-			left--
-			if n := elements[at].NumChildren; n.Valid {
-				left += int(n.V)
+func schemaFields(files []*parquet.File, hints []arrowHint) []parquetColumn {
+	var out []parquetColumn
+	for _, pq := range files {
+		elements := pq.Metadata().Schema
+		at := 1 // element 0 is the root
+		for _, c := range pq.Root().Columns() {
+			// checkSchema has checked that each column has an element
+			f := parquetColumn{Column: c, name: column.NameAt(c.Name(), len(out)), file: pq,
+				element: &elements[at]}
+			if l := c.Type().LogicalType(); l != nil {
+				f.logical = l.Value
 			}
+			if f.logical == nil && f.element.LogicalType.Value != nil {
+				f.logical = f.element.LogicalType.Value
+			}
+			out = append(out, f)
+			at, _ = fieldEnd(elements, at)
+		}
+	}
+	if len(hints) == len(out) {
+		for i := range out {
+			out[i].hint = hints[i]
 		}
 	}
 	return out
+}
+
+// chunk returns the column chunk of a row group, as the footer describes it.
+func (c parquetColumn) chunk(group int) *format.ColumnChunk {
+	return &c.file.Metadata().RowGroups[group].Columns[c.Index()]
 }
 
 // columnTypeOf returns the type of a column. It returns an error, which says what the column is,
@@ -122,7 +129,7 @@ func columnTypeOf(c parquetColumn) (columnType, error) {
 		}
 		return f, fmt.Errorf("is %s, which is not read", c.Type())
 	}
-	return f, f.applyArrowHint(c.hint, c.Name(), logical)
+	return f, f.applyArrowHint(c.hint, c.name, logical)
 }
 
 // checkElementType returns an error if the schema gives a column a type that the format does not
@@ -225,17 +232,14 @@ func (f *columnType) setInteger(t *format.IntType) (ok bool) {
 // checkChunks refuses column chunks that parquet-go would decode wrong. It reads only the footer.
 func (p *parquetFile) checkChunks(c parquetColumn, f columnType) error {
 	for g := range p.pq.Metadata().RowGroups {
-		chunks := p.pq.Metadata().RowGroups[g].Columns
-		if c.Index() >= len(chunks) {
-			return fmt.Errorf("row group %d has %d columns", g+1, len(chunks))
-		}
-		if err := checkPlacement(&chunks[c.Index()]); err != nil {
+		chunk := c.chunk(g)
+		if err := checkPlacement(chunk); err != nil {
 			return err
 		}
 		if err := p.checkChunkType(g, c); err != nil {
 			return err
 		}
-		meta := &chunks[c.Index()].MetaData
+		meta := &chunk.MetaData
 		if f.allNull { // its pages are not read
 			if s := meta.Statistics; len(s.Min)+len(s.Max)+len(s.MinValue)+len(s.MaxValue) > 0 {
 				return &loaderr.HintedError{
@@ -260,7 +264,7 @@ func (p *parquetFile) checkChunks(c parquetColumn, f columnType) error {
 			}
 		}
 		// parquet-go uses the codec of the first row group for all row groups.
-		if first := p.pq.Metadata().RowGroups[0].Columns[c.Index()].MetaData.Codec; meta.Codec != first {
+		if first := c.chunk(0).MetaData.Codec; meta.Codec != first {
 			return &loaderr.HintedError{
 				Reason: fmt.Sprintf(
 					"is compressed with %s in row group 1 and with %s in row group %d", first,
@@ -292,7 +296,7 @@ func checkPlacement(c *format.ColumnChunk) error {
 // checkChunkType refuses a column chunk whose type or number of values is not that of the schema
 // and of the row group g.
 func (p *parquetFile) checkChunkType(g int, c parquetColumn) error {
-	meta := &p.pq.Metadata().RowGroups[g].Columns[c.Index()].MetaData
+	meta := &c.chunk(g).MetaData
 	if meta.Type != c.element.Type.V {
 		return &loaderr.HintedError{
 			Reason: fmt.Sprintf("is %s in row group %d and %s in the schema", meta.Type, g+1,
