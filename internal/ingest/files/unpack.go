@@ -36,13 +36,17 @@ type Decompression struct {
 	OnRead func(int64)
 }
 
-// codecs lists the supported compressions of files. magic is the first bytes of a file.
+// codecs lists the supported compressions of files. begins reports whether the first bytes of a file
+// are those of the compression.
 var codecs = []struct {
-	magic, name, suffix string
-	open                func(io.Reader) (io.ReadCloser, error)
+	name, suffix string
+	begins       func(head []byte) bool
+	open         func(io.Reader) (io.ReadCloser, error)
 }{
-	{gzipMagic, "gzip", ".gz", openGzip},
-	{"\x28\xb5\x2f\xfd", "zstd", ".zst", func(r io.Reader) (io.ReadCloser, error) {
+	{"gzip", ".gz", func(head []byte) bool {
+		return bytes.HasPrefix(head, []byte(gzipMagic))
+	}, openGzip},
+	{"zstd", ".zst", beginsZstd, func(r io.Reader) (io.ReadCloser, error) {
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
@@ -52,6 +56,13 @@ var codecs = []struct {
 	}},
 }
 
+// beginsZstd reports whether a file begins with a frame of zstd, or with one that decoders skip, as
+// those of pzstd do (RFC 8878, section 3.1.2).
+func beginsZstd(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")) ||
+		len(head) >= 4 && head[0]&^0xf == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"
+}
+
 // Decompress decompresses a file. head is the first bytes of f. plain is an open file without a
 // name in the job's directory, which the caller closes. name is path without the suffix of the
 // compression. ok is false if the file is not compressed.
@@ -59,7 +70,7 @@ func Decompress(
 	path string, f *File, head []byte, u Decompression,
 ) (plain *File, name string, ok bool, err error) {
 	for _, c := range codecs {
-		if !bytes.HasPrefix(head, []byte(c.magic)) {
+		if !c.begins(head) {
 			continue
 		}
 		to, err := u.create()
@@ -215,7 +226,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 // IsCompressed reports whether the first bytes of a file are those of a compression.
 func IsCompressed(head []byte) bool {
 	for _, c := range codecs {
-		if bytes.HasPrefix(head, []byte(c.magic)) {
+		if c.begins(head) {
 			return true
 		}
 	}

@@ -37,8 +37,6 @@ var refusals = []refusal{
 		hintDecompress},
 	{"FEA1", "is a Feather file of version 1, which is not read",
 		"write it again with version 2, or as Parquet"},
-	{"\x1f\x8b", "is compressed twice", hintDecompress},
-	{"\x28\xb5\x2f\xfd", "is compressed twice", hintDecompress},
 	{"BZh91AY&SY", "is compressed with bzip2, which is not read", hintGzip},
 	{"\xfd7zXZ\x00", "is compressed with xz, which is not read", hintGzip},
 	{
@@ -88,6 +86,9 @@ func refuse(path string, f *files.File, head []byte) error {
 	}
 	if bytes.HasPrefix(head, []byte(zipMagic)) {
 		return refused(describeArchive(f))
+	}
+	if files.IsCompressed(head) { // once more, within what was decompressed
+		return refused("is compressed twice", hintDecompress)
 	}
 	for _, r := range refusals {
 		if bytes.HasPrefix(head, []byte(r.magic)) {

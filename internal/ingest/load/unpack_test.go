@@ -1,6 +1,7 @@
 package load
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"strings"
@@ -13,6 +14,21 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
+
+// skipped draws frames of zstd that decoders skip, none for other compressions.
+func skipped(r *rapid.T, suffix string) string {
+	if suffix != ".zst" {
+		return ""
+	}
+	var b []byte
+	for range rapid.IntRange(0, 2).Draw(r, "frames") {
+		content := rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(r, "skipped")
+		b = append(b, 0x50+rapid.Byte().Draw(r, "frame")%16, 0x2a, 0x4d, 0x18)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(content)))
+		b = append(b, content...)
+	}
+	return string(b)
+}
 
 // TestCompressedTextLoadsLikeUncompressedText loads tables uncompressed and compressed, in one and
 // in two members, and compares the digests or the errors.
@@ -31,8 +47,8 @@ func TestCompressedTextLoadsLikeUncompressedText(t *testing.T) {
 		for _, suffix := range []string{".gz", ".zst"} {
 			// The name determines the delimiter, and the content the compression.
 			path := loadtest.File(t, "x.tsv"+rapid.SampledFrom([]string{suffix, ""}).Draw(r,
-				"suffix"), loadtest.Compressed(t, suffix, text[:cut])+
-				loadtest.Compressed(t, suffix, text[cut:]))
+				"suffix"), skipped(r, suffix)+loadtest.Compressed(t, suffix, text[:cut])+
+				skipped(r, suffix)+loadtest.Compressed(t, suffix, text[cut:])+skipped(r, suffix))
 			got, _, err := loadInBlocks(t, option.Options{Sources: []string{path}}, block)
 			if wantErr != nil || err != nil {
 				if wantErr == nil || err == nil ||
@@ -67,6 +83,8 @@ func TestInvalidCompressedTextIsRefused(t *testing.T) {
 				"holds nothing when it is decompressed", ""},
 			{"twice", loadtest.Compressed(t, suffix, good), "is compressed twice",
 				"decompress it first"},
+			{"nothing but frames to skip", "\x5f\x2a\x4d\x18\x01\x00\x00\x00x",
+				"holds nothing when it is decompressed", ""},
 			{"Parquet", loadtest.Compressed(t, suffix, "PAR1xxxxxxxxPAR1"),
 				"is a compressed Parquet file, but only " + files.CompressedNames() +
 					" are read compressed",
