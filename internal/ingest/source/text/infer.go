@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -90,20 +91,37 @@ func checkText(c column.Column, x cell, d *textvalue.Dialect) (reason string) {
 	}
 }
 
-// looksNumeric reports whether a text has digits and no letters but e, such as 1.234,5, 01/02/2020
-// or 7, or is an infinity.
+// looksNumeric reports whether a text has digits and no letters but the e of an exponent, such as
+// 1.234,5, 01/02/2020, 7 or 1,5e3, or is an infinity.
 func looksNumeric(b []byte) bool {
 	digits := false
-	for _, c := range b {
+	for i, c := range b {
 		switch {
 		case c-'0' <= 9:
 			digits = true
-		case c|0x20-'a' <= 'z'-'a' && c|0x20 != 'e' || c >= utf8.RuneSelf:
+		case c|0x20 == 'e' && isExponent(b[:i], b[i+1:]):
+			return true
+		case c|0x20-'a' <= 'z'-'a' || c >= utf8.RuneSelf:
 			_, ok := textvalue.ParseFloat(b)
 			return ok
 		}
 	}
 	return digits
+}
+
+// isExponent reports whether an e is that of an exponent: after a digit, or a digit and a decimal
+// mark, and before an integer that ends the text.
+func isExponent(before, after []byte) bool {
+	if n := len(before); n > 0 && (before[n-1] == '.' || before[n-1] == ',') {
+		before = before[:n-1]
+	}
+	if n := len(before); n == 0 || before[n-1]-'0' > 9 {
+		return false
+	}
+	if len(after) > 0 && (after[0] == '+' || after[0] == '-') {
+		after = after[1:]
+	}
+	return len(after) > 0 && len(bytes.Trim(after, "0123456789")) == 0
 }
 
 // widenItem widens the type of an item column: an integer if all cells are integers in their
