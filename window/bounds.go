@@ -110,7 +110,7 @@ func (b TimeBounds) MarshalJSON() ([]byte, error) {
 	return json.Marshal([2]*TimeValue{b.From, b.To})
 }
 
-// UnmarshalJSON reads [from, to]. Each is null, RFC 3339, a date or an integer.
+// UnmarshalJSON reads [from, to]. Each is null, RFC 3339, a date, a month or an integer.
 func (b *TimeBounds) UnmarshalJSON(data []byte) (err error) {
 	*b, err = readTimeBounds("time", data)
 	return err

@@ -9,7 +9,7 @@ import (
 )
 
 // TimeValue is a bound in time: an instant, a date and time without a zone, or an integer in the unit
-// of the time column. In JSON it is RFC 3339, with or without a zone, a date, or an integer.
+// of the time column. In JSON it is RFC 3339, with or without a zone, a date, a month or an integer.
 //
 // A time without a zone is in the zone of the time column. If the column has no zone, a time with an
 // offset other than 0 is refused. See [TimeValue.InZone].
@@ -73,7 +73,7 @@ func (t TimeValue) MarshalJSON() ([]byte, error) {
 	return json.Marshal(t.String())
 }
 
-// UnmarshalJSON reads RFC 3339, a date or an integer.
+// UnmarshalJSON reads RFC 3339, a date, a month or an integer.
 func (t *TimeValue) UnmarshalJSON(data []byte) (err error) {
 	*t, err = readTimeValue("time", data)
 	return err
@@ -81,11 +81,11 @@ func (t *TimeValue) UnmarshalJSON(data []byte) (err error) {
 
 var (
 	zonedForms = []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00"}
-	localForms = []string{"2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"}
+	localForms = []string{"2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02", "2006-01"}
 )
 
-// ParseTime reads RFC 3339 or a date. It accepts a space instead of the T, and times without
-// seconds or without a zone.
+// ParseTime reads RFC 3339, a date or a month, which is its start. It accepts a space instead of the
+// T, and times without seconds or without a zone.
 func ParseTime(s string) (TimeValue, error) {
 	text := s
 	if len(text) > 10 && text[10] == ' ' {
@@ -102,7 +102,7 @@ func ParseTime(s string) (TimeValue, error) {
 		}
 	}
 	return TimeValue{},
-		&SpecError{"time", s, `RFC 3339 like "2016-07-01T00:00:00Z", a date, or an integer`}
+		&SpecError{"time", s, `RFC 3339 like "2016-07-01T00:00:00Z", a date, a month, or an integer`}
 }
 
 func readTimeValue(field string, raw []byte) (TimeValue, error) {
@@ -121,7 +121,7 @@ func readTimeValue(field string, raw []byte) (TimeValue, error) {
 	if err != nil {
 		return TimeValue{},
 			&SpecError{field, shorten(raw),
-				`RFC 3339 like "2016-07-01T00:00:00Z", a date, or an integer`}
+				`RFC 3339 like "2016-07-01T00:00:00Z", a date, a month, or an integer`}
 	}
 	return Tick(v), nil
 }

@@ -48,7 +48,7 @@ type LoadOptions struct {
 	ScalePer string `json:"scale_per,omitempty"` // column or item; "" is column
 
 	// FitRows are the rows of each item to which Fill mean, Winsorize and Scale are fitted,
-	// half-open; a nil bound is open. FitBefore (RFC 3339, a date or an integer; see
+	// half-open; a nil bound is open. FitBefore (RFC 3339, a date, a month or an integer; see
 	// [window.TimeValue]) ends these rows at a time, and FitFraction at a fraction of each item's
 	// rows. The fit uses the rows that all of them allow.
 	FitRows     *[2]*int64 `json:"fit_rows,omitempty"`

@@ -134,7 +134,7 @@ func ReadTime(field string, raw json.RawMessage) (t *window.TimeValue, err error
 	}
 	if json.Unmarshal(raw, &t) != nil {
 		return nil, (&loaderr.OptionError{Field: field,
-			Allowed: `a time like "2016-07-01T00:00:00Z", a date, or an integer`}).WithJSON(raw)
+			Allowed: `a time like "2016-07-01T00:00:00Z", a date, a month, or an integer`}).WithJSON(raw)
 	}
 	return t, nil
 }
@@ -270,7 +270,7 @@ func (o *Options) canonicalRows() error {
 
 // Where selects the rows of a load.
 type Where struct {
-	// Time is [from, to): RFC 3339, a date or an integer each, as the bounds of a window spec; null
+	// Time is [from, to): RFC 3339, a date, a month or an integer each, as the bounds of a window spec; null
 	// is an open end.
 	Time []json.RawMessage `json:"time,omitempty"`
 }

@@ -60,13 +60,16 @@ func (d *Dialect) IsMissing(b []byte) bool { return IsMissing(b) || d.Missing[st
 
 // Formatted reports whether the cells of a role are times in the format of the options.
 func (d *Dialect) Formatted(role layout.Role) bool {
-	return role == layout.RoleTime && (d.Times.Layout != "" || d.Times.Epoch)
+	return role == layout.RoleTime && !d.Times.IsZero()
 }
 
-// Time parses a cell as a time.
+// Time parses a cell as a time. A month is only one in the time column: elsewhere, codes look alike.
 func (d *Dialect) Time(b []byte, role layout.Role) (Time, bool) {
 	if d.Formatted(role) {
 		return d.Times.Parse(b)
+	}
+	if role == layout.RoleTime {
+		return ParseTimeOrMonth(b)
 	}
 	return ParseTime(b)
 }

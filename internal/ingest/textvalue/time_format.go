@@ -3,200 +3,166 @@ package textvalue
 import (
 	"regexp"
 	"strings"
-	"time"
-	"unsafe"
-
-	"github.com/ncruces/go-strftime"
-
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // TimeFormat is the format of a time column, in the directives of strptime. The zero value is ISO
 // 8601.
 type TimeFormat struct {
-	Layout          string // of package time
-	fraction, zoned bool   // it has a fraction of a second; it has an offset from UTC
-	Epoch           bool   // seconds since 1970
+	directives []directive
+	Epoch      bool // seconds since 1970
+}
+
+// IsZero reports whether times are in ISO 8601.
+func (f *TimeFormat) IsZero() bool { return len(f.directives) == 0 && !f.Epoch }
+
+// directive is a directive of strptime, or a byte of the text between directives.
+type directive struct {
+	letter byte // 0 for text
+	text   byte // a blank is one or more of them
+	exact  bool // a number must have all its digits, because it is next to another
+	// it and the next directive, a fraction of a second, may be absent
+	optional bool
 }
 
 // epochFormat is the format of seconds since 1970. It cannot be combined with others.
 const epochFormat = "%s"
 
-var (
-	// fractionFormat matches a fraction of a second. time.Parse accepts one after the seconds
-	// without a directive.
-	fractionFormat = regexp.MustCompile(`(%S|%T|%X)[.,]%[fLN]`)
-	// lenient matches the directives that strptime reads with one digit or two, and %%, which is a
-	// percent sign.
-	lenient = regexp.MustCompile(`%%|%[dmIMS]`)
-	// directive matches a directive. A hyphen or a colon before its letter changes how it is written.
-	directive = regexp.MustCompile(`%[-:]?[EO]?(.)`)
-	// packedFields matches directives without text between them. They must have all their digits,
-	// since the layouts of lenient ones would be ambiguous.
-	packedFields = regexp.MustCompile(`%[-:]?[A-Za-z]%[^%]`)
-)
+// anyDirective matches a directive. A hyphen or a colon before its letter changes how it is written.
+var anyDirective = regexp.MustCompile(`%[-:]?[EO]?(.)`)
+
+// composed has the directives that stand for several.
+var composed = map[string]string{
+	"c": "%a %b %e %H:%M:%S %Y", "v": "%e-%b-%Y", "F": "%Y-%m-%d", "D": "%m/%d/%y", "x": "%m/%d/%y",
+	"r": "%I:%M:%S %p", "T": "%H:%M:%S", "X": "%H:%M:%S", "R": "%H:%M",
+}
+
+// fields has the fields of a time that a directive sets, by its letter. Names of weekdays set none.
+var fields = map[byte][]string{
+	'Y': {"year"}, 'y': {"year"},
+	'm': {"month"}, 'B': {"month"}, 'b': {"month"}, 'h': {"month"},
+	'd': {"day"}, 'e': {"day"},
+	'j': {"month", "day"},
+	'H': {"hour"}, 'I': {"hour", hourTo12},
+	'p': {half}, 'P': {half},
+	'M': {"minute"},
+	'S': {"second"},
+	'f': {"fraction"}, 'L': {"fraction"}, 'N': {"fraction"},
+	'z': {"offset"},
+	'a': nil, 'A': nil,
+}
+
+// Fields that a time has together or not at all.
+const half, hourTo12 = "half of the day", "hour to 12"
+
+// units are the fields of a time from the largest to the smallest.
+var units = []string{"year", "month", "day", "hour", "minute", "second", "fraction"}
+
+// numbers are the letters of directives that are numbers.
+const numbers = "YymdejHIMSfLN"
 
 // ParseTimeFormat parses a format. why is what is allowed instead if the format cannot be used,
 // else "".
 func ParseTimeFormat(format string) (f TimeFormat, why string) {
 	if format == epochFormat {
-		return TimeFormat{Epoch: true, zoned: true}, ""
+		return TimeFormat{Epoch: true}, ""
 	}
-	plain := fractionFormat.ReplaceAllString(format, "$1")
-	f.fraction = plain != format
-	strict, err := strftime.Layout(plain)
-	if !packedFields.MatchString(plain) {
-		plain = lenient.ReplaceAllStringFunc(plain, func(s string) string {
-			if s == "%%" {
-				return s
-			}
-			return "%-" + s[1:]
-		})
-	}
-	layout, _ := strftime.Layout(plain)
-	switch {
-	case err != nil:
-		return f, "a format such as %d/%m/%Y %H:%M, without digits, %s, weeks or weekdays as numbers; %f only after seconds"
-	case strings.Contains(layout, "MST"):
-		return f, "a format without names of zones, which mean several; %z is an offset such as +0100"
-	}
-	if field := namedTwice(format); field != "" {
-		return f, "a format that names the " + field + " once; if cells have the start and the end of an " +
-			"interval, divide them into two columns before the load"
-	}
-	f.zoned = strings.Contains(layout, "-07")
-	f.Layout = strings.NewReplacer("-0700", "Z0700", "-07:00", "Z07:00").Replace(layout)
-	// A format that writes and reads this time without loss has year, month, day and hour.
-	want := time.Date(2001, 2, 3, 16, 5, 6, 0, time.UTC)
-	got, err := time.Parse(f.Layout, want.Format(strict))
-	day := want.Truncate(24 * time.Hour)
-	if at := got.UTC(); err != nil || !at.Truncate(24*time.Hour).Equal(day) || !at.Equal(day) &&
-		at.Hour() != 16 {
-		return f, "a format that names a day: year, month and day, and the half of the day (%p) if hours go to 12"
-	}
-	return f, ""
-}
-
-// fields has the fields of a time that a directive sets, by its letter.
-var fields = map[byte][]string{
-	'Y': {"year"}, 'y': {"year"},
-	'm': {"month"}, 'B': {"month"}, 'b': {"month"}, 'h': {"month"},
-	'd': {"day"}, 'e': {"day"},
-	'j': {"day of the year"},
-	'H': {"hour"}, 'I': {"hour"},
-	'p': {"half of the day"}, 'P': {"half of the day"},
-	'M': {"minute"},
-	'S': {"second"},
-	'f': {"fraction"}, 'L': {"fraction"}, 'N': {"fraction"},
-	'z': {"offset"},
-	'c': {"month", "day", "hour", "minute", "second", "year"},
-	'v': {"day", "month", "year"},
-	'F': {"year", "month", "day"},
-	'D': {"month", "day", "year"}, 'x': {"month", "day", "year"},
-	'r': {"hour", "minute", "second", "half of the day"},
-	'T': {"hour", "minute", "second"}, 'X': {"hour", "minute", "second"},
-	'R': {"hour", "minute"},
-}
-
-// namedTwice returns a field that a format names twice, "" if there is none. time.Parse would take
-// the last one, which may be the end of an interval.
-func namedTwice(format string) string {
+	format = anyDirective.ReplaceAllStringFunc(format, func(s string) string {
+		letter := s[len(s)-1:]
+		if whole := composed[letter]; whole != "" {
+			return whole
+		}
+		return "%" + letter
+	})
 	named := map[string]bool{}
-	for _, m := range directive.FindAllStringSubmatch(format, -1) {
-		for _, field := range fields[m[1][0]] {
-			if named[field] {
-				return field
+	twice := ""
+	for at := 0; at < len(format); at++ {
+		d := directive{text: format[at]}
+		switch {
+		case d.text == '%' && at+1 == len(format):
+			return f, whyFormat
+		case d.text == '%':
+			at++
+			d = directive{letter: format[at]}
+		}
+		set, known := fields[d.letter]
+		switch {
+		case strings.IndexByte("%nt", d.letter) >= 0:
+			d = directive{text: map[byte]byte{'%': '%', 'n': ' ', 't': ' '}[d.letter]}
+		case d.letter == 'Z':
+			return f, "a format without names of zones, which mean several; %z is an offset such as +0100"
+		case d.letter != 0 && !known:
+			return f, whyFormat
+		case isBlank(d.text):
+			d.text = ' '
+		}
+		for _, field := range set {
+			if named[field] && twice == "" {
+				twice = field
 			}
 			named[field] = true
 		}
+		if last := len(f.directives) - 1; d.text == ' ' && last >= 0 && f.directives[last].text == ' ' {
+			continue // a blank is one or more of them
+		}
+		f.directives = append(f.directives, d)
+	}
+	f.markExact()
+	f.markFraction()
+	return f, whyFields(named, twice)
+}
+
+const whyFormat = "a format such as %d/%m/%Y %H:%M, without %s, weeks or weekdays as numbers"
+
+// whyFields returns what is allowed instead of a format that names these fields, "" if they are a
+// time.
+func whyFields(named map[string]bool, twice string) string {
+	if twice != "" { // the last one, which may be the end of an interval, would win
+		return "a format that names the " + twice + " once; if cells have the start and the end of an " +
+			"interval, divide them into two columns before the load"
+	}
+	if named[half] != named[hourTo12] {
+		return "a format with hours to 12 (%I) and the half of the day (%p), or with hours to 23 (%H)"
+	}
+	complete := named["year"]
+	for i, unit := range units[1:] {
+		complete = complete && (!named[unit] || named[units[i]])
+	}
+	if !complete {
+		return "a format that has the year and every unit larger than its smallest, such as %Y-%m-%d %H"
 	}
 	return ""
 }
 
-// Parse parses a cell. The unit of a time with a fraction is the coarsest that is exact.
-func (f *TimeFormat) Parse(b []byte) (t Time, ok bool) {
-	if f.Epoch {
-		v, ok := ParseInt(b)
-		return Time{seconds: v, Zoned: true}, ok
-	}
-	if len(b) == 0 || len(b) > 1<<8 {
-		return t, false
-	}
-	at, err := time.Parse(f.Layout, unsafe.String(&b[0], len(b)))
-	if err != nil || longFraction(b) {
-		return t, false
-	}
-	t = Time{seconds: at.Unix(), nanos: int64(at.Nanosecond()), Zoned: f.zoned}
-	for unit := int64(1e9); t.nanos%unit != 0; unit /= 1000 {
-		t.Unit++
-	}
-	return t, f.fraction || t.nanos == 0
-}
-
-// longFraction reports whether a fraction has more digits than nanoseconds, which time.Parse would
-// drop.
-func longFraction(b []byte) bool {
-	run := -1 // digits since a point
-	for _, c := range b {
-		switch {
-		case c == '.' || c == ',':
-			run = 0
-		case c-'0' > 9:
-			run = -1
-		case run >= 0:
-			if run++; run > 9 {
-				return true
-			}
+// markExact marks the numbers that have another number, or a digit, next to them.
+func (f *TimeFormat) markExact() {
+	isNumber := func(i int, letters string) bool {
+		if i < 0 || i == len(f.directives) {
+			return false
 		}
+		d := f.directives[i]
+		return d.letter == 0 && d.text-'0' <= 9 ||
+			d.letter != 0 && strings.IndexByte(letters, d.letter) >= 0
 	}
-	return false
+	for i := range f.directives {
+		d := &f.directives[i]
+		// a fraction has as many digits as there are
+		d.exact = isNumber(i+1, numbers) || !d.isFraction() && isNumber(i-1, numbers+"z")
+	}
 }
 
-// dayMonth matches a date that begins with the day and the month, in either order.
-var dayMonth = regexp.MustCompile(
-	`^(\d{1,2})([/.\-])(\d{1,2})([/.\-])(\d{4}|\d\d)(?:([ T])(\d{1,2}):(\d\d)(:\d\d)?([.,]\d+)?)?$`)
-
-// TimeHint returns the hint for a text that is not a time in ISO 8601: the formats that it may
-// have.
-func TimeHint(text string) string {
-	m := dayMonth.FindStringSubmatch(strings.TrimSpace(text))
-	if m == nil || m[2] != m[4] {
-		return "write times like \"2016-07-01 00:00:00\", or say how they are written with " +
-			"`time_format`"
+// markFraction marks the point or comma between seconds and a fraction.
+func (f *TimeFormat) markFraction() {
+	for i := 1; i+1 < len(f.directives); i++ {
+		d := &f.directives[i]
+		d.optional = f.directives[i-1].letter == 'S' && (d.text == '.' || d.text == ',') &&
+			f.directives[i+1].isFraction()
 	}
-	formats := TimeFormats(text)
-	if len(formats) == 0 {
-		return "say how times are written with `time_format`"
-	}
-	return "say which number is the day: " + strings.Join(formats, " or ")
 }
 
-// TimeFormats returns the option time_format for a text that begins with the day and the month of a
-// date: both orders, unless a number is no month. It returns none for another text.
-func TimeFormats(text string) (formats []string) {
-	m := dayMonth.FindStringSubmatch(strings.TrimSpace(text))
-	if m == nil || m[2] != m[4] {
-		return nil
-	}
-	year, rest := "%Y", ""
-	if len(m[5]) == 2 {
-		year = "%y"
-	}
-	if m[6] != "" {
-		rest = m[6] + "%H:%M"
-	}
-	if m[9] != "" {
-		rest += ":%S"
-	}
-	if m[10] != "" {
-		rest += m[10][:1] + "%f"
-	}
-	for _, order := range []string{"%d" + m[2] + "%m", "%m" + m[2] + "%d"} {
-		format := order + m[2] + year + rest
-		f, why := ParseTimeFormat(format)
-		if _, ok := f.Parse([]byte(strings.TrimSpace(text))); ok && why == "" {
-			formats = append(formats, loaderr.Option("time_format", format))
-		}
-	}
-	return formats
+// isFraction reports whether the directive is a fraction of a second.
+func (d directive) isFraction() bool {
+	return d.letter == 'f' || d.letter == 'L' || d.letter == 'N'
 }
+
+// isBlank reports whether a byte is white space.
+func isBlank(b byte) bool { return b == ' ' || b-'\t' <= '\r'-'\t' }

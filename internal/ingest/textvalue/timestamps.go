@@ -54,6 +54,17 @@ func ParseTime(b []byte) (t Time, ok bool) {
 	return t, len(rest) == 0 || t.zone(rest)
 }
 
+// ParseTimeOrMonth is [ParseTime], and also parses YYYY-MM, which is the start of the month.
+func ParseTimeOrMonth(b []byte) (t Time, ok bool) {
+	if len(b) != len("2016-07") {
+		return ParseTime(b)
+	}
+	const day = "-01"
+	var whole [len("2016-07") + len(day)]byte
+	copy(whole[copy(whole[:], b):], day)
+	return ParseTime(whole[:])
+}
+
 // clock parses HH:MM[:SS[.fraction]] and returns the rest.
 func (t *Time) clock(b []byte) (rest []byte, ok bool) {
 	if len(b) < 5 || b[2] != ':' {

@@ -108,13 +108,13 @@ func widenTime(c column.Column, v value) (column.Column, *fault) {
 	return w, nil
 }
 
-// timeOf parses a text as a time.
+// timeOf parses a text of the time column.
 func timeOf(v value) (textvalue.Time, bool) {
 	b, _, ok := v.decoded(nil)
 	if !ok {
 		return textvalue.Time{}, false
 	}
-	return textvalue.ParseTime(b)
+	return textvalue.ParseTimeOrMonth(b)
 }
 
 // widenValue widens the type of a value column.
