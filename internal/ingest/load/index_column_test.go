@@ -43,23 +43,31 @@ func TestTheIndexOfAFrameIsLeftOut(t *testing.T) {
 	})
 }
 
-// TestOnlyCountersWithoutANameAreLeftOut keeps columns that look like an index but may be more.
+// TestOnlyCountersWithoutANameAreLeftOut keeps columns that look like an index but may be more. Their
+// names are their places.
 func TestOnlyCountersWithoutANameAreLeftOut(t *testing.T) {
 	for text, want := range map[string]string{
-		",a\n2020-01-01,1\n2020-01-02,2\n": "column 1 has no name",
-		",a\n0,1\n2,2\n":                   "column 1 has no name",
-		",a\n0.0,1\n1.0,2\n":               "column 1 has no name",
-		",a\n,1\n,2\n":                     "column 1 has no name",
-		",,a\n0,0,1\n1,1,2\n":              "column 1 has no name", // of those that are left
-		"\n":                               "holds nothing but empty lines",
-		",a\n0,1,5\n1,2\n":                 "column 1 has no name",
-		",a\n0,1\n1,2,5\n":                 `"1,2,5" has 3 cells`,
+		",a\n2020-01-01,1\n2020-01-02,2\n": "column_1,a",
+		",a\n0,1\n1,2\n":                   "a",
+		",a\n0,1\n2,2\n":                   "column_1,a",
+		",a\n0.0,1\n1.0,2\n":               "column_1,a",
+		",a\n,1\n,2\n":                     "column_1,a",
+		",,a\n0,0,1\n1,1,2\n":              "column_2,a",
+		"a,,b,\n0,0,1,\n1,1,2,\n":          "a,column_2,b,column_4",
+	} {
+		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}})
+		if got := strings.Join(columnNames(l), ","); got != want {
+			t.Errorf("%q: columns %s, want %s", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"\n":               "holds nothing but empty lines",
+		",a\n0,1,5\n1,2\n": `"0,1,5" has 3 cells`,
+		",a\n0,1\n1,2,5\n": `"1,2,5" has 3 cells`,
 	} {
 		_, _, err := loadInProcess(t, option.Options{
 			Sources: []string{loadtest.File(t, "x.csv", text)}})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %s", text, err, want)
-		}
+		loadtest.Refused(t, err, want, "")
 	}
 	l := mustLoad(t, option.Options{NoHeader: true,
 		Sources: []string{loadtest.File(t, "x.csv", "0,1\n1,2\n")}})
@@ -72,4 +80,37 @@ func TestOnlyCountersWithoutANameAreLeftOut(t *testing.T) {
 	if got := loadtest.Values[int64](l, "a"); !slices.Equal(got, []int64{1, 2, 3}) {
 		t.Error(got)
 	}
+}
+
+// TestOptionsNameColumnsByTheirPlace uses columns without a name in options, also one that counts
+// rows. That one is left out if no option names it, or if another column has the name.
+func TestOptionsNameColumnsByTheirPlace(t *testing.T) {
+	const counts = ",,,a\n0,2020-01-01,x,1\n1,2020-01-02,x,2\n"
+	const collides = ",column_0,column_1\n0,5,7\n1,6,8\n"
+	for want, c := range map[string]struct {
+		csv string
+		o   option.Options
+	}{
+		"column_1,column_2,column_3,a": {counts, option.Options{Time: "column_1"}},
+		"column_3,column_2,a,column_1": {counts, option.Options{Time: "column_2",
+			ItemID: []string{"column_3"}, Columns: []string{"a", "column_1"}}},
+		"column_2,column_1,column_3,a": {counts, option.Options{Time: "column_2",
+			DType: option.DTypes{By: map[string]string{"column_1": "float32"}}}},
+		"column_3,column_2,a": {counts, option.Options{Time: "column_2", ItemID: []string{"column_3"}}},
+		"column_1,column_0":   {collides, option.Options{Time: "column_1"}},
+		"column_0,column_1":   {collides, option.Options{}},
+	} {
+		c.o.Sources = []string{loadtest.File(t, "x.csv", c.csv)}
+		if got := strings.Join(columnNames(mustLoad(t, c.o)), ","); got != want {
+			t.Errorf("%+v: columns %s, want %s", c.o, got, want)
+		}
+	}
+}
+
+// columnNames returns the names of the columns of a generation.
+func columnNames(l loadtest.Loaded) (names []string) {
+	for _, c := range l.Manifest.Columns {
+		names = append(names, c.Name)
+	}
+	return names
 }

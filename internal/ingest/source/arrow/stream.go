@@ -169,7 +169,7 @@ func (s *streamReader) findColumns() (err error) {
 	fields := make([]column.Column, s.schema.NumFields())
 	for i, f := range s.schema.Fields() {
 		fields[i], _ = columnOf(f.Type) // Describe returns the error
-		fields[i].Name = f.Name
+		fields[i].Name = s.nameOf(i)
 	}
 	s.fields, err = s.index.Columns(fields, s.isNamed)
 	return err
@@ -184,9 +184,14 @@ func (s *streamReader) Close() error     { return s.file.Close() }
 func (s *streamReader) Names() []string {
 	out := make([]string, len(s.fields))
 	for i, field := range s.fields {
-		out[i] = s.schema.Field(field).Name
+		out[i] = s.nameOf(field)
 	}
 	return out
+}
+
+// nameOf returns the name of the column of a field.
+func (s *streamReader) nameOf(field int) string {
+	return column.NameAt(s.schema.Field(field).Name, field)
 }
 
 // Describe returns the types of the wanted columns. It returns an error for a type that cannot be
@@ -194,11 +199,11 @@ func (s *streamReader) Names() []string {
 func (s *streamReader) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
-		f := s.schema.Field(s.fields[x.Index])
+		f, name := s.schema.Field(s.fields[x.Index]), s.nameOf(s.fields[x.Index])
 		c, err := columnOf(f.Type)
 		if err != nil {
 			e := &loaderr.SourceError{
-				Column: f.Name,
+				Column: name,
 				Reason: err.Error(),
 				Hint:   "leave the column out, or cast it before it is sent",
 			}
@@ -210,7 +215,7 @@ func (s *streamReader) Describe(w []column.Want) ([]column.Column, error) {
 			}
 			return nil, e
 		}
-		c.Name, c.NamedOnly = f.Name, s.index.IsLevel(f.Name)
+		c.Name, c.NamedOnly = name, s.index.IsLevel(name)
 		out[i] = c
 	}
 	return out, nil

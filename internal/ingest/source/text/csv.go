@@ -43,6 +43,7 @@ type csvFile struct {
 	lines.File
 	delim      byte
 	header     []string
+	indexName  bool  // the first column has no name, as that of an index
 	dataOffset int64 // file offset of the first row
 	line0      int64 // lines before that
 }
@@ -153,8 +154,9 @@ func nameOf(column int) string { return fmt.Sprintf("c%d", column) }
 // numbers, which is a first row of values.
 func (c *csvFile) nameColumns(cells []cell, line int64) error {
 	numbers := 0
-	for _, cell := range cells {
+	for i, cell := range cells {
 		name := string(cell.text())
+		c.indexName = c.indexName || i == 0 && name == ""
 		if !utf8.ValidString(name) {
 			return &loaderr.SourceError{
 				Path:   c.Path(),
@@ -167,7 +169,7 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 		if _, ok := c.Text.Float(cell.trimmed()); ok {
 			numbers++
 		}
-		c.header = append(c.header, name)
+		c.header = append(c.header, column.NameAt(name, i))
 	}
 	if numbers == len(cells) {
 		return &loaderr.SourceError{
@@ -202,9 +204,8 @@ func (c *csvFile) cellError(
 		e.Hint = "if these are times, say how they are written with `time_format`"
 	case (reason == reasonText || reason == reasonMixed) && c.unsplit(e.Text) != "":
 		e.Hint = c.unsplit(e.Text)
-	case reason == reasonText && len(textvalue.TimeFormats(e.Text)) > 0:
-		e.Hint = fmt.Sprintf("if these are the times of the rows, load with %s and %s",
-			loaderr.Option("time", col.Name), strings.Join(textvalue.TimeFormats(e.Text), " or "))
+	case reason == reasonText && timeHint(col.Name, e.Text) != "":
+		e.Hint = timeHint(col.Name, e.Text)
 	case (reason == reasonNumber || reason == reasonText) && c.numberHint(e.Text) != "":
 		e.Hint = c.numberHint(e.Text)
 	case reason == reasonMixed || reason == reasonDate || reason == reasonText ||
@@ -251,6 +252,18 @@ func (c *csvFile) unsplit(cell string) string {
 	}
 	sign := strings.ReplaceAll(cell[at:at+1], "\t", "tab")
 	return "if that separates cells, load it with " + loaderr.Option("delimiter", sign)
+}
+
+// timeHint returns what to do with a cell of a value column that may be the time of its row, or "".
+func timeHint(column, cell string) string {
+	hint := "if these are the times of the rows, load with " + loaderr.Option("time", column)
+	if _, isTime := textvalue.ParseTimeOrMonth([]byte(cell)); isTime {
+		return hint
+	}
+	if formats := textvalue.TimeFormats(cell); len(formats) > 0 {
+		return hint + " and " + strings.Join(formats, " or ")
+	}
+	return ""
 }
 
 // numberHint returns what to do with a cell that is a number in another form, or "".

@@ -38,11 +38,15 @@ func (f withoutIndex) ReadRows(
 	return f.csvFile.ReadRows(ctx, to, m)
 }
 
-// hasIndex reports whether the first column has no name, and its cells are whole numbers that rise
-// by 1 from row to row. It looks at the rows in the first block, of which there are at most
-// sampleRows.
+// hasIndex reports whether the first column has no name, neither the options nor the dataset name it
+// by its place, and its cells are whole numbers that rise by 1 from row to row. It looks at the rows
+// in the first block, of which there are at most sampleRows.
 func (c *csvFile) hasIndex() bool {
-	if !c.Text.Header || len(c.header) < 2 || c.header[0] != "" {
+	if !c.indexName || len(c.header) < 2 {
+		return false
+	}
+	name := c.header[0]
+	if c.IsNamed != nil && c.IsNamed(name) && !slices.Contains(c.header[1:], name) {
 		return false
 	}
 	buf := make([]byte, min(files.BlockBytes, c.Size-c.dataOffset))

@@ -10,14 +10,10 @@ from .object_kinds import is_missing
 
 
 def name_of(key: Any, position: int) -> str:
-    """The name of a column; ``position`` counts from 0."""
+    """The name of a column, ``column_1`` and so on without one; ``position`` counts from 0."""
     name = "" if is_missing(key) else str(key)
     if not name:
-        raise SourceError(
-            f"columns: column {position + 1} has no name: got {key!r}, want text",
-            field="columns",
-            hint='name it, as frame.set_axis(["a", "b"], axis="columns") names all',
-        )
+        return f"column_{position + 1}"
     if is_compound(key):
         raise SourceError(
             f"columns: the name {key!r} of column {position + 1} is of type {type(key).__name__}, "
