@@ -22,6 +22,9 @@ var dateForms = map[string]func(time.Time) int64{
 	"dates (year, month, day)": func(t time.Time) int64 {
 		return int64(t.Year()*10_000 + int(t.Month())*100 + t.Day())
 	},
+	"months (year, month)": func(t time.Time) int64 {
+		return int64(t.Year()*100 + int(t.Month()))
+	},
 	"seconds since 1970":      time.Time.Unix,
 	"milliseconds since 1970": time.Time.UnixMilli,
 	"microseconds since 1970": time.Time.UnixMicro,
@@ -82,14 +85,12 @@ func checkDateNote(t *testing.T, r *rapid.T, form string, integer func(time.Time
 	if got := noteTexts(l.Manifest.Notes); !slices.Equal(got, want) {
 		r.Errorf("got %q\nwant %q\nof\n%s", got, want, csv)
 	}
-	if want == nil || !isDates && !strings.HasPrefix(form, "seconds") {
+	format := map[string]string{"dates": "%Y%m%d", "months": "%Y%m", "seconds": "%s"}[strings.Fields(form)[0]]
+	if want == nil || format == "" {
 		return
 	}
 	// the call of the hint has no note, and its times are those of the integers
-	o.Time, o.TimeFormat = name, "%s"
-	if isDates {
-		o.TimeFormat = "%Y%m%d"
-	}
+	o.Time, o.TimeFormat = name, format
 	if hint := l.Manifest.Notes[0].Hint; !strings.Contains(hint, fmt.Sprintf("`time_format=%q`", o.TimeFormat)) ||
 		isNamed == strings.Contains(hint, fmt.Sprintf("`time=%q`", name)) {
 		r.Errorf("the hint is %q", hint)

@@ -72,6 +72,12 @@ func TestNotesOfALoad(t *testing.T) {
 		"item by the second column of times": {
 			"made,date,sku\n2024-02-01,2024-01-01,a\n2024-02-01,2024-01-02,a\n2024-02-01,2024-01-01,b\n",
 			option.Options{}, []string{sku}},
+		"columns without values": {"t,a,,b\n1,,,\n2,7,,\n", option.Options{Time: "t"}, []string{
+			`columns: columns "column_3", "b" have no values, so that a spec whose ` +
+				"`max_missing` is 0 has no window"}},
+		"columns without values that are meant or filled": {"t,a,b,c\n1,,,\n2,,,\n", option.Options{
+			Time: "t", Columns: []string{"a", "b"}, Fill: option.All(option.FillWith(0))}, nil},
+		"filled": {"t,a\n1,\n", option.Options{Fill: option.All(option.FillWith(0))}, nil},
 		"melted": {"date,a,b\n2024-01-01,1,2\n2024-01-02,3,4\n",
 			option.Options{Time: "date", Melt: option.MeltColumns}, nil},
 	} {

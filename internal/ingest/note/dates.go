@@ -29,6 +29,7 @@ const (
 
 var dateForms = []dateForm{
 	{"dates (year, month, day)", "%Y%m%d", `format="%Y%m%d"`, isDate},
+	{"months (year, month)", "%Y%m", `format="%Y%m"`, isMonth},
 	{"seconds since 1970", "%s", `unit="s"`, sinceEpoch(1)},
 	{"milliseconds since 1970", "", `unit="ms"`, sinceEpoch(1e3)},
 	{"microseconds since 1970", "", `unit="us"`, sinceEpoch(1e6)},
@@ -40,6 +41,11 @@ func isDate(v int64) bool {
 	year, month, day := int(v/10_000), time.Month(v/100%100), int(v%100)
 	return year >= 1900 && year < 2100 && month >= 1 && month <= 12 && day >= 1 && day <= 31 &&
 		(day <= 28 || time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Day() == day)
+}
+
+// isMonth reports whether the digits of an integer are year and month, as 202401.
+func isMonth(v int64) bool {
+	return v >= 1900_00 && v < 2100_00 && v%100 >= 1 && v%100 <= 12
 }
 
 func sinceEpoch(perSecond int64) func(int64) bool {
@@ -87,7 +93,8 @@ func (t *Table) maybeDates(isTime bool) []layout.ColumnWriter {
 }
 
 // timeWords are words of the names that times often have.
-var timeWords = []string{"t", "ts", "ds", "dt", "at", "time", "date", "datetime", "timestamp", "epoch"}
+var timeWords = []string{"t", "ts", "ds", "dt", "at", "time", "date", "datetime", "timestamp", "epoch",
+	"month", "period"}
 
 // namesTime reports whether a word of a column's name is one of times, as in event_date or eventTime.
 func namesTime(name string) bool {

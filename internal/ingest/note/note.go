@@ -26,7 +26,7 @@ type Table struct {
 }
 
 // Notes returns what the user of a load should know. It reads times and texts if neither time nor
-// item is named, and otherwise integers that may be times.
+// item is named, otherwise integers that may be times, and floats up to the first value.
 func (t *Table) Notes(ctx context.Context, workers int) ([]layout.Note, error) {
 	var notes []layout.Note
 	texts := t.values(layout.Text)
@@ -50,7 +50,7 @@ func (t *Table) Notes(ctx context.Context, workers int) ([]layout.Note, error) {
 	if len(texts) > 0 {
 		notes = append(notes, textNote(texts))
 	}
-	return notes, nil
+	return append(notes, t.emptyNotes()...), nil
 }
 
 // has reports whether a column has that role.
