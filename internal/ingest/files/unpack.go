@@ -94,6 +94,19 @@ func Decompress(
 // messages. found states that the encoding was found: then the error may be [charset.ErrNotFound]. The
 // caller closes the result.
 func Decode(path string, f *File, e charset.Encoding, found bool, u Decompression) (*File, error) {
+	decode := e.Decode
+	if found {
+		decode = e.DecodeFound
+	}
+	return Rewrite(path, f, "decode", u, func(r io.Reader, write func([]byte) error) error {
+		return decode(path, r, write)
+	})
+}
+
+// Rewrite writes the output of edit to a temporary file, which the caller closes. Messages name path
+// and what, the action. An error of edit is returned as it is if it is [charset.ErrNotFound].
+func Rewrite(path string, f *File, what string, u Decompression,
+	edit func(r io.Reader, write func([]byte) error) error) (*File, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, AsSourceError(path, err)
@@ -102,13 +115,10 @@ func Decode(path string, f *File, e charset.Encoding, found bool, u Decompressio
 	if err != nil {
 		return nil, err
 	}
-	total, decode := int64(0), e.Decode
-	if found {
-		decode = e.DecodeFound
-	}
-	err = decode(path, io.NewSectionReader(f, 0, st.Size()), func(b []byte) error {
+	total := int64(0)
+	err = edit(io.NewSectionReader(f, 0, st.Size()), func(b []byte) error {
 		total += int64(len(b))
-		return u.write(to, b, total, "decode "+path)
+		return u.write(to, b, total, what+" "+path)
 	})
 	if err != nil {
 		to.Close()
