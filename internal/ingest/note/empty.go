@@ -20,10 +20,14 @@ func (t *Table) emptyNotes() []layout.Note {
 	if len(names) == 0 {
 		return nil
 	}
+	them := "them"
+	if len(names) == 1 {
+		them = "it"
+	}
 	return []layout.Note{{
 		Field:  "columns",
 		Detail: have(names) + " no values, so that a spec whose `max_missing` is 0 has no window",
-		Hint: "leave them out with `columns`, or fill them, as with " +
+		Hint: "leave " + them + " out with `columns`, or fill " + them + ", as with " +
 			loaderr.ColumnOption("fill", names[0], 0),
 	}}
 }

@@ -35,10 +35,19 @@ func TimeHint(text string) string {
 		return "write times like \"2016-07-01 00:00:00\", or say how they are written with " +
 			"`time_format`"
 	case 1:
-		return "say how times are written: " + formats[0]
+		return "say how times are written: " + AnyOf(formats)
 	default:
-		return "say which number is the day: " + strings.Join(formats, " or ")
+		return "say which number is the day: " + AnyOf(formats)
 	}
+}
+
+// AnyOf joins the options time_format that a text may have, and says which years %y means.
+func AnyOf(formats []string) string {
+	hint := strings.Join(formats, " or ")
+	if strings.Contains(hint, "%y") {
+		hint += "; %y is a year from 1969 to 2068"
+	}
+	return hint
 }
 
 // TimeFormats returns the options time_format that a text may have. They are several if any of two
