@@ -65,6 +65,9 @@ type LoadOptions struct {
 	Delimiter  string   `json:"delimiter,omitempty"`   // between cells; "" finds it
 	NoHeader   bool     `json:"no_header,omitempty"`   // the first line has values
 	Decimal    string   `json:"decimal,omitempty"`     // . or ,; "" finds it
+	Thousands  string   `json:"thousands,omitempty"`   // , . ' ’ _ or a blank; "" is none
+	Skip       int64    `json:"skip,omitempty"`        // lines above the header
+	Comment    string   `json:"comment,omitempty"`     // begins lines to skip; "" is none
 	NA         []string `json:"na,omitempty"`          // cells that mean a missing value
 	TimeFormat string   `json:"time_format,omitempty"` // such as %d/%m/%Y
 

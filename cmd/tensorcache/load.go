@@ -56,6 +56,11 @@ func (f *loadFlags) addFiles(cmd *cobra.Command) {
 		"text files begin with values; their columns are c0, c1, …")
 	flags.StringVar(&f.Decimal, "decimal", "",
 		"the decimal `sign` of text files: . or , (default: found by the first rows)")
+	flags.StringVar(&f.Thousands, "thousands", "",
+		"the `sign` between thousands in the numbers of text files: , . ' ’ _ or a blank")
+	flags.Int64Var(&f.Skip, "skip", 0, "the number of `lines` of text files above the header")
+	flags.StringVar(&f.Comment, "comment", "",
+		"the `sign` that begins lines of text files to skip, such as #")
 	flags.BoolVar(&f.HashSources, "hash-sources", false,
 		"compare sources by what they hold, not by the time of their change: each is read for it")
 	flags.StringVar(&f.TimeFormat, "time-format", "",

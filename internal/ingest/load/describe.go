@@ -1,6 +1,7 @@
 package load
 
 import (
+	"errors"
 	"fmt"
 	"unicode/utf8"
 
@@ -24,7 +25,7 @@ func (l *load) describe() error {
 		l.Columns = l.base.stored
 	}
 	if l.wanted, err = resolve(l.Options, first.Names()); err != nil {
-		return err
+		return namesBelow(err, first)
 	}
 	l.wanted.texts = l.base.texts(l.wanted)
 	for _, r := range l.readers {
@@ -82,6 +83,20 @@ func (l *load) describe() error {
 		return &loaderr.SourceError{Path: first.Path(), Reason: "holds no rows"}
 	}
 	return l.checkTypes()
+}
+
+// namesBelow adds to the error of a column that a text file does not have the line with its name.
+func namesBelow(err error, r source.Reader) error {
+	e := (*loaderr.OptionError)(nil)
+	text, ok := r.(source.Lines)
+	if !ok || !errors.As(err, &e) || !e.Column {
+		return err
+	}
+	if line, ok := text.LineWith(e.Value); ok {
+		e.Hint = fmt.Sprintf("line %d has it: if that line names the columns, load with ", line) +
+			loaderr.Option("skip", line-1)
+	}
+	return err
 }
 
 // checkTypes checks the types of the columns against the options, and against the generation that

@@ -80,7 +80,7 @@ func TestInvalidTextFilesAreRefused(t *testing.T) {
 			`row 2 (line 3), column "a": the cell is missing, but only float columns have missing values`,
 			"", option.Options{}},
 		{"thousands", "a;b\n1,234.5;1\n", `"1,234.5" is text, not a number`,
-			"write it without signs between thousands in all rows: 1234.5",
+			"if \",\" is between thousands, load it with `thousands=\",\"`",
 			option.Options{Delimiter: ";"}},
 		{"per cent below numbers", "a\n1\n5%\n", `"5%" is not a number`,
 			"write it without the per cent sign in all rows: 5", option.Options{}},

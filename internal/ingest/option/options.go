@@ -67,6 +67,13 @@ type Options struct {
 	NoHeader bool `json:"no_header,omitempty"`
 	// Decimal, "." or ",", is the decimal mark of text files; "" is the one that the load finds.
 	Decimal string `json:"decimal,omitempty"`
+	// Thousands is the sign between thousands in the numbers of text files: , . ' ’ _ or a blank, which
+	// stands for no-break spaces too. "" is none.
+	Thousands string `json:"thousands,omitempty"`
+	// Skip is the number of lines of text files before the header, or before the values without one.
+	Skip int64 `json:"skip,omitempty"`
+	// Comment is the sign that begins lines of text files to skip; "" is none.
+	Comment string `json:"comment,omitempty"`
 	// NA are words of text files for a missing value, besides the empty cell, NA, NaN, nan, null
 	// and None.
 	NA []string `json:"na,omitempty"`

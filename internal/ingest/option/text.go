@@ -2,6 +2,7 @@ package option
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/charset"
@@ -28,14 +29,24 @@ func (o Options) Dialect() textvalue.Dialect {
 		}
 		d.Missing[word] = true
 	}
+	d.Thousands, d.Skip = o.Thousands, o.Skip
+	if o.Comment != "" {
+		d.Comment = o.Comment[0]
+	}
 	mark := byte(0)
-	if o.Decimal != "" {
+	switch {
+	case o.Decimal != "":
 		mark = o.Decimal[0]
+	case o.Thousands == ".":
+		mark = ','
+	case o.Thousands == ",":
+		mark = '.'
 	}
 	d.SetDecimal(mark)
 	for option, given := range map[string]bool{
-		"encoding": o.Encoding != "", "delimiter": o.Delimiter != "", "no_header": o.NoHeader, "decimal": o.Decimal != "",
-		"na": len(o.NA) > 0, "time_format": o.TimeFormat != "",
+		"encoding": o.Encoding != "", "delimiter": o.Delimiter != "", "no_header": o.NoHeader,
+		"decimal": o.Decimal != "", "thousands": o.Thousands != "", "skip": o.Skip != 0,
+		"comment": o.Comment != "", "na": len(o.NA) > 0, "time_format": o.TimeFormat != "",
 	} {
 		if given && (d.Option == "" || option < d.Option) {
 			d.Option = option
@@ -73,14 +84,25 @@ func (o Options) validateText() error {
 		return err
 	}
 	if d := delimiter(o.Delimiter); d != "" &&
-		(len(d) != 1 || !strings.Contains("\t ,;|:!#$%&*/=@^~", d)) {
+		(len(d) != 1 || !strings.Contains(textvalue.Delimiters, d)) {
 		return &loaderr.OptionError{
 			Field: "delimiter", Value: o.Delimiter,
 			Allowed: "one sign, such as , ; | or tab, that no number and no quote is written with",
 		}
 	}
 	if o.Decimal != "" && o.Decimal == o.Delimiter {
-		return textvalue.EqualMarks(o.Decimal)
+		return textvalue.EqualMarks(o.Decimal, o.Thousands)
+	}
+	if err := o.validateThousands(); err != nil {
+		return err
+	}
+	if o.Skip < 0 {
+		return &loaderr.OptionError{Field: "skip", Value: strconv.FormatInt(o.Skip, 10), Bare: true,
+			Allowed: "the number of lines above the header, 0 or more"}
+	}
+	if c := o.Comment; c != "" && (len(c) > 1 || !strings.Contains(textvalue.CommentSigns, c) ||
+		c == delimiter(o.Delimiter)) {
+		return textvalue.CommentError(c)
 	}
 	if o.TimeFormat != "" && o.Time == "" {
 		return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat,
@@ -101,6 +123,19 @@ func (o Options) validateText() error {
 			return &loaderr.OptionError{Field: "na", Value: word, Allowed: "each word once"}
 		}
 		seen[word] = true
+	}
+	return nil
+}
+
+// validateThousands checks the sign between thousands.
+func (o Options) validateThousands() error {
+	if t := o.Thousands; t != "" && !strings.Contains(",.'’_ ", t) {
+		return &loaderr.OptionError{Field: "thousands", Value: t,
+			Allowed: "one of the signs , . ' ’ _ or a blank, which stands for no-break spaces too"}
+	}
+	if o.Thousands != "" && o.Thousands == o.Decimal {
+		return &loaderr.OptionError{Field: "thousands", Value: o.Thousands,
+			Allowed: "another sign than the decimal"}
 	}
 	return nil
 }

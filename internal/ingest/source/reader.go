@@ -44,6 +44,14 @@ type Reader interface {
 	Close() error
 }
 
+// Lines is a reader of a text file whose first line names the columns.
+type Lines interface {
+	Reader
+	// LineWith returns the line of the first row that has a cell with a text. It looks at the first
+	// rows only.
+	LineWith(text string) (line int64, ok bool)
+}
+
 // Sized is a reader of values from a connection that knows the total number of bytes.
 type Sized interface {
 	Reader

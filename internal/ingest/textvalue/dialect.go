@@ -14,7 +14,10 @@ type Dialect struct {
 	Encoding  string // "" for the one that the load finds
 	Delimiter byte   // 0 for the one that the reader finds
 	Decimal   byte   // 0 for the one that the reader finds
+	Thousands string // the sign between thousands, "" for none
 	Header    bool
+	Skip      int64           // lines before the header, or before the values without one
+	Comment   byte            // lines that begin with it are skipped; 0 for none
 	Missing   map[string]bool // words for a missing value, besides those of [IsMissing]
 	Times     TimeFormat      // of the time column
 	// CommaBefore is true if a file before has decimal commas. It decides about numbers such as 1,234.
@@ -22,6 +25,9 @@ type Dialect struct {
 	// some of these words are numbers, so that every cell is compared with them first
 	NumericMissing bool
 }
+
+// Delimiters are the signs that may divide cells: those with which no number and no quote is written.
+const Delimiters = "\t ,;|:!#$%&*/=@^~"
 
 // DefaultDialect is the dialect without options.
 var DefaultDialect = Dialect{Header: true}
@@ -58,6 +64,15 @@ func (d Dialect) CheckUnused(path string) error {
 // IsMissing reports whether a cell is a missing value.
 func (d *Dialect) IsMissing(b []byte) bool { return IsMissing(b) || d.Missing[string(b)] }
 
+// IsMissingIn is IsMissing for a column of a role. Items may have the names NA, null and so on: only
+// the empty cell, and the words of the option, are missing there.
+func (d *Dialect) IsMissingIn(role layout.Role, b []byte) bool {
+	if role == layout.RoleItemID {
+		return len(b) == 0 || d.Missing[string(b)]
+	}
+	return d.IsMissing(b)
+}
+
 // Formatted reports whether the cells of a role are times in the format of the options.
 func (d *Dialect) Formatted(role layout.Role) bool {
 	return role == layout.RoleTime && !d.Times.IsZero()
@@ -74,8 +89,19 @@ func (d *Dialect) Time(b []byte, role layout.Role) (Time, bool) {
 	return ParseTime(b)
 }
 
-// Float is [ParseFloat] with the decimal mark of the dialect.
+// Int is [ParseInt] with the sign between thousands of the dialect.
+func (d *Dialect) Int(b []byte) (v int64, ok bool) {
+	if b, ok = d.Ungroup(b); !ok {
+		return 0, false
+	}
+	return ParseInt(b)
+}
+
+// Float is [ParseFloat] with the decimal mark and the sign between thousands of the dialect.
 func (d *Dialect) Float(b []byte) (v float64, ok bool) {
+	if b, ok = d.Ungroup(b); !ok {
+		return 0, false
+	}
 	if d.Decimal != ',' {
 		return ParseFloat(b)
 	}
@@ -85,10 +111,25 @@ func (d *Dialect) Float(b []byte) (v float64, ok bool) {
 	return ParseFloat(bytes.Replace(b, []byte{d.Decimal}, []byte{'.'}, 1))
 }
 
-// EqualMarks returns the error of a decimal mark that is the delimiter too.
-func EqualMarks(decimal string) error {
-	return &loaderr.OptionError{
+// CommentSigns may begin lines that are skipped. No number begins with one.
+const CommentSigns = "#%;!/*@&$~^|<>?:="
+
+// CommentError returns the error of a sign that cannot begin comments.
+func CommentError(sign string) error {
+	return &loaderr.OptionError{Field: "comment", Value: sign,
+		Allowed: "one of the signs " + CommentSigns + " that is not the delimiter"}
+}
+
+// EqualMarks returns the error of a decimal mark that is the delimiter too. thousands is the sign
+// between thousands, which implies the decimal mark if no option names it.
+func EqualMarks(decimal, thousands string) error {
+	e := &loaderr.OptionError{
 		Field: "decimal", Value: decimal, Allowed: "another sign than the delimiter",
 		Hint: "name the sign between cells, such as " + loaderr.Option("delimiter", ";"),
 	}
+	if decimal == "," && thousands == "." {
+		e.Field, e.Value = "thousands", thousands
+		e.Allowed = "another sign if commas separate cells: with it the comma is the decimal sign"
+	}
+	return e
 }

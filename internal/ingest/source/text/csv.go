@@ -3,7 +3,8 @@
 // count_rows.go counts the rows of blocks in parallel and divides the file into spans of whole
 // rows. infer.go infers the type of each column from its first cells. Several workers parse the
 // spans: parse.go goes through rows and cells, split_cells.go splits rows into cells, and package
-// numerals parses plain numbers. Package lines reads the spans and stores the values.
+// numerals parses plain numbers. Package lines reads the spans and stores the values. first_line.go,
+// comments.go and lines_above.go are about lines that are no rows.
 //
 // # Caveats
 //
@@ -41,27 +42,50 @@ import (
 // skipped. The first row names the columns unless the dialect has no header.
 type csvFile struct {
 	lines.File
-	delim      byte
-	header     []string
-	indexName  bool  // the first column has no name, as that of an index
-	dataOffset int64 // file offset of the first row
-	line0      int64 // lines before that
+	delim        byte
+	header       []string
+	unnamedFirst bool  // the first column has no name, as that of an index
+	begin        int64 // file offset of the header, or of the first row without one
+	beginLine    int64 // lines before that
+	dataOffset   int64 // file offset of the first row
+	line0        int64 // lines before that
 }
 
 // Open reads the header and counts the rows. name is the file's name before compression, if it was
 // compressed. encoding is the one that was found for the file, "" if it is UTF-8, or if the options
 // name it. Closing the reader closes f; if Open returns an error, the caller closes f.
 func Open(path, name, encoding string, f *files.File, w source.Settings) (source.Reader, error) {
+	if w.Text.Comment == 0 {
+		return open(path, name, encoding, f, w)
+	}
+	plain, err := withoutComments(path, f, w.Text, w.Decompression)
+	if err != nil {
+		return nil, err
+	}
+	r, err := open(path, name, encoding, plain, w)
+	if err != nil {
+		return nil, errors.Join(err, plain.Close())
+	}
+	return r, f.Close()
+}
+
+func open(path, name, encoding string, f *files.File, w source.Settings) (source.Reader, error) {
 	t, err := lines.Open(path, f, w)
 	if err != nil {
 		return nil, err
 	}
 	c := &csvFile{File: t}
+	if err := c.findFirstLine(); err != nil {
+		return nil, err
+	}
 	if err := c.findDialect(name, encoding); err != nil {
 		return nil, err
 	}
 	if c.delim == w.Text.Decimal {
-		return nil, textvalue.EqualMarks(string(w.Text.Decimal))
+		return nil, textvalue.EqualMarks(string(w.Text.Decimal), w.Text.Thousands)
+	}
+	if c.delim == w.Text.Comment {
+		return nil, textvalue.CommentError(string(w.Text.Comment))
 	}
 	if err := c.readHeader(); err != nil {
 		return nil, err
@@ -95,34 +119,30 @@ func (c *csvFile) Names() []string { return c.header }
 // readHeader reads the names of the columns and the offset of the first row.
 func (c *csvFile) readHeader() error {
 	for size := int64(64 << 10); ; size *= 4 {
-		head := make([]byte, min(size, c.Size))
-		n, err := c.ReadAt(head, 0)
+		head := make([]byte, min(size, c.Size-c.begin))
+		n, err := c.ReadAt(head, c.begin)
 		if err != nil {
 			return err
 		}
 		head = head[:n]
-		begin := 0
-		if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
-			begin = 3
-		}
-		whole := int64(n) >= c.Size
+		whole := c.begin+int64(n) >= c.Size
 		if whole && (n == 0 || head[n-1] != '\n') {
 			head = append(head, '\n')
 		}
-		s := splitter{delim: c.delim, buf: head, at: begin}
+		s := splitter{delim: c.delim, buf: head}
 		s.skipEmptyLines()
 		cells, err := s.nextRow(nil)
 		if errors.Is(err, errBufferEnd) && !whole && size < source.MaxRecordBytes {
 			continue
 		}
-		line := int64(bytes.Count(head[:min(s.start, len(head))], []byte{'\n'})) + 1
+		line := c.beginLine + int64(bytes.Count(head[:min(s.start, len(head))], []byte{'\n'})) + 1
 		if errors.Is(err, errBufferEnd) {
 			if s.skipEmptyLines(); s.at >= len(head) {
-				return &loaderr.SourceError{
-					Path:   c.Path(),
-					Reason: "holds nothing but empty lines",
-					Hint:   loaderr.HintEmpty,
+				reason := "holds nothing but empty lines"
+				if c.beginLine > 0 || c.Text.Comment != 0 {
+					reason = "has no line besides empty ones and those that are skipped"
 				}
+				return &loaderr.SourceError{Path: c.Path(), Reason: reason, Hint: loaderr.HintEmpty}
 			}
 			err = errUnclosedQuote
 		}
@@ -135,28 +155,47 @@ func (c *csvFile) readHeader() error {
 			}
 		}
 		if !c.Text.Header {
-			c.dataOffset, c.line0 = int64(begin), 0
+			c.dataOffset, c.line0 = c.begin, c.beginLine
 			for i := range cells {
 				c.header = append(c.header, nameOf(i))
 			}
 			return nil
 		}
-		c.dataOffset = min(int64(s.at), c.Size)
-		c.line0 = int64(bytes.Count(head[:s.at], []byte{'\n'}))
+		c.dataOffset = min(c.begin+int64(s.at), c.Size)
+		c.line0 = c.beginLine + int64(bytes.Count(head[:s.at], []byte{'\n'}))
+		if next, err := s.nextRow(nil); len(cells) == 1 || err == nil && len(next) > len(cells) {
+			if err := c.checkLinesAbove(); err != nil {
+				return err
+			}
+		}
 		return c.nameColumns(cells, line)
 	}
+}
+
+// skippedNames returns what to do if the names are in a line that options skip, "" if they skip none.
+func (c *csvFile) skippedNames(line int64) string {
+	hint := fmt.Sprintf("if the names are in line %d, load with ", line)
+	switch {
+	case line == 0 || c.Text.Skip == 0 && c.Text.Comment == 0:
+		return ""
+	case c.Text.Comment == 0:
+		return hint + loaderr.Option("skip", line-1)
+	case line == 1 && c.Text.Skip == 0:
+		return hint[:len(hint)-1] + "out `comment`"
+	}
+	return hint + loaderr.Option("skip", line-1) + " and without `comment`"
 }
 
 // nameOf returns the name of a column of a file without a header.
 func nameOf(column int) string { return fmt.Sprintf("c%d", column) }
 
 // nameColumns sets the names of the columns from the cells of the header. It refuses a header of
-// numbers, which is a first row of values.
+// numbers, or of numbers and times, which is a first row of values.
 func (c *csvFile) nameColumns(cells []cell, line int64) error {
-	numbers := 0
+	numbers, values := -1, 0
 	for i, cell := range cells {
 		name := string(cell.text())
-		c.indexName = c.indexName || i == 0 && name == ""
+		c.unnamedFirst = c.unnamedFirst || i == 0 && name == ""
 		if !utf8.ValidString(name) {
 			return &loaderr.SourceError{
 				Path:   c.Path(),
@@ -166,18 +205,25 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 				Hint:   hintEncoding(name),
 			}
 		}
-		if _, ok := c.Text.Float(cell.trimmed()); ok {
-			numbers++
+		if _, ok := c.Text.Float(cell.trimmed()); ok && numbers < 0 {
+			numbers = i
+		}
+		if c.isNumberOrTime(cell) {
+			values++
 		}
 		c.header = append(c.header, column.NameAt(name, i))
 	}
-	if numbers == len(cells) {
+	if numbers >= 0 && values == len(cells) {
+		hint := "put the names into the first line, or load it with `no_header=true`"
+		if skipped := c.skippedNames(line - 1); skipped != "" {
+			hint = skipped + "; otherwise load with `no_header=true`"
+		}
 		return &loaderr.SourceError{
 			Path:   c.Path(),
 			Line:   line,
-			Text:   c.header[0],
+			Text:   c.header[numbers],
 			Reason: "is a number, want a header line with the names of the columns",
-			Hint:   "put the names into the first line, or load it with `no_header=true`",
+			Hint:   hint,
 		}
 	}
 	return nil
@@ -261,7 +307,7 @@ func timeHint(column, cell string) string {
 		return hint
 	}
 	if formats := textvalue.TimeFormats(cell); len(formats) > 0 {
-		return hint + " and " + strings.Join(formats, " or ")
+		return hint + " and " + textvalue.AnyOf(formats)
 	}
 	return ""
 }

@@ -61,13 +61,14 @@ func (c *csvFile) findDialect(name, encoding string) error {
 // firstRows returns the bytes of the first rows, all of them whole.
 func (c *csvFile) firstRows() ([]byte, error) {
 	for size := int64(64 << 10); ; size *= 4 {
-		head := make([]byte, min(size, c.Size), min(size, c.Size)+1)
-		n, err := c.ReadAt(head, 0)
+		left := c.Size - c.begin
+		head := make([]byte, min(size, left), min(size, left)+1)
+		n, err := c.ReadAt(head, c.begin)
 		if err != nil {
 			return nil, err
 		}
-		head = bytes.TrimPrefix(head[:n], []byte("\xef\xbb\xbf"))
-		if size >= c.Size {
+		head = head[:n]
+		if size >= left {
 			return append(head, '\n'), nil
 		}
 		end := bytes.LastIndexByte(head, '\n') + 1
@@ -169,6 +170,9 @@ func (c *csvFile) findDecimalComma(head []byte) (found, unclear bool) {
 				columns = append(columns, marks{text: isText})
 			}
 			if b := x.trimmed(); (i > 0 || !c.Text.Header) && !c.Text.IsMissing(b) {
+				if plain, ok := c.Text.Ungroup(b); ok {
+					b = plain
+				}
 				columns[j].add(b)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
-	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
 // withoutIndex is a file whose first column is left out. It is the index of a pandas frame, or the
@@ -42,7 +41,7 @@ func (f withoutIndex) ReadRows(
 // by its place, and its cells are whole numbers that rise by 1 from row to row. It looks at the rows
 // in the first block, of which there are at most sampleRows.
 func (c *csvFile) hasIndex() bool {
-	if !c.indexName || len(c.header) < 2 {
+	if !c.unnamedFirst || len(c.header) < 2 {
 		return false
 	}
 	name := c.header[0]
@@ -63,7 +62,7 @@ func (c *csvFile) hasIndex() bool {
 		if cells, err = s.nextRow(cells[:0]); err != nil || len(cells) != len(c.header) {
 			return row > 0 // the row is longer than the block, or ReadRows reports it
 		}
-		v, ok := textvalue.ParseInt(cells[0].trimmed())
+		v, ok := c.Text.Int(cells[0].trimmed())
 		if !ok || row > 0 && v != before+1 {
 			return false
 		}

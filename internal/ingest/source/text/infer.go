@@ -32,7 +32,7 @@ func widenColumn(
 	c column.Column, x cell, role layout.Role, d *textvalue.Dialect,
 ) (out column.Column, reason string) {
 	b := x.trimmed()
-	if d.IsMissing(b) {
+	if d.IsMissingIn(role, b) {
 		switch {
 		case role == layout.RoleItemID:
 			return c, source.ReasonItem
@@ -53,7 +53,7 @@ func widenColumn(
 		return widenItem(c, x)
 	case layout.RoleTime:
 		if (c.Kind == column.KindUnknown || c.Kind == column.KindInt64) && !d.Formatted(role) {
-			if _, ok := textvalue.ParseInt(b); ok {
+			if _, ok := d.Int(b); ok {
 				c.Kind = column.KindInt64
 				return c, ""
 			}
@@ -95,18 +95,28 @@ func checkText(c column.Column, x cell, d *textvalue.Dialect) (reason string) {
 // 1.234,5, 01/02/2020, 7 or 1,5e3, or is an infinity.
 func looksNumeric(b []byte) bool {
 	digits := false
-	for i, c := range b {
-		switch {
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
 		case c-'0' <= 9:
 			digits = true
 		case c|0x20 == 'e' && isExponent(b[:i], b[i+1:]):
 			return true
+		case c >= utf8.RuneSelf && groupSign(b[i:]) > 0:
+			i += groupSign(b[i:]) - 1
 		case c|0x20-'a' <= 'z'-'a' || c >= utf8.RuneSelf:
 			_, ok := textvalue.ParseFloat(b)
 			return ok
 		}
 	}
 	return digits
+}
+
+// groupSign returns the size of a sign between thousands that is not ASCII, if a text begins with one.
+func groupSign(b []byte) int {
+	if r, size := utf8.DecodeRune(b); r == '’' || r == '\u00a0' || r == '\u202f' {
+		return size
+	}
+	return 0
 }
 
 // isExponent reports whether an e is that of an exponent: after a digit, or a digit and a decimal
@@ -172,7 +182,7 @@ func widenValue(c column.Column, x cell, d *textvalue.Dialect) (column.Column, s
 			return widenTime(c, t, ok)
 		}
 	}
-	if _, ok := textvalue.ParseInt(b); ok {
+	if _, ok := d.Int(b); ok {
 		if c.Kind == column.KindUnknown && !c.Missing {
 			c.Kind = column.KindInt64
 		} else if c.Kind == column.KindUnknown {

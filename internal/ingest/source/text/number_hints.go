@@ -1,9 +1,11 @@
 package text
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
@@ -23,8 +25,9 @@ func numberHint(cell string, d *textvalue.Dialect, delim byte) string {
 	text := strings.Trim(cell, " \t")
 	bare := strings.TrimSpace(strings.Trim(text, currencies+"%"))
 	plain := bare
-	if grouped.MatchString(bare) {
-		plain = ungroup(bare)
+	separator := ""
+	if mayBeGrouped([]byte(bare)) {
+		plain, separator = ungroup(bare)
 	}
 	_, isNumber := d.Float([]byte(plain))
 	if !isNumber && !marked.MatchString(plain) {
@@ -41,8 +44,18 @@ func numberHint(cell string, d *textvalue.Dialect, delim byte) string {
 		sign = "the per cent sign"
 	case bare != text:
 		sign = "the sign of the currency"
-	case plain != bare:
+	case plain != bare && d.Thousands != "":
 		sign = "signs between thousands"
+	case plain != bare && separator == "." && delim == ',':
+		return "write it without signs between thousands and with a decimal point in all rows: " +
+			strings.Replace(plain, ",", ".", 1)
+	case plain != bare:
+		hint := fmt.Sprintf("if %q is between thousands, load it with %s", separator,
+			loaderr.Option("thousands", separator))
+		if isNumber && mark != "" {
+			hint += "; " + mark
+		}
+		return hint
 	case mark == "":
 		return "write it with a decimal point"
 	default:
@@ -58,20 +71,30 @@ func numberHint(cell string, d *textvalue.Dialect, delim byte) string {
 // otherMark returns the hint for a number whose decimal sign is not that of the dialect. It is
 // empty if the comma separates cells, so that it cannot be the decimal sign.
 func otherMark(d *textvalue.Dialect, delim byte) string {
+	name, mark := "comma", ","
 	switch {
 	case d.Decimal == ',':
-		return "if the point is the decimal sign, load it with `decimal=\".\"`"
+		name, mark = "point", "."
 	case delim == ',':
 		return ""
 	}
-	return "if the comma is the decimal sign, load it with `decimal=\",\"`"
+	hint := "if the " + name + " is the decimal sign, load it with " + loaderr.Option("decimal", mark)
+	if d.Thousands == mark {
+		hint += " and without `thousands`"
+	}
+	return hint
 }
 
 // ungroup returns a grouped number without the signs between its groups, all of which are the first
-// sign. If another sign is between two of them, the result is no number.
-func ungroup(text string) string {
+// sign, and that sign as the option thousands names it. If another sign is between two of them, plain
+// is no number.
+func ungroup(text string) (plain, separator string) {
 	digits := strings.TrimLeft(text, "+-")
 	at := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
-	separator := string([]rune(digits[at:])[0])
-	return strings.ReplaceAll(text, separator, "")
+	separator = string([]rune(digits[at:])[0])
+	plain = strings.ReplaceAll(text, separator, "")
+	if separator == "\u00a0" || separator == "\u202f" {
+		separator = " "
+	}
+	return plain, separator
 }

@@ -155,8 +155,14 @@ func (p *csvParser) readPlain(x *splitter, i, c int, row int64) (at, column int)
 func (p *csvParser) cellCountError(x *splitter, row int64, s source.Span) error {
 	x.at = x.start
 	cells, err := x.nextRow(nil)
+	if err == errBufferEnd {
+		err = errUnclosedQuote
+	}
 	if err != nil {
 		return p.rowError(s, x.start, row, err.Error(), hintQuotes)
+	}
+	if err := p.file.checkLinesAbove(); err != nil {
+		return err
 	}
 	return p.rowError(s, x.start, row,
 		fmt.Sprintf("has %s, want %d", loaderr.Count(len(cells), "cell"), len(p.parsers)),
@@ -235,7 +241,7 @@ func (p *csvParser) parseCell(col *columnParser, x cell, row int64) (reason stri
 		return col.parseText(x, at, &p.file.Text, p.types[col.Target])
 	}
 	b := x.trimmed()
-	missing := p.file.Text.IsMissing(b)
+	missing := p.file.Text.IsMissingIn(col.Role, b)
 	if missing && !col.Op.StoresMissing() {
 		return p.widen(col, x)
 	}
@@ -260,7 +266,7 @@ func (p *csvParser) parseCell(col *columnParser, x cell, row int64) (reason stri
 		}
 		return ""
 	case lines.Int64:
-		if v, ok := textvalue.ParseInt(b); ok {
+		if v, ok := p.file.Text.Int(b); ok {
 			col.I64[at] = v
 			return ""
 		}
@@ -313,7 +319,7 @@ func (col *columnParser) parseText(
 	if col.SetTextAgain(at, x.raw) {
 		return ""
 	}
-	switch missing := d.IsMissing(x.trimmed()); {
+	switch missing := d.IsMissingIn(col.Role, x.trimmed()); {
 	case missing && col.Role == layout.RoleItemID:
 		return source.ReasonItem
 	case missing:

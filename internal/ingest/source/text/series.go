@@ -10,7 +10,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/lines"
-	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -221,8 +220,12 @@ func withLine(err error, buf []byte, at int, s source.Span) error {
 // scanRow adds a row to the scan. It appends the names of its series to names.
 func (f *seriesFile) scanRow(cells []cell, names []byte, row int64, out *spanScan) ([]byte, error) {
 	if f.isDefault && row == 0 {
-		c, _ := widenColumn(column.Column{Inferred: true}, cells[f.items[0]], layout.RoleValue,
-			&f.Text)
+		c, first := column.Column{Inferred: true}, cells[f.items[0]]
+		if b := first.trimmed(); f.Text.IsMissing(b) && !f.Text.IsMissingIn(layout.RoleItemID, b) {
+			c.Kind = column.KindText // a name such as NA
+		} else {
+			c, _ = widenColumn(c, first, layout.RoleValue, &f.Text)
+		}
 		if err := source.CheckNames(f.Path(), f.header[f.items[0]], c); err != nil {
 			return names, err
 		}
@@ -261,7 +264,7 @@ func (f *seriesFile) scanValues(cells []cell, row int64, out *spanScan) (n int, 
 			out.whole = false
 			continue
 		}
-		if _, ok := textvalue.ParseInt(b); ok {
+		if _, ok := f.Text.Int(b); ok {
 			continue
 		}
 		if _, ok := f.Text.Float(b); !ok {

@@ -106,6 +106,11 @@ class FileOptions(ArrayOptions, total=False):
         no_header: text files begin with values; their columns are ``c0``, ``c1`` and so on.
         decimal: the decimal character of text files, ``"."`` or ``","``; None finds it by the first
             rows, and a note says so if it is a comma.
+        thousands: the character between thousands in the numbers of text files: ``,`` ``.`` ``'``
+            ``_``, the apostrophe U+2019, or a blank, which stands for no-break spaces too; None is
+            none.
+        skip: the number of lines of text files above the header, or above the values without one.
+        comment: the character that begins lines of text files to skip, such as ``"#"``.
         na: words of text files for missing values, besides the empty cell, NA, NaN, nan, null and
             None.
         time_format: the format of the time column in text files, as in
@@ -129,6 +134,9 @@ class FileOptions(ArrayOptions, total=False):
     delimiter: str | None
     no_header: bool
     decimal: str | None
+    thousands: str | None
+    skip: int
+    comment: str | None
     na: Sequence[str] | str | None
     time_format: str | None
     hash_sources: bool
@@ -171,6 +179,9 @@ FILE_DEFAULTS: FileOptions = {
     "delimiter": None,
     "no_header": False,
     "decimal": None,
+    "thousands": None,
+    "skip": 0,
+    "comment": None,
     "na": None,
     "time_format": None,
     "hash_sources": False,
@@ -196,6 +207,9 @@ FIELDS: dict[str, Callable[[str, Any], Any]] = {
     "delimiter": _checks.text,
     "no_header": _checks.flag,
     "decimal": _checks.text,
+    "thousands": _checks.text,
+    "skip": _checks.whole,
+    "comment": _checks.text,
     "na": _checks.names,
     "time_format": _checks.text,
     "hash_sources": _checks.flag,
