@@ -72,8 +72,8 @@ var allowed = map[string][]string{
 	"internal/ingest/progress": nil,
 	// what a load stores, and its options; it knows no files
 	"internal/ingest/note": {"internal/ingest/charset", "internal/ingest/loaderr",
-		"internal/ingest/option",
-		"internal/ingest/parallel", "layout"},
+		"internal/ingest/option", "internal/ingest/parallel", "internal/ingest/textvalue",
+		"layout"},
 	// order of rows; it knows columns and no files
 	"internal/ingest/rows": {"internal/ingest/column", "internal/ingest/loaderr",
 		"internal/ingest/option", "internal/ingest/parallel", "internal/near", "layout"},

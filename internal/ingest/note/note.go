@@ -50,7 +50,7 @@ func (t *Table) Notes(ctx context.Context, workers int) ([]layout.Note, error) {
 	if len(texts) > 0 {
 		notes = append(notes, textNote(texts))
 	}
-	return append(notes, t.emptyNotes()...), nil
+	return slices.Concat(notes, t.itemNotes(), t.emptyNotes()), nil
 }
 
 // has reports whether a column has that role.
