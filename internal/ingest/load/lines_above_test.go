@@ -112,6 +112,12 @@ func TestLinesThatAreNoRowsHaveHints(t *testing.T) {
 			want: "line 3" + fewer, hint: "`comment=\"#\"`"},
 		"comments and a title": {text: "# a\nReport\n" + header + rows, want: "line 3" + fewer,
 			hint: "`skip=2`"},
+		"a title and comments between rows": {text: "Report\n" + header + "1,2,3\n# gap\n4,5,6\n#\n7,8,9\n",
+			want: "line 2" + fewer, hint: "`skip=1` and `comment=\"#\"`"},
+		"a title and a comment at the end": {text: "Report\n" + header + rows + "# end\n",
+			want: "line 2" + fewer, hint: "`skip=1` and `comment=\"#\"`"},
+		"a comment above and a title": {text: "Report\n# a\n" + header + rows,
+			want: "line 3" + fewer, hint: "`skip=2`"},
 		"as many cells": {text: "Report,by,A\nunit,m,s\n" + header + rows, o: option.Options{Time: "t"},
 			want: "time: no column is named \"t\"", hint: "`skip=2`"},
 		"empty cells": {text: "Report,,\n,,\n" + header + rows, o: option.Options{Time: "t"},
@@ -127,7 +133,8 @@ func TestLinesThatAreNoRowsHaveHints(t *testing.T) {
 			loadtest.Refused(t, err, c.want, "load with "+c.hint+c.end)
 			if strings.Contains(c.hint, "comment") {
 				o.Comment = "#"
-			} else if _, err := fmt.Sscanf(c.hint, "`skip=%d`", &o.Skip); err != nil {
+			}
+			if _, err := fmt.Sscanf(c.hint, "`skip=%d`", &o.Skip); err != nil && o.Comment == "" {
 				t.Fatal(err)
 			}
 			l := mustLoad(t, o)
@@ -142,7 +149,7 @@ func TestLinesThatAreNoRowsHaveHints(t *testing.T) {
 // looks like one of several columns loads if an option gives the delimiter.
 func TestFilesOfOneColumnMayHaveOtherDelimiters(t *testing.T) {
 	for _, text := range []string{"text\na;b\nc;d\n", "genre\nDrama|Comedy\nAction|War\n",
-		"a\nb|c\nd\n"} {
+		"a\nb|c\nd\n", "msg\nfoo | bar\n!wow\n5 | x\n"} {
 		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}})
 		if names := columnNames(l); len(names) != 1 {
 			t.Errorf("%q: %q", text, names)
@@ -157,13 +164,14 @@ func TestFilesOfOneColumnMayHaveOtherDelimiters(t *testing.T) {
 
 func TestFilesWithoutAHeaderBelowHaveNoHintOfOne(t *testing.T) {
 	for text, want := range map[string]string{
-		"a,b\n1,2,3\n4,5,6\n":         `row 1 (line 2): "1,2,3" has 3 cells, want 2`,
-		"a,b\n\"1\",x,y\n\"2\",z,y\n": `row 1 (line 2): "\"1\",x,y" has 3 cells, want 2`,
-		"a,b\n1,2\n1,5,e\n3,4,5\n":    `row 2 (line 3): "1,5,e" has 3 cells, want 2`,
-		"name,kind\na,b,c\nc,d,e\n":   `row 1 (line 2): "a,b,c" has 3 cells, want 2`,
-		"a,b\n1,2\n3,4,5\n5,6\n":      `row 2 (line 3): "3,4,5" has 3 cells, want 2`,
-		"a\nb\nb,c\n":                 `row 2 (line 3): "b,c" has 2 cells, want 1`,
-		"a,b\n1,2\n1,2,\"3\n":         `row 2 (line 3): "1,2,\"3" has a quoted cell that is not closed`,
+		"a,b\n1,2,3\n4,5,6\n":                   `row 1 (line 2): "1,2,3" has 3 cells, want 2`,
+		"a,b\n\"1\",x,y\n\"2\",z,y\n":           `row 1 (line 2): "\"1\",x,y" has 3 cells, want 2`,
+		"a,b\n1,2\n1,5,e\n3,4,5\n":              `row 2 (line 3): "1,5,e" has 3 cells, want 2`,
+		"name,kind\na,b,c\nc,d,e\n":             `row 1 (line 2): "a,b,c" has 3 cells, want 2`,
+		"a\nid,x,y\n#1,2\n2,5,6\n#3,4\n4,5,6\n": `row 1 (line 2): "id,x,y" has 3 cells, want 1`,
+		"a,b\n1,2\n3,4,5\n5,6\n":                `row 2 (line 3): "3,4,5" has 3 cells, want 2`,
+		"a\nb\nb,c\n":                           `row 2 (line 3): "b,c" has 2 cells, want 1`,
+		"a,b\n1,2\n1,2,\"3\n":                   `row 2 (line 3): "1,2,\"3" has a quoted cell that is not closed`,
 	} {
 		_, _, err := loadInProcess(t, option.Options{
 			Sources: []string{loadtest.File(t, "x.csv", text)}})
@@ -179,8 +187,8 @@ func TestSkippedLinesAreInTheNumbersOfLines(t *testing.T) {
 		{"title\n\na,b\n# c\n1,2\n#\nx,3\n", `row 2 (line 7), column "a": "x" is not a number`,
 			option.Options{Skip: 2, Comment: "#"}},
 		{"sep=;\na;b\n1;2\nx;3\n", `row 2 (line 4), column "a": "x" is not a number`, option.Options{}},
-		{"a,b\n1,2\n", "has no line after the 3 that `skip` leaves out", option.Options{Skip: 3}},
-		{"a,b\n1,2", "has no line after the 2 that `skip` leaves out", option.Options{Skip: 2}},
+		{"a,b\n1,2\n", "has no line after the 3 lines that `skip` leaves out", option.Options{Skip: 3}},
+		{"a,b\n1,2", "has no line after the 2 lines that `skip` leaves out", option.Options{Skip: 2}},
 		{"a,b\n1,2\n", "has no line besides empty ones and those that are skipped", option.Options{Skip: 2}},
 		{"# a\n#b\n", "has no line besides empty ones and those that are skipped", option.Options{Comment: "#"}},
 		{"sep=;\n", "has no line besides empty ones and those that are skipped", option.Options{}},

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// itemNotes says which items of text files have a word for a missing value as their name. It says nothing about
-// columns that the option dtype names.
+// itemNotes says which items of text files have a word for a missing value as their name. It says
+// nothing about columns that the option dtype names.
 func (t *Table) itemNotes() (notes []layout.Note) {
 	for _, c := range t.Columns {
 		if c.Role != layout.RoleItemID || t.Options.DType.By[c.Name] != "" ||

@@ -35,14 +35,14 @@ func TimeHint(text string) string {
 		return "write times like \"2016-07-01 00:00:00\", or say how they are written with " +
 			"`time_format`"
 	case 1:
-		return "say how times are written: " + AnyOf(formats)
+		return "say how times are written: " + JoinFormats(formats)
 	default:
-		return "say which number is the day: " + AnyOf(formats)
+		return "say which number is the day: " + JoinFormats(formats)
 	}
 }
 
-// AnyOf joins the options time_format that a text may have, and says which years %y means.
-func AnyOf(formats []string) string {
+// JoinFormats joins the options time_format that a text may have, and says which years %y means.
+func JoinFormats(formats []string) string {
 	hint := strings.Join(formats, " or ")
 	if strings.Contains(hint, "%y") {
 		hint += "; %y is a year from 1969 to 2068"

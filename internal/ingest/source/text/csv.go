@@ -307,7 +307,7 @@ func timeHint(column, cell string) string {
 		return hint
 	}
 	if formats := textvalue.TimeFormats(cell); len(formats) > 0 {
-		return hint + " and " + textvalue.AnyOf(formats)
+		return hint + " and " + textvalue.JoinFormats(formats)
 	}
 	return ""
 }

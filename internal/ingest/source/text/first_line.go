@@ -48,9 +48,10 @@ func (c *csvFile) skipLines(lines int64) error {
 		}
 		if n == 0 {
 			return &loaderr.SourceError{
-				Path:   c.Path(),
-				Reason: fmt.Sprintf("has no line after the %d that `skip` leaves out", c.Text.Skip),
-				Hint:   "skip the lines above the names of the columns, and no others",
+				Path: c.Path(),
+				Reason: fmt.Sprintf("has no line after the %s that `skip` leaves out",
+					loaderr.Count(int(c.Text.Skip), "line")),
+				Hint: "skip the lines above the names of the columns, and no others",
 			}
 		}
 		end := 0

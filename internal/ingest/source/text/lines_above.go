@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
-// commentSigns may begin comments above the header.
-const commentSigns = "#%!;"
+// usualCommentSigns are the signs with which comments usually begin.
+const usualCommentSigns = "#%!;"
 
 // checkLinesAbove refuses a file whose columns are named further down, below comments or lines with
 // fewer cells. It returns nil if the first rows do not show that.
@@ -23,15 +23,24 @@ func (c *csvFile) checkLinesAbove() error {
 		return err
 	}
 	for _, delim := range c.delimiters() {
-		for _, sign := range []byte(commentSigns) {
+		for _, sign := range []byte(usualCommentSigns) {
 			if head[0] != sign || sign == delim {
 				continue
 			}
-			if at, cells, found := c.headerBelow(head, delim, sign); found {
+			if at, cells, found := c.headerBelow(head, delim, sign, aboveOnly); found {
 				return c.lineAbove(head[:at], cells, loaderr.Option("comment", string(rune(sign))))
 			}
 		}
-		if at, cells, found := c.headerBelow(head, delim, 0); found {
+		for _, sign := range []byte(usualCommentSigns) {
+			if delim != c.delim || sign == delim {
+				continue
+			}
+			if at, cells, found := c.headerBelow(head, delim, sign, belowToo); found {
+				return c.lineAbove(head[:at], cells, loaderr.Option("skip", c.linesIn(head[:at]))+
+					" and "+loaderr.Option("comment", string(rune(sign))))
+			}
+		}
+		if at, cells, found := c.headerBelow(head, delim, 0, belowToo); found {
 			hint := loaderr.Option("skip", c.linesIn(head[:at]))
 			if delim != c.delim {
 				hint += "; otherwise load with " + loaderr.Option("delimiter", string(rune(c.delim)))
@@ -41,6 +50,12 @@ func (c *csvFile) checkLinesAbove() error {
 	}
 	return nil
 }
+
+// Where the comments of a file are that [csvFile.headerBelow] looks at.
+const (
+	aboveOnly = iota // only comments are above the names, and no other lines
+	belowToo         // other lines are above the names, and comments without a delimiter below
+)
 
 // lineAbove returns the refusal of a file for its lines above the line with the names.
 func (c *csvFile) lineAbove(above []byte, cells int, hint string) error {
@@ -65,19 +80,23 @@ func (c *csvFile) linesIn(above []byte) int64 {
 }
 
 // headerBelow returns the offset in head of a row of names that begins the rows with the most cells,
-// and their number. Lines that begin with comment are no rows, unless it is 0; then only they may be
-// above. found is false if the row is in the first line, if none of the rows below it has a number or
+// and their number. Lines that begin with comment, unless it is 0, are no rows; where says where they
+// may be. found is false if the row is in the first line, if none of the rows below it has a number or
 // a time, or if rows with fewer cells are between them.
-func (c *csvFile) headerBelow(head []byte, delim, comment byte) (at, cells int, found bool) {
+func (c *csvFile) headerBelow(head []byte, delim, comment byte, where int) (
+	at, cells int, found bool) {
 	s := splitter{delim: delim, buf: head}
 	var names []cell
-	var values, ended, ragged bool // of the rows below the names
+	var values, ended, ragged, comments bool // of the rows below the names
 	for range dialectRows {
 		if s.skipEmptyLines(); s.at >= len(head) {
 			break
 		}
 		if comment != 0 && head[s.at] == comment {
-			s.at += bytes.IndexByte(head[s.at:], '\n') + 1
+			end := s.at + bytes.IndexByte(head[s.at:], '\n') + 1
+			comments = true
+			ragged = ragged || where == belowToo && bytes.IndexByte(head[s.at:end], delim) >= 0
+			s.at = end
 			continue
 		}
 		row, err := s.nextRow(nil)
@@ -85,8 +104,8 @@ func (c *csvFile) headerBelow(head []byte, delim, comment byte) (at, cells int, 
 			row, s.at = make([]cell, 1), s.start+bytes.IndexByte(head[s.start:], '\n')+1
 		}
 		switch {
-		case len(row) > len(names) && (comment == 0 || names == nil):
-			at, names, values, ended = s.start, row, false, false
+		case len(row) > len(names) && (where == belowToo || names == nil):
+			at, names, values, ended, comments = s.start, row, false, false, false
 		case len(row) == len(names):
 			values = values || slices.ContainsFunc(row, c.isNumberOrTime)
 			ragged = ragged || ended
@@ -96,7 +115,7 @@ func (c *csvFile) headerBelow(head []byte, delim, comment byte) (at, cells int, 
 	}
 	isNoName := func(x cell) bool { return len(x.trimmed()) == 0 || c.isNumberOrTime(x) }
 	return at, len(names), at > 0 && len(names) > 1 && values && !ragged &&
-		!slices.ContainsFunc(names, isNoName)
+		(comments || comment == 0 || where == aboveOnly) && !slices.ContainsFunc(names, isNoName)
 }
 
 // isNumberOrTime reports whether a cell is a number or a time.
