@@ -341,3 +341,10 @@ def test_missing_times_name_no_item(cache: tensorcache.Cache) -> None:
     runs = forecast().assign_coords(time=[RUNS[0], pd.NaT]).drop_vars("valid_time")
     with pytest.raises(tensorcache.SourceError, match="item needs a name"):
         cache.put("x", runs.isel(latitude=0), item_id=["time"])
+
+
+def test_missing_floats_name_no_item(cache: tensorcache.Cache) -> None:
+    coordinates = {"lat": [52.5, np.nan], "t": pd.date_range("2024-01-01", periods=3)}
+    grid = xr.Dataset({"v": (("lat", "t"), np.ones((2, 3)))}, coordinates)
+    with pytest.raises(tensorcache.SourceError, match='row 4, column "lat": the value is missing'):
+        cache.put("grid", grid, item_id="lat", time="t")

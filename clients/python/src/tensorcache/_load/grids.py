@@ -100,7 +100,7 @@ def item_values(columns: Mapping[str, Column], name: str) -> npt.NDArray[Any]:
         flat = pandas.Index(values.reshape(-1))
         texts = [None if value is pandas.NaT else str(value) for value in flat]
     elif kind in "fb":
-        texts = [str(value) for value in values.reshape(-1)]
+        texts = [None if value != value else str(value) for value in values.reshape(-1)]
     else:
         return values
     return np.array(texts, object).reshape(values.shape)
