@@ -133,6 +133,14 @@ type Want struct {
 	As string
 }
 
+// InRole returns the column as a load reads it in a role: decimals that are items or times are int64.
+func (c Column) InRole(role layout.Role) Column {
+	if role != layout.RoleValue && c.Decimal && c.Kind == KindFloat64 && c.Width == 0 {
+		c.Kind, c.Source = KindInt64, ""
+	}
+	return c
+}
+
 // CheckRole refuses a column that cannot have the role. The error is a [loaderr.SourceError].
 func (c Column) CheckRole(path string, role layout.Role) error {
 	var reason, hint string
@@ -164,7 +172,11 @@ func Unify(a, b Column) (Column, error) {
 		a.NamedOnly = a.NamedOnly || b.NamedOnly
 		return a, nil
 	}
-	return a, fmt.Errorf("is %s here but %s in", b.Describe(), a.Describe())
+	is, was := b.Describe(), a.Describe()
+	if is == was {
+		is, was = b.SourceName(), a.SourceName()
+	}
+	return a, fmt.Errorf("is %s here but %s in", is, was)
 }
 
 // WiderOfSameClass returns the wider of two columns of typed files that are both floats or both

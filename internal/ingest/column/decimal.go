@@ -46,9 +46,37 @@ func DecimalOf(b []byte, scale int32) float64 {
 		copy(word[8-len(b):], b)
 		return Decimal(int64(binary.BigEndian.Uint64(word[:])), scale)
 	}
-	v := new(big.Int).SetBytes(b)
-	if negative {
+	v := new(big.Int)
+	SetUnscaled(v, b)
+	return BigDecimal(v, scale)
+}
+
+// SetUnscaled sets v to an integer in big-endian two's complement.
+func SetUnscaled(v *big.Int, b []byte) {
+	if v.SetBytes(b); len(b) > 0 && b[0] >= 0x80 {
 		v.Sub(v, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 	}
-	return BigDecimal(v, scale)
+}
+
+// DecimalInteger returns unscaled · 10^-scale. ok is false if it is not an integer of int64.
+func DecimalInteger(unscaled *big.Int, scale int32) (v int64, ok bool) {
+	if scale == 0 {
+		return unscaled.Int64(), unscaled.IsInt64()
+	}
+	d := decimalOf(unscaled, scale)
+	return d.Num().Int64(), d.IsInt() && d.Num().IsInt64()
+}
+
+// DecimalText returns unscaled · 10^-scale as text, with all its digits.
+func DecimalText(unscaled *big.Int, scale int32) string {
+	return decimalOf(unscaled, scale).FloatString(int(max(0, scale)))
+}
+
+// decimalOf returns unscaled · 10^-scale.
+func decimalOf(unscaled *big.Int, scale int32) *big.Rat {
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
+	if scale < 0 {
+		return new(big.Rat).SetInt(power.Mul(power, unscaled))
+	}
+	return new(big.Rat).SetFrac(unscaled, power)
 }

@@ -42,6 +42,9 @@ func (l *load) describe() error {
 		if err != nil {
 			return withPath(r.Path(), err)
 		}
+		for i, c := range columns {
+			columns[i] = c.InRole(l.wanted.roles[i])
+		}
 		l.rows += r.Rows()
 		if m, ok := r.(source.Reshaped); ok {
 			l.meter.SourceRows.Add(m.SourceRows())
@@ -62,15 +65,16 @@ func (l *load) describe() error {
 				continue
 			}
 			hint := "load the files one by one, or leave the column out with `columns`"
-			if wider, ok := column.WiderOfSameClass(a, b); ok {
-				if l.DType.Of(a) != "" && l.DType.Of(a) == l.DType.Of(b) &&
-					l.wanted.roles[i] == layout.RoleValue {
+			if l.wanted.roles[i] != layout.RoleValue {
+				hint = "convert the column to one type in all files"
+			} else if wider, ok := column.WiderOfSameClass(a, b); ok {
+				if l.DType.Of(a) != "" && l.DType.Of(a) == l.DType.Of(b) {
 					l.setColumn(i, wider)
 					continue
 				}
 				hint = "say what to store with " +
 					loaderr.ColumnOption("dtype", b.Name, wider.Kind.String())
-			} else if column.CanBeText(a, b) && l.wanted.roles[i] == layout.RoleValue {
+			} else if column.CanBeText(a, b) {
 				hint = column.HintText(b) + ", or leave the column out with `columns`"
 			}
 			return &loaderr.SourceError{

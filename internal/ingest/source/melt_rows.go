@@ -125,6 +125,9 @@ func (m *MeltedRows) Describe(w []column.Want) ([]column.Column, error) {
 	if m.columns, err = m.Reader.Describe(wants); err != nil {
 		return nil, err
 	}
+	for i, x := range wants {
+		m.columns[i] = m.columns[i].InRole(x.Role)
+	}
 	for wider := (*WidenError)(nil); ; m.columns = wider.Columns {
 		if err = m.read(wants); !errors.As(err, &wider) {
 			break

@@ -70,7 +70,11 @@ func (t Target) RangeError(row int64, value any) *loaderr.SourceError {
 			"write the column as integers, or leave it out with `columns`"
 	case e.Text == "NaN":
 		return t.MissingError(row)
-	case t.Role != layout.RoleValue:
+	case t.Decimal && t.Role == layout.RoleItemID && e.Hint == column.HintWider:
+		e.Hint = "convert the decimals to text before the load"
+	case t.Decimal && t.Role == layout.RoleTime && e.Hint == column.HintWider:
+		e.Hint = "convert the decimals to timestamps before the load"
+	case t.Role != layout.RoleValue && !t.Decimal:
 		e.Hint = loaderr.HintDropRows
 	}
 	return e

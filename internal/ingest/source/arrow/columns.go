@@ -2,6 +2,7 @@ package arrow
 
 import (
 	"fmt"
+	"math/big"
 	"unicode/utf8"
 	"unsafe"
 
@@ -179,25 +180,36 @@ func (b batchColumn) writeConverted(a arrow.Array) error {
 		column.Multiply(b.Dest, b.Row0+b.row, int64(a.Len())/max(1, b.Width), 86400)
 		return nil
 	case *array.Decimal128:
-		scale := a.DataType().(arrow.DecimalType).GetScale()
-		values := make([]float64, a.Len())
-		for i, v := range a.Values() {
-			values[i] = column.BigDecimal(v.BigInt(), scale)
-		}
-		return writeValues(b, a, values)
+		return b.writeDecimals(a, func(i int) *big.Int { return a.Value(i).BigInt() })
 	case *array.Decimal256:
-		scale := a.DataType().(arrow.DecimalType).GetScale()
-		values := make([]float64, a.Len())
-		for i, v := range a.Values() {
-			values[i] = column.BigDecimal(v.BigInt(), scale)
-		}
-		return writeValues(b, a, values)
+		return b.writeDecimals(a, func(i int) *big.Int { return a.Value(i).BigInt() })
 	case *array.Dictionary:
 		return b.writeDictionary(a)
 	case stringArray:
 		return b.writeTexts(a, func(i int) (string, bool) { return a.Value(i), a.IsValid(i) })
 	}
 	return fmt.Errorf("is %s, which is not read", a.DataType())
+}
+
+// writeDecimals writes decimals as the nearest float64. As items and times it writes integers.
+func (b batchColumn) writeDecimals(a arrow.Array, unscaled func(i int) *big.Int) error {
+	scale := a.DataType().(arrow.DecimalType).GetScale()
+	if !b.Kind.IsInteger() {
+		values := make([]float64, a.Len())
+		for i := range values {
+			values[i] = column.BigDecimal(unscaled(i), scale)
+		}
+		return writeValues(b, a, values)
+	}
+	values := make([]int64, a.Len())
+	for i := range values {
+		var ok bool
+		values[i], ok = column.DecimalInteger(unscaled(i), scale)
+		if !ok && a.IsValid(i) {
+			return b.RangeError(b.row+int64(i)+1, column.DecimalText(unscaled(i), scale))
+		}
+	}
+	return writeValues(b, a, values)
 }
 
 // stringArray is an array of strings with offsets of any width.

@@ -95,11 +95,7 @@ func (c *generalDecoder) writeValues(
 	v encoding.Values, index []int32, levels []byte, n int64,
 ) error {
 	if c.typ.Decimal {
-		d, err := c.decimalValues(v)
-		if err != nil {
-			return err
-		}
-		return writePage(c, d, index, levels, n)
+		return c.writeDecimals(v, index, levels, n)
 	}
 	switch c.typ.physical {
 	case parquet.Int32:
@@ -134,36 +130,6 @@ func (c *generalDecoder) writeValues(
 		return writePage(c, halves, index, levels, n)
 	}
 	return fmt.Errorf("values of type %s", c.typ.physical)
-}
-
-// decimalValues returns the decimals of a page as float64.
-func (c *generalDecoder) decimalValues(v encoding.Values) (out []float64, err error) {
-	scale := c.typ.scale
-	switch c.typ.physical {
-	case parquet.Int32:
-		for _, u := range v.Int32() {
-			out = append(out, column.Decimal(int64(u), scale))
-		}
-	case parquet.Int64:
-		for _, u := range v.Int64() {
-			out = append(out, column.Decimal(u, scale))
-		}
-	case parquet.FixedLenByteArray:
-		data, size := v.FixedLenByteArray()
-		for ; size > 0 && len(data) >= size; data = data[size:] {
-			out = append(out, column.DecimalOf(data[:size], scale))
-		}
-	case parquet.ByteArray:
-		data, offsets := v.ByteArray()
-		for i := range max(0, len(offsets)-1) {
-			if b := data[offsets[i]:offsets[i+1]]; len(b) > 0 {
-				out = append(out, column.DecimalOf(b, scale))
-				continue
-			}
-			return nil, errors.New("a decimal without digits")
-		}
-	}
-	return out, nil
 }
 
 // int96Times converts INT96 times to nanoseconds since 1970. INT96 stores the nanoseconds of the

@@ -185,6 +185,9 @@ func (a *arrays) readColumn(h Column, t source.Target) error {
 	case column.KindFloat32:
 		return receive[float32](a, t)
 	case column.KindFloat64:
+		if h.Decimal && t.Kind.IsInteger() { // they are items or times
+			t.Dest.Loss, t.Dest.MayBeRounded = &column.Loss{}, true
+		}
 		return receive[float64](a, t)
 	case column.KindInt8:
 		return receive[int8](a, t)

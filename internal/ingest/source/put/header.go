@@ -89,6 +89,7 @@ type Column struct {
 	Missing bool `json:"missing,omitempty"`
 	// NamedOnly is true if windows include the column only where a spec names it.
 	NamedOnly bool `json:"named_only,omitempty"`
-	// Decimal is true if values are decimals, rounded to float64, and one of them is 2^53 or more.
+	// Decimal is true if values are decimals, rounded to float64, and all are whole numbers or one is
+	// 2^53 or more.
 	Decimal bool `json:"decimal,omitempty"`
 }

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .._data.text_codes import Codes, plain
 from .._errors import SourceError, show
 from .object_columns import only_missing
-from .object_numbers import EXACT, LARGE_DECIMALS, has_large_decimals
+from .object_numbers import DECIMALS, EXACT, are_decimals_together
 from .typed_arrays import array_of, zone_of
 from .untyped_values import is_untyped
 
@@ -83,8 +83,8 @@ def joined(name: str, parts: Parts) -> tuple[npt.NDArray[Any], str]:
     if any(isinstance(array, np.ma.MaskedArray) for array in pieces):
         concatenate = np.ma.concatenate
     array = concatenate(pieces)
-    if any(map(has_large_decimals, pieces)) and array.dtype == LARGE_DECIMALS:
-        array = array.astype(LARGE_DECIMALS)  # concatenate drops the metadata
+    if array.dtype == np.float64 and are_decimals_together(pieces):
+        array = array.astype(DECIMALS)  # concatenate drops the metadata
     return array, first.zone
 
 

@@ -16,10 +16,11 @@ from .object_kinds import CellError, is_missing
 EXACT = 2**53
 """The integer up to which float64 stores all integers."""
 
-LARGE_DECIMALS: np.dtype[np.float64] = np.dtype(np.float64, metadata={"large_decimals": True})
-"""The dtype of decimals that were rounded to float64, if one of them is ``EXACT`` or more.
+DECIMALS: np.dtype[np.float64] = np.dtype(np.float64, metadata={"decimals": True})
+"""The dtype of decimals as float64, if all are whole numbers or one is ``EXACT`` or more.
 
-It is float64 with metadata, which views keep. The daemon refuses such values for integer dtypes.
+It is float64 with metadata, which views keep. The daemon stores whole ones as int64 where they are
+items or times. It refuses those from ``EXACT`` on for integer dtypes.
 """
 
 HINT_FLOATS = 'np.asarray(values, "float64") makes floats of them, the nearest ones'
@@ -41,7 +42,7 @@ def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """
     if any(isinstance(value, decimal.Decimal) for value in array):
         floats = np.array([nearest(place, value) for place, value in enumerate(array)])
-        return floats.astype(LARGE_DECIMALS) if (np.abs(floats) >= EXACT).any() else floats
+        return floats.astype(DECIMALS) if has_large(floats) or all(map(is_whole, array)) else floats
     gone = np.fromiter((is_missing(value) for value in array), np.bool_, len(array))
     there = np.asarray(array[~gone].tolist())
     if there.dtype.kind == "O":
@@ -55,9 +56,30 @@ def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return masked(values, gone)
 
 
-def has_large_decimals(array: npt.NDArray[Any]) -> bool:
-    """Whether the values are decimals that were rounded to float64, one of ``EXACT`` or more."""
-    return array.dtype.metadata == LARGE_DECIMALS.metadata
+def are_decimals(array: npt.NDArray[Any]) -> bool:
+    """Whether the values have the dtype ``DECIMALS``."""
+    return array.dtype.metadata == DECIMALS.metadata
+
+
+def are_decimals_together(pieces: Sequence[npt.NDArray[Any]]) -> bool:
+    """Whether several arrays as one have the dtype ``DECIMALS``."""
+    decimals = [piece for piece in pieces if are_decimals(piece)]
+    floats = [piece for piece in pieces if not are_decimals(piece) and piece.dtype.kind == "f"]
+    if any(map(has_large, decimals)):
+        return True
+    return bool(decimals) and all(np.isnan(piece).all() for piece in floats)
+
+
+def has_large(floats: npt.NDArray[Any]) -> bool:
+    """Whether the absolute value of a number is ``EXACT`` or more."""
+    return bool((np.abs(floats) >= EXACT).any())
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a decimal without digits after the point, an integer, or missing."""
+    if isinstance(value, decimal.Decimal):
+        return is_missing(value) or value == value.to_integral_value()
+    return is_integer(value) and not isinstance(value, bool)
 
 
 def is_too_large(value: Any) -> bool:

@@ -17,7 +17,7 @@ from . import tables
 from .joined_columns import Parts, Repeated, checked_codes, joined
 from .object_columns import no_text, only_missing
 from .object_kinds import is_missing
-from .object_numbers import has_large_decimals
+from .object_numbers import are_decimals
 from .typed_arrays import array_of, zone_of
 from .untyped_values import is_untyped
 
@@ -55,7 +55,7 @@ class Column:
     named_only: bool = False
     """Whether windows include the column only where a spec names it."""
     decimal: bool = False
-    """Whether the values are decimals that were rounded to float64, one of 2**53 or more."""
+    """Whether the values have the dtype ``object_numbers.DECIMALS``."""
 
     def description(self) -> dict[str, Any]:
         """The column's entry in the request."""
@@ -124,7 +124,7 @@ def column_of(name: str, value: Any) -> Column:
         array.size * stored.itemsize,
         "",
         pieces_of(array, stored),
-        decimal=has_large_decimals(array),
+        decimal=are_decimals(array),
     )
     if not isinstance(array, np.ma.MaskedArray):
         return values
