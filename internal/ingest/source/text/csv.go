@@ -4,7 +4,8 @@
 // rows. infer.go infers the type of each column from its first cells. Several workers parse the
 // spans: parse.go goes through rows and cells, split_cells.go splits rows into cells, and package
 // numerals parses plain numbers. Package lines reads the spans and stores the values. first_line.go,
-// comments.go and lines_above.go are about lines that are no rows.
+// comments.go and lines_above.go are about lines that are no rows, cell_errors.go about cells that no
+// column can store.
 //
 // # Caveats
 //
@@ -26,7 +27,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/charset"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -34,7 +34,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/lines"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
-	"github.com/tensorcache/tensorcache/layout"
 )
 
 // csvFile reads a file of delimited text as RFC 4180 and encoding/csv define it: with quotes, CRLF
@@ -228,92 +227,6 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 	}
 	return nil
 }
-
-// cellError returns the error for a cell that its column cannot hold. row counts from 0.
-func (c *csvFile) cellError(
-	col column.Column, role layout.Role, x cell, row, line int64, reason string,
-) error {
-	e := &loaderr.SourceError{
-		Path:   c.Path(),
-		Column: col.Name,
-		Text:   string(x.text()),
-		Row:    row + 1,
-		Line:   line,
-		Reason: reason,
-	}
-	switch {
-	case !utf8.ValidString(e.Text):
-		e.Reason, e.Hint = "is not UTF-8", hintEncoding(e.Text)
-	case reason == reasonTime:
-		e.Hint = textvalue.TimeHint(e.Text)
-	case reason == reasonInteger:
-		e.Hint = "if these are times, say how they are written with `time_format`"
-	case (reason == reasonText || reason == reasonMixed) && c.unsplit(e.Text) != "":
-		e.Hint = c.unsplit(e.Text)
-	case reason == reasonText && timeHint(col.Name, e.Text) != "":
-		e.Hint = timeHint(col.Name, e.Text)
-	case (reason == reasonNumber || reason == reasonText) && c.numberHint(e.Text) != "":
-		e.Hint = c.numberHint(e.Text)
-	case reason == reasonMixed || reason == reasonDate || reason == reasonText ||
-		reason == reasonBool:
-		e.Hint = "name the words for a missing value with `na`, or " + column.HintText(col)
-	case reason == source.ReasonMissing && col.Kind == column.KindBool:
-		e.Hint = source.HintMissingBool(col)
-	case reason == reasonZone:
-		e.Hint = "write a zone in every cell or in none"
-	case reason == reasonFormat:
-		e.Hint = "give the format of all cells, or correct the cell"
-	case reason == reasonNarrow:
-		e.Hint = column.HintWider
-	case reason == source.ReasonItem || reason == source.ReasonNoTime:
-		e.Hint = loaderr.HintDropRows
-	case role == layout.RoleValue && reason == reasonNumber:
-		e.Hint = "if it means a missing value, name it with `na`; otherwise correct the cell, or leave the column out with `columns`"
-	case role == layout.RoleValue:
-		e.Hint = "correct the cell, or leave the column out with `columns`"
-	}
-	if e.Text == "" {
-		e.Reason = "the cell " + e.Reason
-	}
-	return e
-}
-
-// hintEncoding returns the hint for a text that is not UTF-8.
-func hintEncoding(text string) string {
-	if charset.MayBeCP1252([]byte(text)) {
-		return "save the file as UTF-8, or load it with " +
-			loaderr.Option("encoding", charset.CP1252)
-	}
-	return "save the file as UTF-8, or say with `encoding` how it is encoded"
-}
-
-// unsplit returns what to do with a cell that looks like several cells, or "".
-func (c *csvFile) unsplit(cell string) string {
-	at := strings.IndexAny(cell, ";|\t")
-	if at < 0 && len(c.header) == 1 {
-		at = strings.IndexByte(cell, ',')
-	}
-	if at < 0 || cell[at] == c.delim {
-		return ""
-	}
-	sign := strings.ReplaceAll(cell[at:at+1], "\t", "tab")
-	return "if that separates cells, load it with " + loaderr.Option("delimiter", sign)
-}
-
-// timeHint returns what to do with a cell of a value column that may be the time of its row, or "".
-func timeHint(column, cell string) string {
-	hint := "if these are the times of the rows, load with " + loaderr.Option("time", column)
-	if _, isTime := textvalue.ParseTimeOrMonth([]byte(cell)); isTime {
-		return hint
-	}
-	if formats := textvalue.TimeFormats(cell); len(formats) > 0 {
-		return hint + " and " + textvalue.JoinFormats(formats)
-	}
-	return ""
-}
-
-// numberHint returns what to do with a cell that is a number in another form, or "".
-func (c *csvFile) numberHint(cell string) string { return numberHint(cell, &c.Text, c.delim) }
 
 // ReadRows parses the spans in parallel. If a cell needs a wider type, it returns a
 // [source.WidenError].
