@@ -2,8 +2,10 @@ package column
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/big"
 	"strconv"
+	"sync"
 
 	"github.com/tensorcache/tensorcache/internal/numerals"
 )
@@ -58,25 +60,43 @@ func SetUnscaled(v *big.Int, b []byte) {
 	}
 }
 
-// DecimalInteger returns unscaled · 10^-scale. ok is false if it is not an integer of int64.
-func DecimalInteger(unscaled *big.Int, scale int32) (v int64, ok bool) {
-	if scale == 0 {
-		return unscaled.Int64(), unscaled.IsInt64()
+// mostDigits is the largest number of digits of a decimal, those of Arrow's decimal256.
+const mostDigits = 76
+
+// powers returns the powers of ten up to the largest decimal.
+var powers = sync.OnceValue(func() (p [mostDigits + 1]*big.Int) {
+	for i := range p {
+		p[i] = new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(i)), nil)
 	}
-	d := decimalOf(unscaled, scale)
-	return d.Num().Int64(), d.IsInt() && d.Num().IsInt64()
+	return p
+})
+
+// DecimalInteger returns unscaled · 10^-scale. If that is not an integer of int64, ok is false and v
+// undefined.
+func DecimalInteger(unscaled *big.Int, scale int32) (v int64, ok bool) {
+	switch {
+	case scale == 0 || unscaled.Sign() == 0:
+		return unscaled.Int64(), unscaled.IsInt64()
+	case scale > mostDigits || scale < -mostDigits:
+		return 0, false
+	case scale < 0:
+		product := new(big.Int).Mul(unscaled, powers()[-scale])
+		return product.Int64(), product.IsInt64()
+	}
+	if power := powers()[scale]; unscaled.IsInt64() && power.IsInt64() {
+		return unscaled.Int64() / power.Int64(), unscaled.Int64()%power.Int64() == 0
+	}
+	whole, rest := new(big.Int).QuoRem(unscaled, powers()[scale], new(big.Int))
+	return whole.Int64(), rest.Sign() == 0 && whole.IsInt64()
 }
 
 // DecimalText returns unscaled · 10^-scale as text, with all its digits.
 func DecimalText(unscaled *big.Int, scale int32) string {
-	return decimalOf(unscaled, scale).FloatString(int(max(0, scale)))
-}
-
-// decimalOf returns unscaled · 10^-scale.
-func decimalOf(unscaled *big.Int, scale int32) *big.Rat {
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, -scale))), nil)
-	if scale < 0 {
-		return new(big.Rat).SetInt(power.Mul(power, unscaled))
+	switch {
+	case scale > mostDigits || scale < -mostDigits:
+		return fmt.Sprintf("%de%d", unscaled, -int64(scale))
+	case scale < 0:
+		return new(big.Int).Mul(unscaled, powers()[-scale]).String()
 	}
-	return new(big.Rat).SetFrac(unscaled, power)
+	return new(big.Rat).SetFrac(unscaled, powers()[scale]).FloatString(int(scale))
 }

@@ -203,11 +203,14 @@ func (b batchColumn) writeDecimals(a arrow.Array, unscaled func(i int) *big.Int)
 	}
 	values := make([]int64, a.Len())
 	for i := range values {
-		var ok bool
-		values[i], ok = column.DecimalInteger(unscaled(i), scale)
-		if !ok && a.IsValid(i) {
+		if a.IsNull(i) {
+			continue
+		}
+		v, ok := column.DecimalInteger(unscaled(i), scale)
+		if !ok {
 			return b.RangeError(b.row+int64(i)+1, column.DecimalText(unscaled(i), scale))
 		}
+		values[i] = v
 	}
 	return writeValues(b, a, values)
 }

@@ -185,7 +185,7 @@ func (a *arrays) readColumn(h Column, t source.Target) error {
 	case column.KindFloat32:
 		return receive[float32](a, t)
 	case column.KindFloat64:
-		if h.Decimal && t.Kind.IsInteger() { // they are items or times
+		if h.Decimal && t.Kind.IsInteger() { // float64 may have rounded items or times from 2^53 on
 			t.Dest.Loss, t.Dest.MayBeRounded = &column.Loss{}, true
 		}
 		return receive[float64](a, t)

@@ -19,8 +19,8 @@ EXACT = 2**53
 DECIMALS: np.dtype[np.float64] = np.dtype(np.float64, metadata={"decimals": True})
 """The dtype of decimals as float64, if all are whole numbers or one is ``EXACT`` or more.
 
-It is float64 with metadata, which views keep. The daemon stores whole ones as int64 where they are
-items or times. It refuses those from ``EXACT`` on for integer dtypes.
+It is float64 with metadata, which views keep. Items and times of this dtype become int64. For
+integer dtypes the daemon refuses numbers from ``EXACT`` on, which may have been rounded.
 """
 
 HINT_FLOATS = 'np.asarray(values, "float64") makes floats of them, the nearest ones'
