@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	// the catalogue of generations; it does not load
 	"store": {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
 	// error types that every package of a load returns
-	"internal/ingest/loaderr": nil,
+	"internal/ingest/loaderr": {"internal/near"},
 	// what requests say about staged files; it opens none
 	"internal/origin": {"internal/ingest/loaderr", "layout"},
 	// runs workers; it does not know their work

@@ -4,6 +4,7 @@ package near
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -33,6 +34,18 @@ func Names(name string, names []string) []string {
 		out = append(out, c.name)
 	}
 	return out
+}
+
+// List returns names for a message. Those with blanks at an end, commas or quotes are quoted, so that
+// they can be told apart.
+func List(names []string) string {
+	shown := make([]string, len(names))
+	for i, name := range names {
+		if shown[i] = name; name != strings.TrimSpace(name) || name == "" || strings.ContainsAny(name, `,"`) {
+			shown[i] = strconv.Quote(name)
+		}
+	}
+	return strings.Join(shown, ", ")
 }
 
 // distance returns the Levenshtein distance of a and b: the least number of runes to insert, delete

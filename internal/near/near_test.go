@@ -22,3 +22,10 @@ func TestNumberOfNamesIsLimited(t *testing.T) {
 		t.Errorf("got %q, want %d", got, maxNames)
 	}
 }
+
+func TestNamesThatBlanksOrCommasMakeUnclearAreQuoted(t *testing.T) {
+	names := []string{"a", " b", "c, d", "e f", "", `"g"`}
+	if got, want := List(names), `a, " b", "c, d", e f, "", "\"g\""`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -106,11 +107,26 @@ func refuse(path string, f *files.File, head []byte) error {
 		return refused("looks like UTF-16 text without a mark",
 			"load it with "+loaderr.Option("encoding", name))
 	}
+	if (format.Text || !known) && endsInZeros(f, head) {
+		return refused(loaderr.ReasonZeros, loaderr.HintZeros)
+	}
 	if format.Name == "Arrow" {
 		return refused("does not begin like an Arrow file or stream",
 			"if pyarrow reads it, write it again with that; if not, it is damaged")
 	}
 	return refused("is a binary file, want "+files.FormatNames(), hintBinary)
+}
+
+// endsInZeros reports whether the head of a file is lines of text and zeros, and the last byte is zero.
+func endsInZeros(f *files.File, head []byte) bool {
+	text := bytes.TrimRight(head, "\x00")
+	var last [1]byte
+	info, err := f.Stat()
+	if err == nil {
+		_, err = f.ReadAt(last[:], info.Size()-1)
+	}
+	return err == nil && last[0] == 0 && bytes.IndexByte(text, '\n') > 0 &&
+		!bytes.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) })
 }
 
 // wideEncoding returns the encoding of bytes of which nearly every second one is zero, as those of text

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"github.com/tensorcache/tensorcache/internal/near"
 )
 
 // Errors of a load. See the types below for their facts.
@@ -196,7 +198,7 @@ func Count(n int, thing string) string {
 // HintColumns lists the columns that a source has.
 func HintColumns(names []string) string {
 	const most = 20
-	text := strings.Join(names[:min(len(names), most)], ", ")
+	text := near.List(names[:min(len(names), most)])
 	if len(names) > most {
 		return fmt.Sprintf("the columns: %s and %d more", text, len(names)-most)
 	}
@@ -205,6 +207,12 @@ func HintColumns(names []string) string {
 
 // HintDamaged is the hint for a file that contradicts its format.
 const HintDamaged = "the file is damaged: write or copy it again"
+
+// Reason and hint for a text file that ends with zero bytes, as a file system leaves it after a crash.
+const (
+	ReasonZeros = "ends with zero bytes"
+	HintZeros   = "the file is probably incomplete: write or copy it again"
+)
 
 // Reasons and hint for contents on which a decoder fails by a panic. Nobody knows then whether they
 // contradict their format.

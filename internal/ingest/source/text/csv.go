@@ -74,6 +74,9 @@ func open(path, name, encoding string, f *files.File, w source.Settings) (source
 		return nil, err
 	}
 	c := &csvFile{File: t}
+	if err := c.refuseZeros(); err != nil {
+		return nil, err
+	}
 	if err := c.findFirstLine(); err != nil {
 		return nil, err
 	}

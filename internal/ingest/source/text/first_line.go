@@ -38,6 +38,15 @@ func (c *csvFile) findFirstLine() error {
 	return c.skipLines(lines)
 }
 
+// refuseZeros refuses a file that ends with a zero byte.
+func (c *csvFile) refuseZeros() error {
+	var last [1]byte
+	if n, err := c.ReadAt(last[:], c.Size-1); err != nil || n == 0 || last[0] != 0 {
+		return err
+	}
+	return &loaderr.SourceError{Path: c.Path(), Reason: loaderr.ReasonZeros, Hint: loaderr.HintZeros}
+}
+
 // skipLines moves the first line by a number of lines.
 func (c *csvFile) skipLines(lines int64) error {
 	buf := make([]byte, min(files.BlockBytes, c.Size))
