@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
@@ -163,10 +162,10 @@ func (d *Dataset) column(name string) (*layout.ManifestColumn, error) {
 	}
 	e := errorf(ColumnNotFound, name, "no column of dataset %q is named %q", d.name, name)
 	if like := near.Names(name, d.Columns()); len(like) > 0 {
-		e.Detail += "; near: " + strings.Join(like, ", ")
+		e.Detail += "; near: " + near.List(like)
 	} else {
 		names := d.Columns()
-		e.Hint = "its columns: " + strings.Join(names[:min(len(names), 20)], ", ")
+		e.Hint = "its columns: " + near.List(names[:min(len(names), 20)])
 	}
 	return nil, e
 }

@@ -90,7 +90,7 @@ func (d *Dataset) unknownItem(wanted []byte) error {
 		name = string(wanted)
 	}
 	if like := near.Names(name, names); len(like) > 0 {
-		e.Detail += fmt.Sprintf("; near: %s", like)
+		e.Detail += "; near: " + near.List(like)
 	}
 	return e
 }

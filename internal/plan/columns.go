@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -160,10 +159,10 @@ func UnknownColumn(h *store.Handle, field, name string) error {
 		names[i] = c.Name
 	}
 	p := wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; there are: %s", field,
-		name, strings.Join(names[:min(len(names), 20)], ", "))
+		name, near.List(names[:min(len(names), 20)]))
 	if like := near.Names(name, names); len(like) > 0 {
 		p = wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; near: %s", field, name,
-			strings.Join(like, ", "))
+			near.List(like))
 	}
 	return p.WithField(field).WithHint("tensorcache show %s lists them", h.Dataset)
 }

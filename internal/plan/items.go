@@ -108,7 +108,7 @@ func unknownItem(d *layout.Data, field, value string) error {
 	p := wire.NewProblem(wire.ItemNotFound, "%s: no item is named %s", field, value).
 		WithHint("data.items in Python and GET /v1/datasets/NAME/items list them")
 	if like := near.Names(strings.Trim(value, `"`), names); len(like) > 0 {
-		p.Detail += "; near: " + strings.Join(like, ", ")
+		p.Detail += "; near: " + near.List(like)
 	}
 	return p.WithField(field)
 }

@@ -71,8 +71,7 @@ def test_whole_numbers_that_floats_would_round_are_refused(
     with pytest.raises(
         tensorcache.SourceError,
         match=rf'row 2, column "a": "{EXACT + 1}" does not fit float64\n'
-        "hint: to change options, load all rows again: store the column as a wider dtype with "
-        "dtype=",
+        "hint: to change options, load all rows again: store integers, with fill= ",
     ):
         cache.append("exact", FORMS[form](more, tmp_path))
     more = {name: values[:1] for name, values in more.items()}

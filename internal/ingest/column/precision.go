@@ -8,6 +8,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
+// HintIntegers is the hint for an integer that float64 does not represent.
+const HintIntegers = "store integers, with `fill` if some are missing, or leave the column out with `columns`"
+
 // HintWider is the hint for a value that does not fit the dtype of an option.
 const HintWider = "store the column as a wider dtype with `dtype`"
 

@@ -13,6 +13,10 @@ type Refusal struct{ Text, Reason, Hint string }
 // Refuse returns why [Write] refuses a value of the column.
 func (c Column) Refuse(d Sink, value any) Refusal {
 	switch v := value.(type) {
+	case int64, uint64:
+		if d.DType == layout.Float64 {
+			return Refusal{fmt.Sprint(v), "does not fit float64", HintIntegers}
+		}
 	case layout.Half:
 		value = v.Float32()
 	case float64:

@@ -37,7 +37,7 @@ func TestIntegersAreAppendedToFloatsThatStoreThem(t *testing.T) {
 			rounded := loadtest.File(t, "c.parquet", parquetOf(t, wideRow{3, 1<<53 + 1}))
 			_, err := tryAppend(t, old, rounded)
 			loadtest.Refused(t, err, `"9007199254740993" does not fit float64`,
-				"to change options, load all rows again: store the column as a wider dtype with `dtype`")
+				"to change options, load all rows again: store integers, with `fill`")
 		})
 	}
 }

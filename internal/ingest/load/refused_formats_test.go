@@ -59,6 +59,10 @@ func refusedParquet(t *testing.T) []refusedFile {
 	type time struct {
 		T deprecated.Int96 `parquet:"t"`
 	}
+	type nullable struct {
+		I *int64  `parquet:"i,optional"`
+		X float64 `parquet:"x"`
+	}
 	o := option.Options{Columns: []string{"a"}}
 	out := []refusedFile{
 		{what: "an encrypted file", why: "the daemon has no keys",
@@ -80,8 +84,10 @@ func refusedParquet(t *testing.T) []refusedFile {
 			})},
 		{what: "encodings of later versions", why: "they did not exist when the reader was written",
 			o: o, text: string(loadtest.EditParquet(t, read("holes"), func(h *format.PageHeader,
-				_ *format.ColumnMetaData, body []byte) []byte {
-				h.DataPageHeader.V.Encoding = 10
+				c *format.ColumnMetaData, body []byte) []byte {
+				if c.PathInSchema[0] == "a" {
+					h.DataPageHeader.V.Encoding = 10
+				}
 				return body
 			}, nil))},
 		{what: "lists, maps and structs", why: "a row has one value in each column",
@@ -93,7 +99,7 @@ func refusedParquet(t *testing.T) []refusedFile {
 			o:    option.Options{Columns: []string{"i32"}},
 			text: edit("flat-encodings", func(m *format.FileMetaData) { m.CreatedBy = "DuckDB" })},
 		{what: "a null in integers", why: "an integer cannot be missing",
-			text: string(read("bad-nulls"))},
+			text: parquetOf(t, nullable{new(int64), 1}, nullable{nil, 2})},
 		{what: "INT96 times beyond the years 1677 to 2262",
 			why:  "64 bits of nanoseconds have no others",
 			text: parquetOf(t, time{deprecated.Int96{0, 0, 5373484}})},
@@ -220,7 +226,7 @@ func refusedArrays(t *testing.T) []refusedFile {
 func refusedJSONLines() []refusedFile {
 	out := []refusedFile{
 		{what: "arrays and objects within a row", why: "a row has one value in each column",
-			text: `{"a":[1,2]}`},
+			text: `{"a":[1,2],"b":1}`},
 		{what: "an object on several lines", why: "the lines are what divides the file",
 			text: "{\"a\":\n1}\n"},
 		{what: "several objects on a line", why: "the lines are what divides the file",
@@ -255,6 +261,12 @@ func refusedText() []refusedFile {
 			text: "a,b\r1,2\r"},
 		{what: "a header alone", why: "a dataset has at least one row", text: "a,b\n"},
 		{what: "no header", why: "the first line would be taken for names", text: "1,2\n3,4\n"},
+		{what: "a title above the names of the columns", why: "a line with fewer cells may be a mistake",
+			text: "Report of 2020\n\na,b\n1,2\n3,4\n"},
+		{what: "comments above the names", why: "a name may begin with the sign",
+			text: "# Report, of 2020\n# by A\na,b,c\n1,2,3\n3,4,5\n"},
+		{what: "a title above, and comments between rows", why: "both may be mistakes",
+			text: "Report of 2020\na,b\n1,2\n# gap\n3,4\n"},
 		{what: "two columns of one name", why: "it is not clear which is meant",
 			text: "a,a\n1,2\n"},
 		{what: "quotes within a cell", why: "it is not clear where the cell ends",
@@ -263,6 +275,15 @@ func refusedText() []refusedFile {
 			text: "a,b\n1,2\n3\n"},
 		{what: "signs between thousands", why: "1,234 may be 1.234",
 			text: "a,b\n1,2\n\"1,234.5\",3\n"},
+		{what: "blanks between cells", why: "names and texts may have blanks",
+			text: "a b\n1 2\n3 4\n"},
+		{what: "columns of equal width", why: "names and texts may have blanks",
+			text: "a     b\n1.5   2\n3     4\n"},
+		{what: "times that no option names", why: "columns of times are found only in formats that are clear",
+			text: "Date Time\n13.05.2020 10:30\n14.05.2020 10:30\n"},
+		{what: "numbers beyond float64", why: "no dtype has them", text: "a,b\n1,2\n1e400,3\n"},
+		{what: "zero bytes", why: "the file was not written to its end",
+			text: "a,b\n1,2\n" + string(make([]byte, 20))},
 		{what: "per cent", why: "12 % may be meant as 12 or as 0.12", text: "a,b\n12%,3\n"},
 		{what: "decimal commas", why: "1,234 may be 1234",
 			text: "a;b\n1,234;3\n", o: option.Options{Delimiter: ";"}},

@@ -30,7 +30,7 @@ func resolve(o option.Options, names []string) (wanted, error) {
 		if have[name] == 0 {
 			e := &loaderr.OptionError{
 				Field: field, Value: name, Column: true,
-				Allowed: strings.Join(near.Names(name, names), ", "),
+				Allowed: near.List(near.Names(name, names)),
 				Hint:    loaderr.HintColumns(names),
 			}
 			if len(names) == 1 && strings.ContainsAny(names[0], ",;|\t") {

@@ -82,7 +82,7 @@ func (d DTypes) Known(names []string) error {
 		if have[name] == 0 {
 			return &loaderr.OptionError{
 				Field: "dtype", Value: name, Column: true,
-				Allowed: strings.Join(near.Names(name, names), ", "),
+				Allowed: near.List(near.Names(name, names)),
 				Hint:    loaderr.HintColumns(names),
 			}
 		}

@@ -228,7 +228,7 @@ func (o Options) checkStep(option stepOption, name string, columns []column.Colu
 				numbers = append(numbers, c.Name)
 			}
 		}
-		refusal.Column, refusal.Allowed = true, strings.Join(near.Names(name, numbers), ", ")
+		refusal.Column, refusal.Allowed = true, near.List(near.Names(name, numbers))
 		return refusal
 	}
 	c, isValue := columns[at], roles[at] == layout.RoleValue

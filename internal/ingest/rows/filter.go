@@ -138,7 +138,7 @@ func (f *Filter) CheckAllFound(items []json.RawMessage) error {
 		name = strings.Trim(name, `"`)
 		return &loaderr.OptionError{
 			Field: "items", Value: name, Item: true,
-			Allowed: strings.Join(near.Names(name, f.names), ", "),
+			Allowed: near.List(near.Names(name, f.names)),
 		}
 	}
 	return nil

@@ -237,7 +237,8 @@ func (m *MeltedRows) read(wants []column.Want) error {
 		}
 	}
 	err = m.Reader.ReadRows(context.Background(), to, &progress.Meter{})
-	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Hint == column.HintWider {
+	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) &&
+		(e.Hint == column.HintWider || e.Hint == column.HintIntegers) {
 		e.Hint = "convert the values to floats: with `melt=\"rows\"` integers must lie between " +
 			"-2^53 and 2^53, except in CSV and TSV files"
 	}

@@ -70,11 +70,12 @@ func (t Target) RangeError(row int64, value any) *loaderr.SourceError {
 			"write the column as integers, or leave it out with `columns`"
 	case e.Text == "NaN":
 		return t.MissingError(row)
-	case t.Decimal && t.Role == layout.RoleItemID && e.Hint == column.HintWider:
+	case t.Role == layout.RoleValue || t.Decimal && e.Hint != column.HintWider:
+	case t.Decimal && t.Role == layout.RoleItemID:
 		e.Hint = "convert the decimals to text before the load"
-	case t.Decimal && t.Role == layout.RoleTime && e.Hint == column.HintWider:
+	case t.Decimal:
 		e.Hint = "convert the decimals to timestamps before the load"
-	case t.Role != layout.RoleValue && !t.Decimal:
+	default:
 		e.Hint = loaderr.HintDropRows
 	}
 	return e
@@ -114,7 +115,8 @@ func (t Target) MissingError(row int64) *loaderr.SourceError {
 		e.Hint = loaderr.HintDropRows
 	case t.IsNumber() || t.IsBool():
 		e.Hint = "fill the missing values with " + loaderr.ColumnOption("fill", t.OptionName(), 0) +
-			", or leave the column out with `columns`"
+			"; store floats with " + loaderr.ColumnOption("dtype", t.OptionName(), "float64") +
+			"; or leave the column out with `columns`"
 	default:
 		e.Hint = "leave the column out with `columns`"
 	}

@@ -214,9 +214,13 @@ def printable_lines(text: str) -> str:
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """The end of a "not found" message: ``"; near: a, b"``, or "" if no name is near."""
+    """The end of a "not found" message: ``"; near: a, b"``, or "" if no name is near.
+
+    Names with blanks at an end are quoted.
+    """
     matches = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
-    return f"; near: {', '.join(matches)}" if matches else ""
+    shown = [match if match == match.strip() else f'"{match}"' for match in matches]
+    return f"; near: {', '.join(shown)}" if matches else ""
 
 
 def _rebuild(

@@ -1,6 +1,8 @@
 package text
 
 import (
+	"errors"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -29,12 +31,17 @@ func (c *csvFile) cellError(
 		e.Reason, e.Hint = "is not UTF-8", hintEncoding(e.Text)
 	case reason == reasonTime:
 		e.Hint = textvalue.TimeHint(e.Text)
+	case (reason == reasonNumber || reason == reasonText) && col.Cells && c.isBeyondFloat64(x):
+		e.Reason = "is beyond the range of float64"
+		e.Hint = "correct the cell, " + column.HintText(col) + ", or leave the column out with `columns`"
 	case reason == reasonInteger:
 		e.Hint = "if these are times, say how they are written with `time_format`"
 	case (reason == reasonText || reason == reasonMixed) && c.unsplit(e.Text) != "":
 		e.Hint = c.unsplit(e.Text)
 	case reason == reasonText && timeHint(col.Name, e.Text) != "":
 		e.Hint = timeHint(col.Name, e.Text)
+	case reason == reasonText && c.hintBlanks(e.Text) != "":
+		e.Hint = c.hintBlanks(e.Text)
 	case (reason == reasonNumber || reason == reasonText) && c.numberHint(e.Text) != "":
 		e.Hint = c.numberHint(e.Text)
 	case reason == reasonMixed || reason == reasonDate || reason == reasonText ||
@@ -52,6 +59,10 @@ func (c *csvFile) cellError(
 		e.Hint = loaderr.HintDropRows
 	case role == layout.RoleValue && reason == reasonNumber:
 		e.Hint = "if it means a missing value, name it with `na`; otherwise correct the cell, or leave the column out with `columns`"
+		if col.Cells {
+			e.Hint = "if it means a missing value, name it with `na`; otherwise correct the cell, " +
+				column.HintText(col) + ", or leave the column out with `columns`"
+		}
 	case role == layout.RoleValue:
 		e.Hint = "correct the cell, or leave the column out with `columns`"
 	}
@@ -81,6 +92,35 @@ func (c *csvFile) unsplit(cell string) string {
 	}
 	sign := strings.ReplaceAll(cell[at:at+1], "\t", "tab")
 	return "if that separates cells, load it with " + loaderr.Option("delimiter", sign)
+}
+
+// hintBlanks returns what to do with a cell that looks like several cells with blanks between them, as
+// many as the only name does, or "".
+func (c *csvFile) hintBlanks(cell string) string {
+	names, cells := strings.Fields(c.header[0]), strings.Fields(cell)
+	if len(c.header) > 1 || len(cells) < 2 || len(cells) != len(names) {
+		return ""
+	}
+	hint := "if blanks separate cells, "
+	if strings.Join(names, " ") == c.header[0] && strings.Join(cells, " ") == cell {
+		hint += "load it with " + loaderr.Option("delimiter", " ")
+	} else {
+		hint += "write one tab or comma between two cells"
+	}
+	if number := c.numberHint(cell); number != "" {
+		hint += "; " + number
+	}
+	return hint
+}
+
+// isBeyondFloat64 reports whether a cell is a number that is larger than all of float64.
+func (c *csvFile) isBeyondFloat64(x cell) bool {
+	text := string(x.trimmed())
+	if c.Text.Decimal == ',' {
+		text = strings.Replace(text, ",", ".", 1)
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return errors.Is(err, strconv.ErrRange)
 }
 
 // timeHint returns what to do with a cell of a value column that may be the time of its row, or "".

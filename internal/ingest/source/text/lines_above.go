@@ -22,25 +22,30 @@ func (c *csvFile) checkLinesAbove() error {
 	if err != nil {
 		return err
 	}
+	signs := usualCommentSigns
+	if c.Text.Comment != 0 {
+		signs = ""
+	}
 	for _, delim := range c.delimiters() {
-		for _, sign := range []byte(usualCommentSigns) {
+		for _, sign := range []byte(signs) {
 			if head[0] != sign || sign == delim {
 				continue
 			}
-			if at, cells, found := c.headerBelow(head, delim, sign, aboveOnly); found {
+			if at, cells, found := c.headerBelow(head, delim, sign, false); found {
 				return c.lineAbove(head[:at], cells, loaderr.Option("comment", string(rune(sign))))
 			}
 		}
-		for _, sign := range []byte(usualCommentSigns) {
+		for _, sign := range []byte(signs) {
 			if delim != c.delim || sign == delim {
 				continue
 			}
-			if at, cells, found := c.headerBelow(head, delim, sign, belowToo); found {
-				return c.lineAbove(head[:at], cells, loaderr.Option("skip", c.linesIn(head[:at]))+
-					" and "+loaderr.Option("comment", string(rune(sign))))
+			if at, cells, found := c.headerBelow(head, delim, sign, true); found {
+				text := string(rune(sign))
+				return c.lineAbove(head[:at], cells, fmt.Sprintf("%s and, if lines with %s are comments, %s",
+					loaderr.Option("skip", c.linesIn(head[:at])), text, loaderr.Option("comment", text)))
 			}
 		}
-		if at, cells, found := c.headerBelow(head, delim, 0, belowToo); found {
+		if at, cells, found := c.headerBelow(head, delim, 0, true); found {
 			hint := loaderr.Option("skip", c.linesIn(head[:at]))
 			if delim != c.delim {
 				hint += "; otherwise load with " + loaderr.Option("delimiter", string(rune(c.delim)))
@@ -50,12 +55,6 @@ func (c *csvFile) checkLinesAbove() error {
 	}
 	return nil
 }
-
-// Where the comments of a file are that [csvFile.headerBelow] looks at.
-const (
-	aboveOnly = iota // only comments are above the names, and no other lines
-	belowToo         // other lines are above the names, and comments without a delimiter below
-)
 
 // lineAbove returns the refusal of a file for its lines above the line with the names.
 func (c *csvFile) lineAbove(above []byte, cells int, hint string) error {
@@ -80,10 +79,11 @@ func (c *csvFile) linesIn(above []byte) int64 {
 }
 
 // headerBelow returns the offset in head of a row of names that begins the rows with the most cells,
-// and their number. Lines that begin with comment, unless it is 0, are no rows; where says where they
-// may be. found is false if the row is in the first line, if none of the rows below it has a number or
-// a time, or if rows with fewer cells are between them.
-func (c *csvFile) headerBelow(head []byte, delim, comment byte, where int) (
+// and their number. Lines that begin with comment, unless it is 0, are no rows. Only such lines may be
+// above the names; with titles others are, and comments without a delimiter are below. found is false if
+// the row is in the first line, if none of the rows below it has a number or a time, or if rows with
+// fewer cells are between them.
+func (c *csvFile) headerBelow(head []byte, delim, comment byte, titles bool) (
 	at, cells int, found bool) {
 	s := splitter{delim: delim, buf: head}
 	var names []cell
@@ -95,7 +95,7 @@ func (c *csvFile) headerBelow(head []byte, delim, comment byte, where int) (
 		if comment != 0 && head[s.at] == comment {
 			end := s.at + bytes.IndexByte(head[s.at:], '\n') + 1
 			comments = true
-			ragged = ragged || where == belowToo && bytes.IndexByte(head[s.at:end], delim) >= 0
+			ragged = ragged || titles && bytes.IndexByte(head[s.at:end], delim) >= 0
 			s.at = end
 			continue
 		}
@@ -104,7 +104,7 @@ func (c *csvFile) headerBelow(head []byte, delim, comment byte, where int) (
 			row, s.at = make([]cell, 1), s.start+bytes.IndexByte(head[s.start:], '\n')+1
 		}
 		switch {
-		case len(row) > len(names) && (where == belowToo || names == nil):
+		case len(row) > len(names) && (titles || names == nil):
 			at, names, values, ended, comments = s.start, row, false, false, false
 		case len(row) == len(names):
 			values = values || slices.ContainsFunc(row, c.isNumberOrTime)
@@ -115,7 +115,7 @@ func (c *csvFile) headerBelow(head []byte, delim, comment byte, where int) (
 	}
 	isNoName := func(x cell) bool { return len(x.trimmed()) == 0 || c.isNumberOrTime(x) }
 	return at, len(names), at > 0 && len(names) > 1 && values && !ragged &&
-		(comments || comment == 0 || where == aboveOnly) && !slices.ContainsFunc(names, isNoName)
+		(comments || comment == 0 || !titles) && !slices.ContainsFunc(names, isNoName)
 }
 
 // isNumberOrTime reports whether a cell is a number or a time.
