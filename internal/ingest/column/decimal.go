@@ -64,7 +64,8 @@ func SetUnscaled(v *big.Int, b []byte) {
 const mostDigits = 76
 
 // powers returns the powers of ten up to the largest decimal.
-var powers = sync.OnceValue(func() (p [mostDigits + 1]*big.Int) {
+var powers = sync.OnceValue(func() []*big.Int {
+	p := make([]*big.Int, mostDigits+1)
 	for i := range p {
 		p[i] = new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(i)), nil)
 	}

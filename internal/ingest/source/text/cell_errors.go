@@ -58,11 +58,12 @@ func (c *csvFile) cellError(
 	case reason == source.ReasonItem || reason == source.ReasonNoTime:
 		e.Hint = loaderr.HintDropRows
 	case role == layout.RoleValue && reason == reasonNumber:
-		e.Hint = "if it means a missing value, name it with `na`; otherwise correct the cell, or leave the column out with `columns`"
+		asText := ""
 		if col.Cells {
-			e.Hint = "if it means a missing value, name it with `na`; otherwise correct the cell, " +
-				column.HintText(col) + ", or leave the column out with `columns`"
+			asText = " " + column.HintText(col) + ","
 		}
+		e.Hint = "if it means a missing value, name it with `na`; otherwise correct the cell," + asText +
+			" or leave the column out with `columns`"
 	case role == layout.RoleValue:
 		e.Hint = "correct the cell, or leave the column out with `columns`"
 	}
