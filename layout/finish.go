@@ -2,6 +2,7 @@ package layout
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,12 +22,23 @@ type Final struct {
 	Source     map[string]string      // dtype in the source, by column, if it differs
 	Prepared   map[string]*Prepared   // by column
 	Scale      map[string]*Scale      // by column
+	StepsOf    map[string]*StepsOf    // by column
+	Unchanged  map[string]string      // by column, the checksum that its values must have
 	DTypeError map[string]*DTypeError // by column
 	Recipe     json.RawMessage        // the load options without their sources
 	Sources    []Source
 	Appended   []Appended
 	Dialect    *Dialect
 	Notes      []Note
+}
+
+// ChangedError is the error of [Writer.Finish] for values with another checksum than
+// [Final.Unchanged] says.
+type ChangedError struct{ Column string }
+
+// Error names the column.
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("the values of column %q changed", e.Column)
 }
 
 // Finish computes the remaining checksums and statistics, writes items, vocabularies and the
@@ -98,7 +110,7 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 				Shape:     []int64{w.table.Rows}, Field: w.fieldNames[i],
 				Offset: w.offsets[i], Strides: []int64{w.strides[i]},
 				SourceDType: f.Source[c.Name], DTypeError: f.DTypeError[c.Name],
-				Prepared: f.Prepared[c.Name], Scale: f.Scale[c.Name],
+				Prepared: f.Prepared[c.Name], Scale: f.Scale[c.Name], StepsOf: f.StepsOf[c.Name],
 			}
 			if c.Width > 0 {
 				out.Shape, out.Strides = append(out.Shape, c.Width), append(out.Strides, size)
@@ -109,6 +121,9 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 			}
 			a.finish(w.table.Rows)
 			out.XXH64, out.Missing = formatHash(a.hash.Sum64()), a.missing
+			if want := f.Unchanged[c.Name]; want != "" && want != out.XXH64 {
+				return &ChangedError{Column: c.Name}
+			}
 			if c.Role == RoleValue && c.DType.IsNumeric() {
 				out.Statistics = a.statistics.result()
 			}

@@ -96,6 +96,8 @@ type ManifestColumn struct {
 	// none.
 	Prepared *Prepared `json:"prepared,omitempty"`
 	Scale    *Scale    `json:"scale,omitempty"`
+	// StepsOf is set if the steps are those of another dataset's column; nil if they are the load's.
+	StepsOf *StepsOf `json:"steps_of,omitempty"`
 	// Statistics is nil if the column is not numeric.
 	Statistics *Statistics `json:"statistics,omitempty"`
 }

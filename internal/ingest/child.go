@@ -137,8 +137,8 @@ func (j Job) load(ctx context.Context, conn io.Reader,
 
 // request returns the job for package load.
 func (j Job) request() load.Request {
-	return load.Request{Dir: j.Dir, Options: j.Options, Put: j.Put, Append: j.Append,
-		LeaveMapped: j.lastJob}
+	return load.Request{Dir: j.Dir, Options: j.Options, Put: j.Put, Kept: j.Kept,
+		Append: j.Append, LeaveMapped: j.lastJob}
 }
 
 // ballastBytes is the size of an allocation that is never touched. It raises the heap size at which

@@ -28,6 +28,9 @@ type Job struct {
 	SentRoots files.AllowedRoots `json:"within,omitzero"`
 	// Put is set if the values come over a socket, which is the child's descriptor 3.
 	Put *put.Header `json:"put,omitempty"`
+	// Kept are the directories of the generations that columns of the put are of, by digest. They
+	// must exist until the job ends.
+	Kept map[string]string `json:"kept,omitempty"`
 	// Append is set if the rows are appended to a generation. The options are then those of the
 	// generation (see [AppendOptions]).
 	Append *load.Append `json:"append,omitempty"`

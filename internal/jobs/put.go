@@ -57,6 +57,15 @@ func (m *Manager) put(ctx context.Context, r wire.PutRequest,
 			return nil, wire.NewProblem(wire.InvalidRequest, "%s: %s", field, err).WithField(field)
 		}
 	}
+	if err := refuseSteps(r, in.Put.Columns); err != nil {
+		return nil, err
+	}
+	kept, release, err := m.keptGenerations(in.Put.Columns)
+	defer release()
+	if err != nil {
+		return nil, err
+	}
+	in.Kept = kept
 	job, jobCtx, _, err := m.add(wire.PutJob, r.Dataset, "")
 	if err != nil {
 		return nil, err

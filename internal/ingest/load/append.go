@@ -14,6 +14,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/internal/ingest/step"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
@@ -31,6 +32,14 @@ type Append struct {
 // is a [loaderr.SourceError].
 func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error) {
 	var o option.Options
+	for _, c := range m.Columns {
+		if c.StepsOf != nil {
+			of := put.StepsOf{Dataset: c.StepsOf.Dataset, Column: c.StepsOf.Column, Changed: c.StepsOf.Changed}
+			return o, &loaderr.SourceError{Column: c.Name,
+				Reason: of.Is() + ", whose steps rows that are appended would not have",
+				Hint:   "append them to that dataset, and put its columns again"}
+		}
+	}
 	err := json.Unmarshal(m.Recipe, &o)
 	if err == nil {
 		err = o.CheckTimeFormat() // earlier versions accepted more

@@ -47,6 +47,9 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	final.DTypeError = l.dtypeErrors()
+	if err := l.keepSteps(&final); err != nil {
+		return nil, err
+	}
 	if err := l.fillCalendar(ctx, keys); err != nil {
 		return nil, err
 	}
@@ -89,6 +92,9 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 		l.writer.LeaveMapped()
 	}
 	m, err := l.writer.Finish(final)
+	if e := (*layout.ChangedError)(nil); errors.As(err, &e) {
+		err = l.valuesChanged(e.Column)
+	}
 	if err != nil {
 		return nil, err
 	}

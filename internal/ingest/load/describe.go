@@ -124,6 +124,9 @@ func (l *load) checkTypes() error {
 	if err := l.checkAppendSteps(); err != nil {
 		return err
 	}
+	if err := l.checkKept(); err != nil {
+		return err
+	}
 	return l.CheckCalendar(l.columns)
 }
 
@@ -172,6 +175,9 @@ func (l *load) newDictionaries() error {
 			continue
 		}
 		words, err := l.base.words(c.Name)
+		if k, ok := l.kept[c.Name]; ok && !k.Changed && err == nil {
+			words, err = vocab(k.data, k.column.Name)
+		}
 		if err != nil {
 			return err
 		}

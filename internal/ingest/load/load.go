@@ -72,6 +72,9 @@ type load struct {
 	units map[int]string
 	// by column; of integers, or of nulls, that are appended to another type
 	kinds map[int]column.Kind
+	// by the name of a column of a put; the columns whose values they are
+	kept     map[string]keptColumn
+	keptFrom map[string]*layout.Data // their generations by digest
 	// the generation that rows are appended to; nil for a load
 	base        *base
 	skip        []string          // paths of files that are not loaded

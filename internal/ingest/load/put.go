@@ -16,7 +16,8 @@ import (
 )
 
 // runPut loads values that a connection sends.
-func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader) (*layout.Manifest, error) {
+func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader,
+	kept map[string]string) (m *layout.Manifest, err error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
@@ -35,8 +36,11 @@ func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader) (*layou
 	if err := fault.At("ingest.count"); err != nil {
 		return nil, fmt.Errorf("receive values: %w", err)
 	}
+	defer func() { err = errors.Join(err, l.closeKept()) }()
+	if err := l.openKept(p.Columns, kept); err != nil {
+		return nil, err
+	}
 	var r source.Reader
-	var err error
 	switch p.Format {
 	case put.FormatColumns:
 		r, err = put.Open(p.Columns, conn, l.Dir)

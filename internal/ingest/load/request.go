@@ -20,6 +20,9 @@ type Request struct {
 	// Put is set if Conn sends the values.
 	Put  *put.Header
 	Conn io.Reader
+	// Kept are the directories of the generations that columns of the put are of, by digest. They
+	// must exist until the load ends.
+	Kept map[string]string
 	// Append is set if rows are appended to a generation. Options are then those of
 	// [AppendOptions].
 	Append *Append
@@ -58,7 +61,7 @@ func Run(ctx context.Context, r Request, m *progress.Meter) (manifest *layout.Ma
 // readRequest loads files, or the values of a put.
 func (l *load) readRequest(ctx context.Context, r Request) (*layout.Manifest, error) {
 	if r.Put != nil {
-		return l.runPut(ctx, *r.Put, r.Conn)
+		return l.runPut(ctx, *r.Put, r.Conn, r.Kept)
 	}
 	return l.run(ctx)
 }

@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
@@ -78,6 +79,13 @@ func Describe(c *layout.ManifestColumn) []string {
 		if text := k.describe(c); text != "" {
 			done = append(done, text)
 		}
+	}
+	switch of := c.StepsOf; {
+	case of == nil:
+	case of.Changed:
+		done = append(done, fmt.Sprintf("unknown, as part or cast of %s of %s", of.Column, of.Dataset))
+	default:
+		done = append(done, "as "+of.Column+" of "+of.Dataset)
 	}
 	return done
 }

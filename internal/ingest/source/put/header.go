@@ -1,18 +1,26 @@
 package put
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // Check returns an error if a header is inconsistent or describes a column that cannot be stored.
 func (h Column) Check() error {
 	k, known := arrayKind(h.DType)
+	if h.StepsOf != nil {
+		if err := h.StepsOf.check(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case h.Name == "":
 		return fmt.Errorf("a column has no name")
@@ -56,6 +64,9 @@ func (h Column) Check() error {
 	return nil
 }
 
+// IsText reports whether the values are texts.
+func (h Column) IsText() bool { return h.DType == utf8Name }
+
 // width returns the number of values in a row.
 func (h Column) width() int64 {
 	if len(h.Shape) == 2 {
@@ -92,4 +103,44 @@ type Column struct {
 	// Decimal is true if values are decimals, rounded to float64, and all are whole numbers or one is
 	// 2^53 or more.
 	Decimal bool `json:"decimal,omitempty"`
+	// StepsOf names the column that the values are of, if they have steps.
+	StepsOf *StepsOf `json:"steps_of,omitempty"`
+}
+
+// StepsOf names a column of a generation.
+type StepsOf struct {
+	Dataset    string `json:"dataset"`
+	Generation int64  `json:"generation"`
+	Digest     string `json:"digest"`
+	Column     string `json:"column"`
+	// Changed is true if the values are a part or a cast of those of the column.
+	Changed bool `json:"changed,omitempty"`
+}
+
+// Is says what the values are, for messages.
+func (s StepsOf) Is() string {
+	what := "is"
+	if s.Changed {
+		what = "is a part or a cast of"
+	}
+	return fmt.Sprintf("%s column %q of dataset %q", what, s.Column, s.Dataset)
+}
+
+// maxName is the largest number of bytes of a column's name in StepsOf.
+const maxName = 4 << 10
+
+// check returns an error if no column can have the name.
+func (s StepsOf) check() error {
+	digest, err := hex.DecodeString(s.Digest)
+	if err != nil || len(digest) != 16 {
+		return fmt.Errorf("steps_of: the digest is %.40q, want 32 hex digits", s.Digest)
+	}
+	if len(s.Column) > maxName || !utf8.ValidString(s.Column) {
+		return fmt.Errorf("steps_of: the column is %.40q…, want a name of at most %d bytes of UTF-8",
+			s.Column, maxName)
+	}
+	if err := layout.CheckName(s.Dataset); err != nil {
+		return fmt.Errorf("steps_of: %w", err)
+	}
+	return nil
 }
