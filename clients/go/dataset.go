@@ -55,6 +55,7 @@ func (c *Cache) Generation(ctx context.Context, name string, generation int64) (
 		d.offsets, err = d.data.ItemOffsets()
 	}
 	d.close = sync.OnceValue(func() error {
+		forgetOpen(d)
 		d.mu.Lock()
 		d.closed = true
 		inUse := d.feeds > 0
@@ -68,6 +69,7 @@ func (c *Cache) Generation(ctx context.Context, name string, generation int64) (
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
+	rememberOpen(d)
 	return d, nil
 }
 

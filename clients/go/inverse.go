@@ -89,6 +89,12 @@ func newInversion(d *Dataset, columns []string, shape []int, n int,
 		if err != nil {
 			return nil, err
 		}
+		if of := c.StepsOf; of != nil && of.Changed {
+			e := errorf(InvalidSpec, name, "column %q was put as a part or a cast of column %q of dataset %q, "+
+				"whose steps cannot be undone here", name, of.Column, of.Dataset)
+			e.Hint = "put the column as it is, or a copy of the slice, which has no steps"
+			return nil, e
+		}
 		in.columns = append(in.columns, c)
 		for f := range int(max(1, c.Width())) {
 			in.columnIndex, in.featureIndex = append(in.columnIndex, at), append(in.featureIndex, f)

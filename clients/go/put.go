@@ -73,7 +73,8 @@ func dtypeOf[T Value]() layout.DType {
 	return ""
 }
 
-// Put stores arrays as the next generation of a dataset, and opens it. Options of text files and
+// Put stores arrays as the next generation of a dataset, and opens it. A slice that [Column] returned
+// keeps the steps of its column, if it has all rows: see docs/LOADING.md. Options of text files and
 // Progress do not apply. The error is of type SourceError for columns of different lengths, and of
 // type InvalidRequest for an option that is not allowed.
 func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn,
@@ -85,7 +86,11 @@ func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn,
 	if err != nil {
 		return nil, err
 	}
-	header, err := json.Marshal(columns)
+	sent := make([]sentColumn, len(columns))
+	for i, column := range columns {
+		sent[i] = sentColumn{column, c.stepsOf(column)}
+	}
+	header, err := json.Marshal(sent)
 	if err != nil {
 		return nil, err
 	}
