@@ -17,6 +17,7 @@ import pytest
 
 import tensorcache
 from tensorcache._load import arrow
+from tensorcache._load.steps_of import StoredColumns
 
 pytestmark = pytest.mark.portable
 
@@ -198,9 +199,8 @@ def test_a_table_that_breaks_off_has_no_end_mark() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         with pytest.raises(OSError, match="the source is gone"):
-            arrow.send(
-                ours, pa.RecordBatchReader.from_batches(pa.schema({"v": pa.float64()}), batches())
-            )
+            reader = pa.RecordBatchReader.from_batches(pa.schema({"v": pa.float64()}), batches())
+            arrow.send(ours, reader, StoredColumns(""))
         ours.close()
         sent = theirs.makefile("rb").read()
     with pa.ipc.open_stream(sent) as stream:

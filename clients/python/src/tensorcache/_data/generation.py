@@ -11,7 +11,7 @@ from .._daemon import frames
 from .._daemon.server import Server
 from .._errors import ProtocolError, StaleError
 from .columns import Columns
-from .mapped_file import MappedFile
+from .mapped_file import NUMBERS, MappedFile, Stored
 
 
 class Generation(Columns):
@@ -30,6 +30,10 @@ class Generation(Columns):
         files = dict(zip(reply["files"], map_files(fds), strict=True))
         super().__init__(str(reply["dataset"]), str(reply["digest"]), files, reply["manifest"])
         self.generation = int(reply["generation"])
+        OPEN[next(NUMBERS)] = self
+        self._file.stored = Stored(
+            server.feed_path, self.name, self.generation, self.digest, self._manifest.columns
+        )
 
     def close(self) -> None:
         """End the lease, so that the generation may leave the cache.
@@ -69,6 +73,15 @@ class Generation(Columns):
             **more,
         }
         return f"/v1/datasets/{self.name}/{action}", body
+
+
+OPEN: weakref.WeakValueDictionary[int, Generation] = weakref.WeakValueDictionary()
+"""The generations that variables of this process refer to, by a number that is used once."""
+
+
+def open_generations() -> list[Generation]:
+    """The generations in ``OPEN``, to which other threads may add."""
+    return [data for known in OPEN.valuerefs() if (data := known()) is not None]
 
 
 def open_generation(

@@ -39,6 +39,15 @@ def inverse(
     """
     if not columns:
         raise SpecError("columns: got no name, want at least one", field="columns")
+    for column in columns:
+        if column.steps_of is not None and column.steps_of.changed:
+            raise SpecError(
+                f'column "{column.name}" was put as a part or a cast of column '
+                f'"{column.steps_of.column}" of dataset "{column.steps_of.dataset}", whose steps '
+                "cannot be undone here",
+                field=column.name,
+                hint="put all rows of the column as they are; a copy in its own dtype has no steps",
+            )
     array = numbers(values, "values")
     first = None if initial is None else numbers(initial, "initial")
     codes = item_codes(columns, array, item, item_code, first, items)

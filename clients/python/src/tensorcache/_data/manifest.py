@@ -6,6 +6,7 @@ Format history: 1, the first; 2, more dtypes, durations, text beside items.
 from __future__ import annotations
 
 import mmap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +55,11 @@ class Scale:
     shift: npt.NDArray[np.float64]
     scale: npt.NDArray[np.float64]
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether stored values are the original ones."""
+        return bool((self.shift == 0).all() and (self.scale == 1).all())
+
 
 @dataclass(frozen=True)
 class Prepared:
@@ -72,6 +78,26 @@ class Prepared:
     winsorize: bool = False
     before: str = ""
 
+    @property
+    def any(self) -> bool:
+        """Whether there is a step."""
+        clipped = self.clip != (-np.inf, np.inf)
+        return bool(self.fill) or clipped or self.log1p or self.diff or self.winsorize
+
+
+@dataclass(frozen=True)
+class StepsOf:
+    """The column of another dataset whose steps a column has.
+
+    If ``changed``, the values are a part or a cast of those of the column. ``fit`` are the options
+    of the load that fitted the steps, such as ``fit_rows``.
+    """
+
+    dataset: str
+    column: str
+    changed: bool
+    fit: Mapping[str, Any]
+
 
 @dataclass(frozen=True)
 class Column:
@@ -87,11 +113,34 @@ class Column:
     scale: Scale | None
     missing: int = 0
     prepared: Prepared = Prepared()
+    steps_of: StepsOf | None = None
 
     @property
     def width(self) -> int:
         """Features in a row: 1 for shape ``[rows]``."""
         return self.shape[1] if len(self.shape) > 1 else 1
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether a load changed the values, of this dataset or another one."""
+        own = self.scale is not None or self.prepared.any
+        return own or self.steps_of is not None
+
+    @property
+    def inverts(self) -> bool:
+        """Whether ``inverse`` changes values of the column."""
+        scaled = self.scale is not None and not self.scale.is_identity
+        return scaled or self.prepared.log1p or self.prepared.diff
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether a fill used the next value."""
+        return self.prepared.fill in ("backward", "linear") and bool(self.prepared.before)
+
+    @property
+    def needs_steps(self) -> bool:
+        """Whether ``inverse`` or ``check_leakage`` are wrong for values without their steps."""
+        return self.inverts or bool(self.fitted) or self.looks_ahead or self.steps_of is not None
 
     @property
     def fitted(self) -> set[str]:
@@ -187,6 +236,19 @@ def column_of(entry: dict[str, Any]) -> Column:
         scale=scale,
         missing=int(entry.get("missing") or 0),
         prepared=prepared_of(entry.get("prepared") or {}, width),
+        steps_of=steps_of(entry.get("steps_of")),
+    )
+
+
+def steps_of(entry: dict[str, Any] | None) -> StepsOf | None:
+    """The column whose steps a column has, from their entry in the manifest."""
+    if entry is None:
+        return None
+    return StepsOf(
+        dataset=str(entry["dataset"]),
+        column=str(entry["column"]),
+        changed=bool(entry.get("changed")),
+        fit=dict(entry.get("fit") or {}),
     )
 
 

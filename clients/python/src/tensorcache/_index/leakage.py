@@ -20,8 +20,45 @@ from .index import WindowIndex
 
 Int64s = npt.NDArray[np.int64]
 
+UNKNOWN = "steps"
+"""The name of the leak of a column that was put as a part or a cast of a column with steps."""
+
 NAMED = 8
 """How many columns and parts a message lists."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The rows of each item that steps were fitted to.
+
+    Attributes:
+        dataset: the dataset whose load fitted them; "" for the dataset of the windows.
+        options: those of the load: ``fit_rows``, ``fit_before``, ``fit_fraction``, ``fit_sample``.
+        known: whether the rows are known, as they are not for a part of a column.
+    """
+
+    dataset: str
+    options: Mapping[str, Any]
+    known: bool = True
+
+    @classmethod
+    def of(cls, data: Columns, column: Column) -> Fit:
+        """Those of a column."""
+        if column.steps_of is not None:
+            return cls(column.steps_of.dataset, column.steps_of.fit, not column.steps_of.changed)
+        return cls("", data.manifest["recipe"])
+
+    def __str__(self) -> str:
+        if not self.known:
+            return f'unknown, as a part or a cast of a column of dataset "{self.dataset}" was put'
+        bounds = [
+            f"{field} {tuple(value) if isinstance(value, list) else value}"
+            for field in ("fit_rows", "fit_before", "fit_fraction", "fit_sample")
+            if (value := self.options.get(field)) is not None
+        ]
+        if not bounds:
+            return "every row, as no fit_rows were given"
+        return f"{', '.join(bounds)} of each item"
 
 
 @dataclass(frozen=True)
@@ -29,13 +66,14 @@ class Leak:
     """The rows of one part that a fit or a fill used.
 
     Attributes:
-        how: the step: one of ``FITTED``, or ``"backward fill"`` or ``"linear fill"``, which look
-            ahead.
+        how: the step: one of ``FITTED``; ``"backward fill"`` or ``"linear fill"``, which look
+            ahead; or ``UNKNOWN``.
         part: the part's name.
         columns: the columns with that step which the part's windows use.
         item: the first item of which prediction rows were used.
         rows: the first and the last of them in that item, both included.
         items: how many items have such rows.
+        fit: the options that say which rows the step was fitted to, and of which dataset's load.
     """
 
     how: str
@@ -44,6 +82,7 @@ class Leak:
     item: ItemValue
     rows: tuple[int, int]
     items: int
+    fit: Fit
 
     def __str__(self) -> str:
         first, last = self.rows
@@ -70,17 +109,27 @@ def leaks_of_part(name: str, windows: WindowIndex) -> list[Leak]:
         return []
     predicted = None
     leaks = []
-    for how in FITTED:
-        if columns := [column for column in used if how in column.fitted]:
+    for how in (*FITTED, UNKNOWN):
+        fitted = [column for column in used if how in (column.fitted or steps_unknown(column))]
+        fits = [Fit.of(windows.dataset, column) for column in fitted]
+        for fit in [fit for at, fit in enumerate(fits) if fit not in fits[:at]]:
             predicted = predicted or Predicted(windows)
-            low, high = fitted_rows(windows.dataset)
-            leaks.append(predicted.seen(how, name, columns, low, high))
+            columns = [column for column, own in zip(fitted, fits, strict=True) if own == fit]
+            low, high = fitted_rows(windows.dataset, fit.options)
+            leaks.append(predicted.seen(how, name, columns, low, high, fit))
     for column in used:
-        if column.prepared.fill in ("backward", "linear") and column.prepared.before:
+        if column.looks_ahead:
             predicted = predicted or Predicted(windows)
             low, high = looked_at(windows.dataset, column, predicted.begins())
-            leaks.append(predicted.seen(f"{column.prepared.fill} fill", name, [column], low, high))
+            fit = Fit.of(windows.dataset, column)
+            how = f"{column.prepared.fill} fill"
+            leaks.append(predicted.seen(how, name, [column], low, high, fit))
     return [leak for leak in leaks if leak is not None]
+
+
+def steps_unknown(column: Column) -> set[str]:
+    """``UNKNOWN`` if the steps of a column are unknown."""
+    return {UNKNOWN} if column.steps_of is not None and column.steps_of.changed else set()
 
 
 class Predicted:
@@ -104,7 +153,7 @@ class Predicted:
         return begins
 
     def seen(
-        self, how: str, part: str, columns: list[Column], low: Int64s, high: Int64s
+        self, how: str, part: str, columns: list[Column], low: Int64s, high: Int64s, fit: Fit
     ) -> Leak | None:
         """The leak of rows low to high - 1 of each item; None if none is a prediction row."""
         low, high = low[self.items], high[self.items]
@@ -135,6 +184,7 @@ class Predicted:
                 int(np.minimum(self.end, high - 1)[own].max()),
             ),
             items=len(np.unique(self.items[places])),
+            fit=fit,
         )
 
 
@@ -185,12 +235,11 @@ def columns_used(windows: WindowIndex) -> list[Column]:
     return list(used.values())
 
 
-def fitted_rows(data: Columns) -> tuple[Int64s, Int64s]:
+def fitted_rows(data: Columns, recipe: Mapping[str, Any]) -> tuple[Int64s, Int64s]:
     """The rows of each item that a fit could use, half-open: int64 ``[items]`` each.
 
-    These are all rows if the load set no bounds.
+    These are all rows if the options ``recipe`` of the load set no bounds.
     """
-    recipe: Mapping[str, Any] = data.manifest["recipe"]
     rows = data.items._rows
     low, high = np.zeros(len(rows), np.int64), rows.copy()
     if recipe.get("fit_rows") is not None:
@@ -217,31 +266,30 @@ def clamped(bound: int, rows: Int64s) -> Int64s:
 
 def described(windows: WindowIndex, leaks: list[Leak]) -> tuple[str, str, str]:
     """The message about leaks, the hint, and the option to change."""
-    recipe = windows.dataset.manifest["recipe"]
-    bounds = [
-        f"{field} {tuple(value) if isinstance(value, list) else value}"
-        for field in ("fit_rows", "fit_before", "fit_fraction", "fit_sample")
-        if (value := recipe.get(field)) is not None
-    ]
-    fitted = (
-        f"{', '.join(bounds)} of each item" if bounds else "every row, as no fit_rows were given"
-    )
     details = []
-    for how in dict.fromkeys(leak.how for leak in leaks):
-        own = [leak for leak in leaks if leak.how == how]
+    kinds: list[tuple[str, Fit]] = []
+    for leak in leaks:
+        if (leak.how, leak.fit) not in kinds:
+            kinds.append((leak.how, leak.fit))
+    for how, fit in kinds:
+        own = [leak for leak in leaks if (leak.how, leak.fit) == (how, fit)]
         columns = list(dict.fromkeys(column for leak in own for column in leak.columns))
         parts = "; ".join(str(leak) for leak in own[:NAMED]) + ("; …" if len(own) > NAMED else "")
-        seen = fitted if how in FITTED else "to fill cells before them"
+        seen = str(fit) if how in (*FITTED, UNKNOWN) else "to fill cells before them"
         details.append(
-            f"the {how} of {', '.join(columns[:NAMED])}{', …' if len(columns) > NAMED else ''} saw "
-            "rows that are "
+            f"the {how} of {', '.join(columns[:NAMED])}{', …' if len(columns) > NAMED else ''} "
+            f"{'saw' if fit.known else 'may have seen'} rows that are "
             f"predicted ({seen}): {parts}"
         )
     fits = [leak for leak in leaks if leak.how in FITTED]
-    if not fits:
+    if unknown := [leak.fit.dataset for leak in leaks if leak.how == UNKNOWN]:
+        hint, field = f'put all rows of columns of "{unknown[0]}", in their dtype', "columns"
+    elif not fits:
         hint, field = "fill with forward or with a number, which look at no later row", "fill"
     elif first := min(leak.rows[0] for leak in fits):
         hint, field = f"load with fit_rows=(0, {first})", "fit_rows"
+        if kept := next((leak.fit.dataset for leak in fits if leak.fit.dataset), ""):
+            hint = f'load "{kept}" with fit_rows=(0, {first}), and put its columns again'
     else:
         hows = " and the ".join(dict.fromkeys(leak.how for leak in fits))
         hint, field = f"fit on the items to train on alone, or load without the {hows}", "fit_rows"

@@ -11,6 +11,8 @@ from .._daemon import frames
 from .._errors import SourceError
 from .._extras import required
 from .no_columns import no_columns
+from .steps_of import StoredColumns
+from .typed_arrays import memory_of
 
 
 def is_table(columns: Any) -> bool:
@@ -62,12 +64,32 @@ class Sink(io.RawIOBase):
         return len(view)
 
 
-def send(sock: socket.socket, reader: Any) -> None:
-    """Send the batches of a reader, and the end mark once all were sent."""
+def send(sock: socket.socket, reader: Any, stored: StoredColumns) -> None:
+    """Send the batches of a reader, and the end mark once all were sent.
+
+    Raises:
+        SourceError: values are those of a column with steps.
+    """
     ipc: Any = importlib.import_module("pyarrow").ipc
     stream = ipc.new_stream(Sink(sock), reader.schema)
     with reader:
         for batch in reader:
+            for name, values in zip(batch.schema.names, batch.columns, strict=True):
+                refuse_steps(name, values, stored)
             stream.write_batch(batch)
     stream.close()  # not if the reader failed: the daemon refuses a stream without its end mark
     sock.shutdown(socket.SHUT_WR)
+
+
+def refuse_steps(name: str, values: Any, stored: StoredColumns) -> None:
+    """Refuse values of a table that are in the memory of a column with steps."""
+    for memory in memory_of(values):
+        found = stored.part(memory)
+        if found is not None and found.column.needs_steps:
+            raise SourceError(
+                f'column "{name}" of the table is column "{found.column.name}" of dataset '
+                f'"{found.stored.dataset}", whose steps a table does not keep',
+                field=name,
+                hint="put a mapping of names and arrays, which keeps them, or a table with a copy "
+                "of the array, which has no steps",
+            )

@@ -13,7 +13,7 @@ from .._data.text_codes import Codes, plain
 from .._errors import SourceError, show
 from .object_columns import only_missing
 from .object_numbers import DECIMALS, EXACT, are_decimals_together
-from .typed_arrays import array_of, zone_of
+from .typed_arrays import array_of, memory_of, zone_of
 from .untyped_values import is_untyped
 
 GROUPS = {
@@ -53,6 +53,8 @@ class Part:
     zone: str
     missing: bool
     """Whether all values are missing, so that they may be of any type."""
+    memory: tuple[npt.NDArray[Any], ...]
+    """Arrays over memory that the values may be copied from."""
 
     @property
     def group(self) -> str:
@@ -60,8 +62,8 @@ class Part:
         return GROUPS.get(self.array.dtype.kind, "text")
 
 
-def joined(name: str, parts: Parts) -> tuple[npt.NDArray[Any], str]:
-    """The values of all items as one array, and their time zone.
+def joined(name: str, parts: Parts) -> tuple[npt.NDArray[Any], str, tuple[npt.NDArray[Any], ...]]:
+    """The values of all items as one array, their time zone, and the memory that they are from.
 
     Raises:
         SourceError: an array cannot be stored, or two items have values of different types.
@@ -70,6 +72,7 @@ def joined(name: str, parts: Parts) -> tuple[npt.NDArray[Any], str]:
     arrays = [part for part in arrays if len(part.array)] or arrays[:1]
     known = [part for part in arrays if not part.missing] or arrays[:1]
     check_alike(name, arrays, known)
+    memory = tuple(own for part in arrays for own in part.memory)
     first = known[0]
     if first.group in ("numbers", "times", "durations"):
         check_exact(name, known)
@@ -85,7 +88,7 @@ def joined(name: str, parts: Parts) -> tuple[npt.NDArray[Any], str]:
     array = concatenate(pieces)
     if array.dtype == np.float64 and are_decimals_together(pieces):
         array = array.astype(DECIMALS)  # concatenate drops the metadata
-    return array, first.zone
+    return array, first.zone, memory
 
 
 def part_of(name: str, item: Any, values: Any) -> Part:
@@ -97,7 +100,7 @@ def part_of(name: str, item: Any, values: Any) -> Part:
     missing = is_untyped(values) and only_missing(array)
     if array.dtype.kind == "f" and array.size:
         missing = bool(np.isnan(array).all())
-    return Part(item, array, zone_of(values), missing)
+    return Part(item, array, zone_of(values), missing, (array, *memory_of(values)))
 
 
 def of_item(item: Any, error: SourceError) -> SourceError:

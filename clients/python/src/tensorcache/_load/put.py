@@ -18,6 +18,7 @@ from .column_names import named_once
 from .joined_columns import Parts, Repeated
 from .no_columns import is_path
 from .sent_columns import Column, column_of
+from .steps_of import StoredColumns, with_steps
 from .table_columns import columns_in, is_frame
 
 
@@ -56,6 +57,8 @@ def put(
         named = columns_in(columns)
     ready = [] if reader is not None else columns_of(named)
     ready = [replace(column, named_only=column.name in levels) for column in ready]
+    stored = StoredColumns(path)
+    ready = with_steps(ready, stored, append)
     body = {
         "request": "put",
         "dataset": name,
@@ -70,7 +73,7 @@ def put(
     try:
         frames.request(sock, body)
         if reader is not None:
-            arrow.send(sock, reader)
+            arrow.send(sock, reader, stored)
         for column in ready:
             for piece in column.pieces:
                 frames.send(sock, piece)

@@ -18,7 +18,7 @@ from .joined_columns import Parts, Repeated, checked_codes, joined
 from .object_columns import no_text, only_missing
 from .object_kinds import is_missing
 from .object_numbers import are_decimals
-from .typed_arrays import array_of, zone_of
+from .typed_arrays import array_of, memory_of, zone_of
 from .untyped_values import is_untyped
 
 CHUNK_BYTES = 4 << 20
@@ -56,6 +56,12 @@ class Column:
     """Whether windows include the column only where a spec names it."""
     decimal: bool = False
     """Whether the values have the dtype ``object_numbers.DECIMALS``."""
+    array: npt.NDArray[Any] | None = None
+    """The array of the values; None for values that no dataset has."""
+    memory: tuple[npt.NDArray[Any], ...] = ()
+    """Arrays over memory that the values may be copied from."""
+    steps_of: dict[str, Any] | None = None
+    """The column of a dataset that the values are; see ``StoredColumns.of``."""
 
     def description(self) -> dict[str, Any]:
         """The column's entry in the request."""
@@ -71,6 +77,7 @@ class Column:
             "missing": self.missing,
             "named_only": self.named_only,
             "decimal": self.decimal,
+            "steps_of": self.steps_of,
         }
         return {**description, **{key: value for key, value in more.items() if value}}
 
@@ -82,8 +89,9 @@ def column_of(name: str, value: Any) -> Column:
     the column that it is appended to.
     """
     if isinstance(value, Parts):
-        array, zone = joined(name, value)
-        return replace(column_of(name, array), zone=zone)
+        array, zone, own = joined(name, value)
+        one = own[0] if len(value.by_item) == 1 else None
+        return replace(column_of(name, array), zone=zone, array=one, memory=own)
     if isinstance(value, Repeated):
         if not isinstance(value.values[0], str):
             return column_of(name, np.repeat(np.array(value.values, np.int64), value.rows))
@@ -125,6 +133,8 @@ def column_of(name: str, value: Any) -> Column:
         "",
         pieces_of(array, stored),
         decimal=are_decimals(array),
+        array=array,
+        memory=memory_of(value),
     )
     if not isinstance(array, np.ma.MaskedArray):
         return values
@@ -243,7 +253,8 @@ def encoded(name: str, row: int, text: str) -> bytes:
 def codes_column(name: str, codes: Codes) -> Column:
     """A column of the words of codes, as in :func:`text_column`, in pieces of some MiB."""
     assert codes.words is not None
-    return words_column(name, [word.encode() for word in codes.words], checked_codes(name, codes))
+    words = [word.encode() for word in codes.words]
+    return replace(words_column(name, words, checked_codes(name, codes)), array=plain(codes))
 
 
 def words_column(name: str, words: list[bytes], numbers: npt.NDArray[np.int32]) -> Column:

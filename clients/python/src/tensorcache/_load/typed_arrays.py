@@ -98,6 +98,17 @@ def has_integers(kind: Any) -> bool:
     return getattr(words, "kind", "") in ("i", "u") or (callable(is_integer) and is_integer())
 
 
+def memory_of(value: Any) -> tuple[npt.NDArray[Any], ...]:
+    """The memory of masked and chunked arrays, whose values :func:`array_of` may copy."""
+    if isinstance(value, np.ma.MaskedArray):
+        return (np.ma.getdata(value),)
+    if is_of_pyarrow(value):
+        chunks = getattr(value, "chunks", [value])
+        buffers = [buffer for chunk in chunks for buffer in chunk.buffers()]
+        return tuple(np.frombuffer(buffer, np.uint8) for buffer in buffers if buffer)
+    return ()
+
+
 def is_of_pyarrow(value: Any) -> bool:
     """Whether ``value`` is an array of pyarrow."""
     return hasattr(value, "type") and isinstance(getattr(value, "null_count", None), int)
