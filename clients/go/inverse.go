@@ -92,7 +92,7 @@ func newInversion(d *Dataset, columns []string, shape []int, n int,
 		if of := c.StepsOf; of != nil && of.Changed {
 			e := errorf(InvalidSpec, name, "column %q was put as a part or a cast of column %q of dataset %q, "+
 				"whose steps cannot be undone here", name, of.Column, of.Dataset)
-			e.Hint = "put the column as it is, or a copy of the slice, which has no steps"
+			e.Hint = "put the column as it is, or a copy of the slice; a copy has no steps"
 			return nil, e
 		}
 		in.columns = append(in.columns, c)

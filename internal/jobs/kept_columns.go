@@ -46,7 +46,7 @@ func refuseSteps(r wire.PutRequest, columns []ingest.PutColumn) error {
 	for _, c := range columns {
 		if of := c.StepsOf; r.Append && of != nil {
 			return &ingest.SourceError{Column: c.Name,
-				Reason: of.Is() + ", whose steps rows that are appended cannot have",
+				Reason: of.Description() + ", whose steps rows that are appended cannot have",
 				Hint:   "append the values before the steps, which inverse returns"}
 		}
 	}

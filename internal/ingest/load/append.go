@@ -36,7 +36,7 @@ func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error)
 		if c.StepsOf != nil {
 			of := put.StepsOf{Dataset: c.StepsOf.Dataset, Column: c.StepsOf.Column, Changed: c.StepsOf.Changed}
 			return o, &loaderr.SourceError{Column: c.Name,
-				Reason: of.Is() + ", whose steps rows that are appended would not have",
+				Reason: of.Description() + ", whose steps rows that are appended would not have",
 				Hint:   "append them to that dataset, and put its columns again"}
 		}
 	}

@@ -70,7 +70,7 @@ func (l *load) closeKept() (err error) {
 }
 
 // hintCopy is what to do with a column whose steps cannot be kept.
-const hintCopy = "put a copy of the column in its own dtype, which has no steps"
+const hintCopy = "put a copy of the column with the same dtype; a copy has no steps"
 
 // checkKept refuses what would change the values of columns that keep their steps: further steps,
 // another dtype, melt, and a role other than that of values.
@@ -83,7 +83,7 @@ func (l *load) checkKept() error {
 		}
 		delete(left, c.Name)
 		p := l.plans[i]
-		is := k.Is()
+		is := k.Description()
 		switch {
 		case k.hasSteps() && len(p.steps) > 0:
 			return &loaderr.SourceError{Column: c.Name, Reason: is + ", which has steps already",
@@ -101,7 +101,7 @@ func (l *load) checkKept() error {
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		if k := left[name]; k.hasSteps() {
 			return &loaderr.SourceError{Column: name, Hint: hintCopy,
-				Reason: k.Is() + ", whose steps only a column of values keeps"}
+				Reason: k.Description() + ", whose steps only a column of values keeps"}
 		}
 	}
 	return nil
@@ -167,7 +167,7 @@ func (l *load) sameTimes(final *layout.Final, name string, k keptColumn) error {
 // times.
 func (l *load) otherTimes(name string, k keptColumn) error {
 	return &loaderr.SourceError{Column: name,
-		Reason: k.Is() + ", whose steps were fitted to the rows before a time, and the put has other times",
+		Reason: k.Description() + ", whose steps were fitted to the rows before a time, and the put has other times",
 		Hint:   "put it with the times of that dataset, or " + hintCopy}
 }
 
@@ -266,6 +266,6 @@ func (l *load) valuesChanged(name string) error {
 		}
 	}
 	k := l.kept[name]
-	return &loaderr.SourceError{Column: name, Hint: hintCopy, Reason: k.Is() +
+	return &loaderr.SourceError{Column: name, Hint: hintCopy, Reason: k.Description() +
 		", but has other values or another order of rows"}
 }

@@ -117,8 +117,8 @@ type StepsOf struct {
 	Changed bool `json:"changed,omitempty"`
 }
 
-// Is says what the values are, for messages.
-func (s StepsOf) Is() string {
+// Description says what the values are, as in `is column "x" of dataset "d"`.
+func (s StepsOf) Description() string {
 	what := "is"
 	if s.Changed {
 		what = "is a part or a cast of"

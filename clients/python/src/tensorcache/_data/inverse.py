@@ -46,7 +46,7 @@ def inverse(
                 f'"{column.steps_of.column}" of dataset "{column.steps_of.dataset}", whose steps '
                 "cannot be undone here",
                 field=column.name,
-                hint="put all rows of the column as they are; a copy in its own dtype has no steps",
+                hint="put all rows of the column as they are; a copy has no steps",
             )
     array = numbers(values, "values")
     first = None if initial is None else numbers(initial, "initial")

@@ -50,7 +50,10 @@ class Fit:
 
     def __str__(self) -> str:
         if not self.known:
-            return f'unknown, as a part or a cast of a column of dataset "{self.dataset}" was put'
+            return (
+                "the rows are unknown, because a part or a cast of a column of dataset "
+                f'"{self.dataset}" was put'
+            )
         bounds = [
             f"{field} {tuple(value) if isinstance(value, list) else value}"
             for field in ("fit_rows", "fit_before", "fit_fraction", "fit_sample")
@@ -283,7 +286,10 @@ def described(windows: WindowIndex, leaks: list[Leak]) -> tuple[str, str, str]:
         )
     fits = [leak for leak in leaks if leak.how in FITTED]
     if unknown := [leak.fit.dataset for leak in leaks if leak.how == UNKNOWN]:
-        hint, field = f'put all rows of columns of "{unknown[0]}", in their dtype', "columns"
+        hint, field = (
+            f'put columns of "{unknown[0]}" with all rows, in their dtype',
+            "columns",
+        )
     elif not fits:
         hint, field = "fill with forward or with a number, which look at no later row", "fill"
     elif first := min(leak.rows[0] for leak in fits):

@@ -91,5 +91,5 @@ def refuse_steps(name: str, values: Any, stored: StoredColumns) -> None:
                 f'"{found.stored.dataset}", whose steps a table does not keep',
                 field=name,
                 hint="put a mapping of names and arrays, which keeps them, or a table with a copy "
-                "of the array, which has no steps",
+                "of the array; a copy has no steps",
             )
