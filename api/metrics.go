@@ -112,9 +112,9 @@ var (
 	activeJobs      = gauge("jobs", "Jobs that wait or run, by kind and state.", "kind", "state")
 	jobsEnded       = counter("jobs_ended_total", "Jobs that have ended, by kind and state.",
 		"kind", "state")
-	jobRows  = counter("job_rows_total", "Rows of jobs that are done, by kind.", "kind")
+	jobRows  = counter("job_rows_total", "Rows of jobs that are done, without hits, by kind.", "kind")
 	jobBytes = counter("job_source_bytes_total",
-		"Bytes of the sources of jobs that are done, by kind.", "kind")
+		"Bytes of the sources of jobs that are done, without hits, by kind.", "kind")
 	feedLabels  = []string{"feed", "dataset", "delivery", "pid"}
 	feedBatches = counter("feed_batches_total", "Batches that the feed was sent.",
 		feedLabels...)

@@ -248,6 +248,22 @@ func TestPutReturnsARefusalBeforeAllIsSent(t *testing.T) {
 	}
 }
 
+func TestAPutThatChangesNothingMakesNoGeneration(t *testing.T) {
+	c := sharedDaemon(t)
+	put := func(last float64) int64 {
+		d := must(c.Put(t.Context(), "same", []PutColumn{Values("x", []float64{1, last})}, LoadOptions{}))(t)
+		defer d.Close()
+		return d.Generation()
+	}
+	first := put(2)
+	if again := put(2); again != first {
+		t.Errorf("got generation %d, want %d", again, first)
+	}
+	if other := put(3); other <= first {
+		t.Errorf("got generation %d, want one after %d", other, first)
+	}
+}
+
 func ptr[V any](v V) *V { return &v }
 
 // TestLoadOptionsNameEveryOption compares LoadOptions with the options of package ingest.

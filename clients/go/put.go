@@ -73,7 +73,8 @@ func dtypeOf[T Value]() layout.DType {
 	return ""
 }
 
-// Put stores arrays as the next generation of a dataset, and opens it. A slice that [Column] returned
+// Put stores arrays as the next generation of a dataset, and opens it. If the newest generation is a
+// put of the same values and options, Put makes no new one. A slice that [Column] returned
 // keeps the steps of its column, if it has all rows: see docs/LOADING.md. Options of text files and
 // Progress do not apply. The error is of type SourceError for columns of different lengths, and of
 // type InvalidRequest for an option that is not allowed.

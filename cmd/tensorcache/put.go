@@ -18,7 +18,8 @@ func newPut(o *options) *cobra.Command {
 		Use: "put NAME", Short: "load an Arrow stream from standard input as a dataset",
 		Args: cobra.ExactArgs(1),
 		Long: "Put reads an Arrow IPC stream, as pyarrow, Polars and DuckDB write it, from " +
-			"standard input. From Python, cache.put takes arrays.",
+			"standard input. From Python, cache.put takes arrays. If the last put of the dataset was " +
+			"the same, it is already there.",
 		Example: "  python export.py | tensorcache put mine --item-id id --time t",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
@@ -48,8 +49,12 @@ func newPut(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows\n", reply.Dataset,
-				reply.Generation, reply.Rows)
+			hit := ""
+			if reply.Hit {
+				hit = ", already there"
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows%s\n", reply.Dataset,
+				reply.Generation, reply.Rows, hit)
 			printDTypeErrors(cmd, reply.DTypeError)
 			printWarnings(cmd, "note", reply.Notes)
 			return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// PutArrow sends an Arrow IPC stream to the daemon as a new generation of a dataset. If behind is
+// PutArrow sends an Arrow IPC stream to the daemon as a generation of a dataset. If behind is
 // true, its rows follow those of the last generation. If the daemon refuses the stream, PutArrow
 // returns at once, even if the stream blocks. The goroutine that reads the stream then ends with
 // the next bytes of the stream or its end.

@@ -169,7 +169,8 @@ func canonicalJSON(text json.RawMessage) ([]byte, error) {
 }
 
 // runLoad loads in a child process into a new directory and publishes it. If base is not 0, it must
-// still be the newest generation then; else the error wraps [store.ErrSuperseded].
+// still be the newest generation then; else the error wraps [store.ErrSuperseded]. A put that equals
+// the newest generation is a hit, and nothing is published.
 func (m *Manager) runLoad(ctx context.Context, job *Job, in ingest.Job, conn *os.File,
 	base int64) (result, error) {
 	dataset := job.state.Dataset
@@ -196,8 +197,26 @@ func (m *Manager) runLoad(ctx context.Context, job *Job, in ingest.Job, conn *os
 	if err != nil {
 		return result{}, m.supersededError(err, dataset, base)
 	}
+	if in.Put != nil {
+		if newest, ok := m.newestEquals(dataset, manifest); ok && (base == 0 || newest == base) {
+			return result{generation: newest, manifest: manifest, hit: true}, nil
+		}
+	}
 	generation, err := l.PublishAfter(base)
 	return result{generation: generation, manifest: manifest}, err
+}
+
+// newestEquals returns the number of a dataset's newest generation, and whether that was put too, can be
+// opened, and has the digest and the notes of a put.
+func (m *Manager) newestEquals(dataset string, put *layout.Manifest) (generation int64, ok bool) {
+	h, err := m.store.Acquire(dataset, 0)
+	if err != nil {
+		return 0, false
+	}
+	defer h.Release()
+	newest := h.Data.Manifest
+	return h.Generation, len(newest.Sources) == 0 && newest.Digest == put.Digest &&
+		slices.Equal(newest.Notes, put.Notes)
 }
 
 // supersededError returns the error of a load that reads a generation. If that was removed

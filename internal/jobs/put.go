@@ -82,6 +82,6 @@ func (m *Manager) put(ctx context.Context, r wire.PutRequest,
 	return &wire.PutReply{
 		Protocol: r.Protocol(), Dataset: r.Dataset, Generation: made.generation,
 		Digest: made.manifest.Digest, Rows: made.manifest.Rows,
-		DTypeError: made.manifest.DTypeErrors(), Notes: made.manifest.Notes,
+		Hit: made.hit, DTypeError: made.manifest.DTypeErrors(), Notes: made.manifest.Notes,
 	}, nil
 }

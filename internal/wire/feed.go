@@ -129,13 +129,15 @@ type PutRequest struct {
 	Append bool `json:"append,omitempty"`
 }
 
-// PutReply is the new generation.
+// PutReply is the generation with the values.
 type PutReply struct {
 	Protocol   int    `json:"protocol"`
 	Dataset    string `json:"dataset"`
 	Generation int64  `json:"generation"`
 	Digest     string `json:"digest"`
 	Rows       int64  `json:"rows"`
+	// Hit is true if the newest generation was equal, so that nothing was published.
+	Hit bool `json:"hit"`
 	// DTypeError and Notes are those of [Job].
 	DTypeError map[string]layout.DTypeError `json:"dtype_error,omitempty"`
 	Notes      []layout.Note                `json:"notes,omitempty"`

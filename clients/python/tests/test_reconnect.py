@@ -95,9 +95,9 @@ def test_a_generation_that_left_with_the_daemon_is_said_to(windows: tensorcache.
         windows.feed(**options, reconnect=True) as feed,
         pytest.raises(tensorcache.StaleError) as raised,
     ):
-        for _ in feed:
+        for n, _ in enumerate(feed):
             cache = tensorcache.connect()
-            cache.put("etth1", {"x": np.arange(9.0)})
+            cache.put("etth1", {"x": np.arange(9.0 + n)})
             leave("killed")
     assert "etth1" in raised.value.detail
     assert raised.value.type == "generation_gone"

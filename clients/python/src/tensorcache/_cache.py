@@ -137,7 +137,7 @@ class Cache:
         return self._loaded(name, done)
 
     def _loaded(self, name: str, done: dict[str, Any]) -> Dataset:
-        """Open the generation that a load made, and warn of its notes."""
+        """Open the generation that a load made or found, and warn of its notes."""
         data = Dataset(self._server, name, int(done["generation"]))
         warn_of_load(data.notes)
         return data
@@ -147,6 +147,8 @@ class Cache:
         self, name: str, columns: Mapping[str, Any], **options: Unpack[ArrayOptions]
     ) -> Dataset:
         """Put arrays into the cache as the next generation of a dataset, and open it.
+
+        If the newest generation is a put of the same values and options, no new one is made.
 
         Args:
             name: the dataset's name.
@@ -178,7 +180,7 @@ class Cache:
             raise
 
     def _put(self, name: str, columns: Any, body: dict[str, Any]) -> Dataset:
-        """Put columns with options as JSON, and open the new generation."""
+        """Put columns with options as JSON, and open the generation with them."""
         done = put(self._server.feed_path, _checks.dataset_name(name), columns, body)
         return self._loaded(name, done)
 

@@ -29,7 +29,7 @@ def put(
     options: dict[str, Any] | None,
     dataset: Callable[[], Columns] | None = None,
 ) -> dict[str, Any]:
-    """Send arrays, or a table, as a dataset's next generation, and return the daemon's answer.
+    """Send arrays, or a table, as a generation of a dataset, and return the daemon's answer.
 
     Without options they are appended to the rows of ``dataset``.
 
