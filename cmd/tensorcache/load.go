@@ -65,7 +65,7 @@ func (f *loadFlags) addFiles(cmd *cobra.Command) {
 		"compare sources by what they hold, not by the time of their change: each is read for it")
 	flags.StringVar(&f.TimeFormat, "time-format", "",
 		"the `format` of times in text files, as %d/%m/%Y %H:%M; %s is seconds since 1970 "+
-			"(default: ISO 8601)")
+			"(default: ISO 8601, and days with the year first)")
 	flags.StringSliceVar(&f.NA, "na", nil, "further `words` of text files that stand for no value")
 }
 

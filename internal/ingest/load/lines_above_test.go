@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"slices"
@@ -101,9 +102,12 @@ func TestLinesThatAreNoRowsHaveHints(t *testing.T) {
 		o         option.Options
 		want      string
 		hint, end string // the call, and the rest of the hint
+		names     string // if not t,x,y
 	}{
 		"a title": {text: "Report\nfrom 2020\n\n" + header + rows, want: "line 4" + fewer,
 			hint: "`skip=3`"},
+		"above names that are days": {text: "Report\nid,2016/1/13,2016-01-14\na,1,2\nb,3,4\n",
+			want: "line 2" + fewer, hint: "`skip=1`", names: "id,2016/1/13,2016-01-14"},
 		"with another delimiter": {text: "Report, by A\nfrom\nt;x;y\n1;2;3\n4;5;6\n",
 			want: "line 3" + fewer, hint: "`skip=2`", end: "; otherwise load with `delimiter=\",\"`"},
 		"of several cells": {text: "station,Bonn\nunit,mm\n" + header + rows, want: "line 3" + fewer,
@@ -138,7 +142,7 @@ func TestLinesThatAreNoRowsHaveHints(t *testing.T) {
 				t.Fatal(err)
 			}
 			l := mustLoad(t, o)
-			if got := strings.Join(columnNames(l), ","); got != "t,x,y" {
+			if got := strings.Join(columnNames(l), ","); got != cmp.Or(c.names, "t,x,y") {
 				t.Error(got)
 			}
 		})

@@ -23,6 +23,8 @@ func TestTimesAreParsedWithATimeFormat(t *testing.T) {
 			"us", []int64{1583280000000000, 1583280000250000, 1583280001000001}},
 		{"", "t,a\n2020-03,1\n2020-04,2\n2020-05-02,3\n", "s",
 			[]int64{1583020800, 1585699200, 1588377600}},
+		{"", "t,a\n2020/3/1 0:00,1\n2020/4/1,2\n2020.05.02 00:00:00.5,3\n", "ms",
+			[]int64{1583020800000, 1585699200000, 1588377600500}},
 		{"%b-%y", "t,a\nMar-20,1\nApr-20,2\n", "s", []int64{1583020800, 1585699200}},
 		{"%b  %d %Y", "t,a\nMar  1 2020,1\nApr 1 2020,2\n", "s", []int64{1583020800, 1585699200}},
 		{"%m/%d/%Y", "t,a\n03/ 1/2020,1\n04/01/2020,2\n", "s", []int64{1583020800, 1585699200}},
@@ -58,8 +60,8 @@ func TestInvalidTimesAreRefused(t *testing.T) {
 			"say how times are written: `time_format=\"%b-%y\"`"},
 		{"t,a\n7 May 2016 1:30 pm,1\n", "", `"7 May 2016 1:30 pm" is not a time`,
 			"say how times are written: `time_format=\"%d %b %Y %I:%M %p\"`"},
-		{"t,a\n2016/7/1T10:00:00,1\n", "", `"2016/7/1T10:00:00" is not a time`,
-			"say how times are written: `time_format=\"%Y/%m/%dT%H:%M:%S\"`"},
+		{"t,a\n2016/7/1T10:00:00 PM,1\n", "", `"2016/7/1T10:00:00 PM" is not a time`,
+			"say how times are written: `time_format=\"%Y/%m/%dT%I:%M:%S %p\"`"},
 		{"t,a\n31/02/2020,1\n", "", `"31/02/2020" is not a time`,
 			"write times like"},
 		{"t,a\nyesterday,1\n", "", `"yesterday" is not a time`, "`time_format`"},
@@ -82,7 +84,12 @@ func TestInvalidTimesAreRefused(t *testing.T) {
 				TimeFormat: c.format})
 		loadtest.Refused(t, err, c.want, c.hint)
 	}
-	_, _, err := loadInProcess(t, option.Options{TimeFormat: "%F",
+	// Without time=, the form of one row is not that of all rows.
+	_, _, err := loadInProcess(t, option.Options{
+		Sources: []string{loadtest.File(t, "x.csv", "t,a\n2016-01-01,1\n2016/1/2,2\n")}})
+	loadtest.Refused(t, err, `row 2 (line 3), column "t": "2016/1/2" is not a time`,
+		"if these are the times of the rows, load with `time=\"t\"`")
+	_, _, err = loadInProcess(t, option.Options{TimeFormat: "%F",
 		Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}})
 	loadtest.Refused(t, err, `time_format: "%F": want it only together with time`, "")
 	_, _, err = loadInProcess(t, option.Options{Sources: []string{"testdata/flat-none.parquet"},

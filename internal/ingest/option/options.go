@@ -78,7 +78,8 @@ type Options struct {
 	// and None.
 	NA []string `json:"na,omitempty"`
 	// TimeFormat is the format of the time column of text files, in the directives of strptime, as
-	// %d/%m/%Y %H:%M; %s is seconds since 1970. "" is ISO 8601, or integers.
+	// %d/%m/%Y %H:%M; %s is seconds since 1970. "" is ISO 8601, days with the year
+	// first, or integers.
 	TimeFormat string `json:"time_format,omitempty"`
 	// Where selects rows by their time.
 	Where *Where `json:"where,omitempty"`

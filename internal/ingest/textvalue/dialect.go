@@ -78,13 +78,14 @@ func (d *Dialect) Formatted(role layout.Role) bool {
 	return role == layout.RoleTime && !d.Times.IsZero()
 }
 
-// Time parses a cell as a time. A month is only one in the time column: elsewhere, codes look alike.
+// Time parses a cell as a time. The forms that only [ParseTimeCell] parses are times only in the time
+// column: elsewhere, codes look alike.
 func (d *Dialect) Time(b []byte, role layout.Role) (Time, bool) {
 	if d.Formatted(role) {
 		return d.Times.Parse(b)
 	}
 	if role == layout.RoleTime {
-		return ParseTimeOrMonth(b)
+		return ParseTimeCell(b)
 	}
 	return ParseTime(b)
 }

@@ -12,7 +12,7 @@ type TimeFormat struct {
 	Epoch      bool // seconds since 1970
 }
 
-// IsZero reports whether times are in ISO 8601.
+// IsZero reports whether there is no format: times are in the forms of [ParseTimeCell].
 func (f *TimeFormat) IsZero() bool { return len(f.directives) == 0 && !f.Epoch }
 
 // directive is a directive of strptime, or a byte of the text between directives.

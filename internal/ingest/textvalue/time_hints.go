@@ -27,8 +27,8 @@ var (
 	fraction = regexp.MustCompile(`:\d\d([.,])\d`)
 )
 
-// TimeHint returns the hint for a text of the time column that is not a time in ISO 8601: the formats
-// that it may have.
+// TimeHint returns the hint for a text of the time column that is not a time without a format: the
+// formats that it may have.
 func TimeHint(text string) string {
 	switch formats := TimeFormats(text); len(formats) {
 	case 0:

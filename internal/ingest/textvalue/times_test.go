@@ -65,6 +65,42 @@ func TestParseTimeEqualsTimeParse(t *testing.T) {
 	}
 }
 
+// TestTimesOfTheTimeColumnEqualTimeParse compares days with the year first with time.Parse.
+func TestTimesOfTheTimeColumnEqualTimeParse(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		text := rapid.StringMatching(
+			`(19|20)[0-9]{2}([/.-])[01]?[0-9]([/.-])[0-3]?[0-9]([ T][0-2]?[0-9]:[0-6][0-9](:[0-6][0-9](\.[0-9]{1,9})?)?Z?)?`).
+			Draw(r, "text")
+		var want time.Time
+		err := fmt.Errorf("no layout matches")
+		for _, sign := range []string{"/", ".", "-"} {
+			for _, clock := range []string{"", " 15:04", " 15:04:05", "T15:04", "T15:04:05"} {
+				for _, zone := range []string{"", "Z07:00"} {
+					day := strings.ReplaceAll("2006*1*2", "*", sign)
+					if w, e := time.Parse(day+clock+zone, text); e == nil && (zone == "" || clock != "") {
+						want, err = w, nil
+					}
+				}
+			}
+		}
+		got, ok := ParseTimeCell([]byte(text))
+		if ok != (err == nil) {
+			r.Fatalf("%q: %v, want %v", text, ok, err)
+		}
+		if ok && (got.seconds != want.Unix() || got.nanos != int64(want.Nanosecond()) ||
+			got.Zoned != strings.HasSuffix(text, "Z")) {
+			r.Fatalf("%q: %+v, want %v", text, got, want)
+		}
+	})
+	for _, text := range []string{"1990/13/1", "1990/1", "1990/1/", "1990//1", "1990/1/1 0", "1990/1/1 0:0",
+		"1990/1/1x0:00", "1990/1/1 000:00", "1990/001/1", "1/1/1990", "90/1/1", "1990_1_1",
+		"1990/1/1 " + strings.Repeat("0", 80)} {
+		if got, ok := ParseTimeCell([]byte(text)); ok {
+			t.Errorf("%q is %+v", text, got)
+		}
+	}
+}
+
 // TestTimeFormatsParseWhatStrftimeWrites formats times with package strftime and parses them.
 func TestTimeFormatsParseWhatStrftimeWrites(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {

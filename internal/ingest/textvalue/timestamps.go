@@ -54,15 +54,49 @@ func ParseTime(b []byte) (t Time, ok bool) {
 	return t, len(rest) == 0 || t.zone(rest)
 }
 
-// ParseTimeOrMonth is [ParseTime], and also parses YYYY-MM, which is the start of the month.
-func ParseTimeOrMonth(b []byte) (t Time, ok bool) {
-	if len(b) != len("2016-07") {
-		return ParseTime(b)
+// ParseTimeCell is [ParseTime] for cells of the time column. It also parses YYYY-MM, which is the
+// start of the month. The signs between year, month and day may be / or . too, and month, day and hour
+// may have one digit, as in 1990/1/1 0:00.
+func ParseTimeCell(b []byte) (t Time, ok bool) {
+	if t, ok = ParseTime(b); ok || len(b) < len("2016-07") || len(b) > maxTime {
+		return t, ok
 	}
-	const day = "-01"
-	var whole [len("2016-07") + len(day)]byte
-	copy(whole[copy(whole[:], b):], day)
-	return ParseTime(whole[:])
+	if len(b) == len("2016-07") {
+		return ParseTime(append(append(make([]byte, 0, maxTime), b...), "-01"...))
+	}
+	sign := b[4]
+	if sign != '/' && sign != '.' && sign != '-' {
+		return t, false
+	}
+	whole := append(append(make([]byte, 0, maxTime+3), b[:4]...), '-')
+	whole, b, ok = appendTwoDigits(whole, b[5:])
+	if !ok || len(b) == 0 || b[0] != sign {
+		return t, false
+	}
+	whole, b, ok = appendTwoDigits(append(whole, '-'), b[1:])
+	if ok && len(b) > 1 {
+		whole, b, ok = appendTwoDigits(append(whole, b[0]), b[1:])
+	}
+	if !ok {
+		return t, false
+	}
+	return ParseTime(append(whole, b...))
+}
+
+// maxTime is the largest number of bytes of a time that ParseTimeCell parses.
+const maxTime = 64
+
+// appendTwoDigits appends a number of one or two digits at the start of b as two digits, and returns
+// the rest of b.
+func appendTwoDigits(to, b []byte) (out, rest []byte, ok bool) {
+	n := 0
+	for n < 2 && n < len(b) && b[n]-'0' <= 9 {
+		n++
+	}
+	if n == 1 {
+		to = append(to, '0')
+	}
+	return append(to, b[:n]...), b[n:], n > 0
 }
 
 // clock parses HH:MM[:SS[.fraction]] and returns the rest.

@@ -114,7 +114,7 @@ func timeOf(v value) (textvalue.Time, bool) {
 	if !ok {
 		return textvalue.Time{}, false
 	}
-	return textvalue.ParseTimeOrMonth(b)
+	return textvalue.ParseTimeCell(b)
 }
 
 // widenValue widens the type of a value column.

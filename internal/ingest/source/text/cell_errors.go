@@ -29,6 +29,8 @@ func (c *csvFile) cellError(
 	switch {
 	case !utf8.ValidString(e.Text):
 		e.Reason, e.Hint = "is not UTF-8", hintEncoding(e.Text)
+	case reason == reasonTime && role != layout.RoleTime && timeHint(col.Name, e.Text) != "":
+		e.Hint = timeHint(col.Name, e.Text)
 	case reason == reasonTime:
 		e.Hint = textvalue.TimeHint(e.Text)
 	case (reason == reasonNumber || reason == reasonText) && col.Cells && c.isBeyondFloat64(x):
@@ -127,7 +129,7 @@ func (c *csvFile) isBeyondFloat64(x cell) bool {
 // timeHint returns what to do with a cell of a value column that may be the time of its row, or "".
 func timeHint(column, cell string) string {
 	hint := "if these are the times of the rows, load with " + loaderr.Option("time", column)
-	if _, isTime := textvalue.ParseTimeOrMonth([]byte(cell)); isTime {
+	if _, isTime := textvalue.ParseTimeCell([]byte(cell)); isTime {
 		return hint
 	}
 	if formats := textvalue.TimeFormats(cell); len(formats) > 0 {

@@ -113,9 +113,17 @@ func (c *csvFile) headerBelow(head []byte, delim, comment byte, titles bool) (
 			ended = true
 		}
 	}
-	isNoName := func(x cell) bool { return len(x.trimmed()) == 0 || c.isNumberOrTime(x) }
 	return at, len(names), at > 0 && len(names) > 1 && values && !ragged &&
-		(comments || comment == 0 || !titles) && !slices.ContainsFunc(names, isNoName)
+		(comments || comment == 0 || !titles) && c.mayBeNames(names)
+}
+
+// mayBeNames reports whether cells may be the names of columns. Names after the first may be times, of
+// series in rows.
+func (c *csvFile) mayBeNames(cells []cell) bool {
+	return !c.isNumberOrTime(cells[0]) && !slices.ContainsFunc(cells, func(x cell) bool {
+		_, isNumber := c.Text.Float(x.trimmed())
+		return isNumber || len(x.trimmed()) == 0
+	})
 }
 
 // isNumberOrTime reports whether a cell is a number or a time.
@@ -124,7 +132,7 @@ func (c *csvFile) isNumberOrTime(x cell) bool {
 	if _, ok := c.Text.Float(b); ok {
 		return true
 	}
-	_, ok := textvalue.ParseTimeOrMonth(b)
+	_, ok := textvalue.ParseTimeCell(b)
 	return ok
 }
 

@@ -115,7 +115,7 @@ class FileOptions(ArrayOptions, total=False):
             None.
         time_format: the format of the time column in text files, as in
             :meth:`datetime.datetime.strptime`: ``"%d/%m/%Y %H:%M"``; ``"%s"`` is seconds since
-            1970. None is ISO 8601.
+            1970. None is ISO 8601, and days with the year first.
         hash_sources: compare files by their content, not by size and time of change, and store
             their hashes for the next load. This reads every file.
         progress: whether a load of more than a second shows its progress on standard error: with
