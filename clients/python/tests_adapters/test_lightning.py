@@ -133,6 +133,15 @@ def test_the_data_module_serves_all_stages(windows: tensorcache.Windows) -> None
     wait_until(lambda: not tensorcache.connect().feeds(), "feeds are left open")
 
 
+def test_the_data_module_warns_of_workers_once(windows: tensorcache.Windows) -> None:
+    with pytest.warns(UserWarning, match="num_workers=4 is ignored") as caught:
+        module = tensorcache.lightning.datamodule(
+            windows, val=windows, batch_size=50, num_workers=4, format="dict"
+        )
+    assert [warning.filename for warning in caught] == [__file__]
+    trainer(max_epochs=1).fit(Model(), datamodule=module)  # warnings are errors
+
+
 def test_a_data_module_of_one_part(windows: tensorcache.Windows) -> None:
     module = tensorcache.lightning.datamodule(
         windows, batch_size=B, order="sequential", format="dict"

@@ -276,8 +276,13 @@ def test_options_of_a_data_loader(windows: tensorcache.Windows) -> None:
     assert first(
         generator=torch.Generator().manual_seed(6), num_workers=0, pin_memory=True
     ) == first(seed=6)
+    with pytest.warns(UserWarning, match="num_workers=4 is ignored") as caught:
+        assert first(seed=6, num_workers=4) == first(seed=6)
+    assert [warning.filename for warning in caught] == [__file__]
     for options, words in (
-        ({"num_workers": 4}, "num_workers: got 4, want 0"),
+        ({"num_workers": -1}, "num_workers: got -1"),
+        ({"num_workers": 1.5}, "num_workers: got 1.5"),
+        ({"num_workers": None}, "num_workers: got None"),
         ({"generator": torch.Generator(), "seed": 3}, "generator: got one with seed=3"),
         ({"generator": 5}, "generator: got 5, want a torch.Generator"),
         ({"device": "abacus"}, 'device: got "abacus", want a torch.device or the name of one'),

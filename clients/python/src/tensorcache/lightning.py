@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._adapters.options import warn_of_workers
 from ._extras import required
 from ._windows import Windows
 
@@ -44,7 +45,11 @@ def datamodule(
 
     Raises:
         SpecError: when a loader is made: an option is out of range.
+
+    Warns:
+        UserWarning: ``num_workers`` is not 0, and is ignored.
     """
+    warn_of_workers(options.pop("num_workers", 0))
     with required("lightning"):
         from ._adapters import lightning_module
     parts = {"train": train, "val": val, "test": test, "predict": predict}

@@ -21,6 +21,7 @@ from ._adapters.options import (
     TorchOptions,
     check_format,
     check_windows,
+    warn_of_workers,
 )
 from ._checks import flag
 from ._errors import SpecError, show
@@ -48,17 +49,14 @@ def loader(windows: Windows, **options: Unpack[TorchOptions]) -> Loader:
     Raises:
         SpecError: options contradict each other, or one cannot be.
         ResourceError: the columns do not fit on the device.
+
+    Warns:
+        UserWarning: ``num_workers`` is not 0, and is ignored.
     """
-    form, num_workers = options["format"], options["num_workers"]
+    form = options["format"]
     check_format(form)
-    if num_workers != 0:
-        raise SpecError(
-            f"num_workers: got {num_workers!r}, want 0: the daemon prepares the batches, in any "
-            "number",
-            field="num_workers",
-            hint="leave it out; torch.dataset(windows) is for a DataLoader with workers",
-        )
-    torch_delivery()  # first: if torch is not installed, that is the error
+    warn_of_workers(options["num_workers"])
+    torch_delivery()  # if torch is not installed, that is the error
     resident = flag("resident", options["resident"])
     pin_memory = flag("pin_memory", options["pin_memory"])
     device, delivery = device_and_delivery(

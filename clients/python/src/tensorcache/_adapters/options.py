@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .._checks import flag, whole
+from .._checks import between, flag, whole
 from .._errors import SpecError
 from .._feed.batch import Batch
 from .._feed.options import BATCH_DEFAULTS, BatchOptions, feed_options, sampler_options
 from .._feed.weights import weights as item_weights
+from .._warnings import callers_level
 from .._windows import Windows
 
 
@@ -50,7 +52,7 @@ class TorchOptions(LoaderOptions, total=False):
         pin_memory: copy each batch into pinned memory, as a ``DataLoader`` does, if there is a CUDA
             device; for loops that call ``.to(device, non_blocking=True)`` themselves. ``device=``
             saves the copy.
-        num_workers: 0, because the daemon prepares the batches.
+        num_workers: ignored with a warning if it is not 0: the daemon prepares the batches.
         delivery: as for :meth:`Windows.feed`. With ``"auto"``, if torch can gather the windows
             well, it tries ``"slot"`` and ``"local"`` on the first 900 to 2,000 steps: the daemon's
             gather is better if a core is idle, the trainer's own if training keeps all cores busy.
@@ -258,6 +260,21 @@ def check_format(form: Any) -> None:
     """
     if form not in ("tuple", "dict"):
         raise SpecError(f'format: got "{form}", want "tuple" or "dict"', field="format")
+
+
+def warn_of_workers(num_workers: Any) -> None:
+    """Warn that a loader ignores ``num_workers``, at the line that called this package.
+
+    Raises:
+        SpecError: it is not a whole number of at least 0.
+    """
+    if between("num_workers", num_workers, 0):
+        warnings.warn(
+            f"num_workers={num_workers} is ignored: the daemon prepares the batches\n"
+            "hint: leave it out; tensorcache.torch.dataset is for a DataLoader with workers",
+            UserWarning,
+            stacklevel=callers_level(),
+        )
 
 
 def check_windows(windows: Any) -> None:
