@@ -71,7 +71,7 @@ var allowed = map[string][]string{
 	// counters that the daemon polls
 	"internal/ingest/progress": nil,
 	// what a load stores, and its options; it knows no files
-	"internal/ingest/note": {"internal/ingest/charset", "internal/ingest/loaderr",
+	"internal/ingest/note": {"internal/ingest/charset", "internal/ingest/column", "internal/ingest/loaderr",
 		"internal/ingest/option", "internal/ingest/parallel", "internal/ingest/textvalue",
 		"layout"},
 	// order of rows; it knows columns and no files

@@ -207,3 +207,41 @@ func naiveNotes(rows []panelRow) (notes []string, item bool) {
 		`columns: columns "a", "b" have` + left,
 	}, false
 }
+
+func TestNotesOfSeriesInRows(t *testing.T) {
+	const rows = "if each row is a series, load with `melt=\"rows\"`; otherwise leave that column out"
+	for text, want := range map[string]bool{
+		"V1,V2,V3,V4\nY1,1,2,3\nY2,4,5,\nY3,6,,\n":                              true,
+		"id,d_9,d_10,d_11\na,1,2,3\nb,1,2,3\n":                                  true,
+		"id,1998,1999,2000\na,1,2,3\nb,1,2,3\n":                                 true,
+		"id,2020-01-01,2020-01-02,2020-01-03\na,1,2,3\nb,1,2,3\n":               true,
+		"id,30/1/2020,31/1/2020,1/2/2020\na,1,2,3\nb,1,2,3\n":                   true,
+		"V1,V2,V3,V4\nY1,1,2,3\nY1,4,5,\n":                                      false, // two rows of one name
+		"V1,V2,V3,V4\nY1,1,2,x\nY2,4,5,\n":                                      false, // two columns of texts
+		"V1,V2,V3\nY1,1,2\nY2,4,5\n":                                            false, // two values
+		"V1,V2,V3,V4\nY1,1,2,3\n":                                               false, // one row
+		"V1,V2,V3,V4\nY1,1,2,2020-01-01\nY2,2,2,2020-01-02\n":                   false,
+		"V1,V2,V3,V4\nY1,1,2,true\nY2,2,2,false\n":                              false,
+		"V1,V2,V3,name\n1,2,3,a\n4,5,6,b\n":                                     false, // the names are last
+		"city,people,area,cars\na,1,2,3\nb,4,5,6\n":                             false,
+		"date,v1,v2,v3\nJan-20,1,2,3\nFeb-20,4,5,6\n":                           false, // times without time=
+		"value,v1,v2,v3\na,1,2,3\nb,4,5,6\n":                                    false,
+		`{"t":"2020-01-01","v1":1,"v2":2,"v3":3}` + "\n" + `{"t":"2020-01-02"}`: false,
+	} {
+		name := "x.csv"
+		if text[0] == '{' {
+			name = "x.jsonl"
+		}
+		o := option.Options{Sources: []string{loadtest.File(t, name, text)}}
+		got := mustLoad(t, o)
+		found := slices.ContainsFunc(got.Manifest.Notes, func(n layout.Note) bool {
+			return strings.HasPrefix(n.Hint, rows)
+		})
+		if found != want {
+			t.Errorf("%q: %v", text, got.Manifest.Notes)
+		}
+		if o.Melt = option.MeltRows; found {
+			mustLoad(t, o)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -48,7 +49,12 @@ func (t *Table) Notes(ctx context.Context, workers int) ([]layout.Note, error) {
 		return t.Options.DType.By[c.Name] != "" || slices.Contains(t.Options.Columns, c.Name)
 	})
 	if len(texts) > 0 {
-		notes = append(notes, textNote(texts))
+		n := textNote(texts)
+		if t.hasSeriesInRows() {
+			n.Hint = "if each row is a series, load with " + loaderr.Option("melt", option.MeltRows) +
+				"; otherwise leave that column out of the load, or name it in a spec, in `static_columns`"
+		}
+		notes = append(notes, n)
 	}
 	return slices.Concat(notes, t.itemNotes(), t.emptyNotes()), nil
 }
