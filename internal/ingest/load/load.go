@@ -108,7 +108,7 @@ func newLoad(dir string, o option.Options, m *progress.Meter) *load {
 		meter: m, units: map[int]string{}, kinds: map[int]column.Kind{},
 		freeSpace: files.FreeSpace,
 	}
-	l.IsNamed, l.HasNumbers = l.isNamed, l.hasNumbers
+	l.IsNamed, l.HasNumbers, l.HasTime = l.isNamed, l.hasNumbers, l.Time != ""
 	return l
 }
 

@@ -281,6 +281,8 @@ func refusedText() []refusedFile {
 			text: "a     b\n1.5   2\n3     4\n"},
 		{what: "times that no option names", why: "columns of times are found only in formats that are clear",
 			text: "Date Time\n13.05.2020 10:30\n14.05.2020 10:30\n"},
+		{what: "times in a second column", why: "a load has one time column",
+			text: "t,a\n1,2016/1/2\n", o: option.Options{Time: "t"}},
 		{what: "numbers beyond float64", why: "no dtype has them", text: "a,b\n1,2\n1e400,3\n"},
 		{what: "zero bytes", why: "the file was not written to its end",
 			text: "a,b\n1,2\n" + string(make([]byte, 20))},

@@ -89,6 +89,26 @@ func TestInvalidTimesAreRefused(t *testing.T) {
 		Sources: []string{loadtest.File(t, "x.csv", "t,a\n2016-01-01,1\n2016/1/2,2\n")}})
 	loadtest.Refused(t, err, `row 2 (line 3), column "t": "2016/1/2" is not a time`,
 		"if these are the times of the rows, load with `time=\"t\"`")
+	// A load has one time column: the hint for another one names `dtype` and `columns`.
+	for _, c := range []struct {
+		cells string
+		o     option.Options
+		hint  string
+	}{
+		{"t,a\n1,2016/1/2\n", option.Options{Time: "t"}, `dtype={"a":"text"}`},
+		{"t,a\n1,8/1/2016\n", option.Options{Time: "t"}, `dtype={"a":"text"}`},
+		{"t,a\n1,2016-01-01\n2,2016/1/2\n", option.Options{Time: "t"}, `dtype={"a":"text"}`},
+		{"y,m,a\n2016,1,2016/1/2\n", option.Options{TimeParts: []string{"y", "m"}}, `dtype={"a":"text"}`},
+		{"t,a,b\n1,2016/1/2,2016/1/2\n", option.Options{Time: "t", Melt: option.MeltColumns}, `dtype={"value":"text"}`},
+	} {
+		c.o.Sources = []string{loadtest.File(t, "x.csv", c.cells)}
+		_, _, err = loadInProcess(t, c.o)
+		loadtest.Refused(t, err, `"a": "`,
+			"correct the cell, load all cells as text with `"+c.hint+"`, or leave the column out with `columns`")
+	}
+	old := mustLoad(t, option.Options{Time: "t", Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,2\n")}})
+	_, err = tryAppend(t, old, loadtest.File(t, "y.csv", "t,a\n2,2016/1/2\n"))
+	loadtest.Refused(t, err, `"2016/1/2" is`, "load all rows again: correct the cell, load all cells as text")
 	_, _, err = loadInProcess(t, option.Options{TimeFormat: "%F",
 		Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}})
 	loadtest.Refused(t, err, `time_format: "%F": want it only together with time`, "")

@@ -19,5 +19,7 @@ type Settings struct {
 	// readers load levels of an index that they otherwise leave out. HasNumbers reports whether the
 	// options let a column be one of numbers. Readers of text files find their dialect with both.
 	IsNamed, HasNumbers func(column string) bool
+	// HasTime reports whether the options, or the dataset that rows are appended to, name a time column.
+	HasTime bool
 	files.Decompression
 }

@@ -26,22 +26,23 @@ func (c *csvFile) cellError(
 		Line:   line,
 		Reason: reason,
 	}
+	timeHint := c.timeHint(col, e.Text)
 	switch {
 	case !utf8.ValidString(e.Text):
 		e.Reason, e.Hint = "is not UTF-8", hintEncoding(e.Text)
-	case reason == reasonTime && role != layout.RoleTime && timeHint(col.Name, e.Text) != "":
-		e.Hint = timeHint(col.Name, e.Text)
+	case reason == reasonTime && role != layout.RoleTime && timeHint != "":
+		e.Hint = timeHint
 	case reason == reasonTime:
 		e.Hint = textvalue.TimeHint(e.Text)
 	case (reason == reasonNumber || reason == reasonText) && col.Cells && c.isBeyondFloat64(x):
 		e.Reason = "is beyond the range of float64"
-		e.Hint = "correct the cell, " + column.HintText(col) + ", or leave the column out with `columns`"
+		e.Hint = hintCorrect(col)
 	case reason == reasonInteger:
 		e.Hint = "if these are times, say how they are written with `time_format`"
 	case (reason == reasonText || reason == reasonMixed) && c.unsplit(e.Text) != "":
 		e.Hint = c.unsplit(e.Text)
-	case reason == reasonText && timeHint(col.Name, e.Text) != "":
-		e.Hint = timeHint(col.Name, e.Text)
+	case reason == reasonText && timeHint != "":
+		e.Hint = timeHint
 	case reason == reasonText && c.hintBlanks(e.Text) != "":
 		e.Hint = c.hintBlanks(e.Text)
 	case (reason == reasonNumber || reason == reasonText) && c.numberHint(e.Text) != "":
@@ -73,6 +74,11 @@ func (c *csvFile) cellError(
 		e.Reason = "the cell " + e.Reason
 	}
 	return e
+}
+
+// hintCorrect returns the hint for a cell that no number can be.
+func hintCorrect(col column.Column) string {
+	return "correct the cell, " + column.HintText(col) + ", or leave the column out with `columns`"
 }
 
 // hintEncoding returns the hint for a text that is not UTF-8.
@@ -126,16 +132,22 @@ func (c *csvFile) isBeyondFloat64(x cell) bool {
 	return errors.Is(err, strconv.ErrRange)
 }
 
-// timeHint returns what to do with a cell of a value column that may be the time of its row, or "".
-func timeHint(column, cell string) string {
-	hint := "if these are the times of the rows, load with " + loaderr.Option("time", column)
-	if _, isTime := textvalue.ParseTimeCell([]byte(cell)); isTime {
-		return hint
+// timeHint returns what to do with a cell of a value column that may be a time, or "". If the load
+// names a time column, the cell cannot be the time of its row.
+func (c *csvFile) timeHint(col column.Column, cell string) string {
+	_, isTime := textvalue.ParseTimeCell([]byte(cell))
+	formats := textvalue.TimeFormats(cell)
+	if !isTime && len(formats) == 0 {
+		return ""
 	}
-	if formats := textvalue.TimeFormats(cell); len(formats) > 0 {
-		return hint + " and " + textvalue.JoinFormats(formats)
+	if c.HasTime {
+		return hintCorrect(col)
 	}
-	return ""
+	hint := "if these are the times of the rows, load with " + loaderr.Option("time", col.Name)
+	if !isTime {
+		hint += " and " + textvalue.JoinFormats(formats)
+	}
+	return hint
 }
 
 // numberHint returns what to do with a cell that is a number in another form, or "".
