@@ -12,8 +12,8 @@ Importing it does nothing; :func:`connect` finds the daemon or starts it.
 
 from . import accelerate, jax, keras, lightning, torch, transformers
 from ._cache import Cache, connect
-from ._data.cutter import Sample
 from ._data.items import Items
+from ._data.sample import Sample
 from ._data.texts import Texts
 from ._dataset import Dataset
 from ._errors import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _checks
 from ._checks import RowBounds, Time, TimeBounds
-from ._data.cutter import Sample
+from ._data.sample import Sample
 from ._data.texts import in_range
 from ._errors import NotFoundError, near
 from ._feed.auto_delivery import Chooser

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, NoReturn
 
-from .._data.cutter import Sample
+from .._data.sample import Sample
 
 
 def refuse_samples() -> None:

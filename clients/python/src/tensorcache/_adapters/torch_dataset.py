@@ -12,7 +12,7 @@ from torch.utils.data import Dataset, SequentialSampler, default_collate
 from .._feed.batch import PARTS, Array
 
 if TYPE_CHECKING:
-    from .._data.cutter import Sample
+    from .._data.sample import Sample
     from .._windows import Windows
     from .loader import Loader
 

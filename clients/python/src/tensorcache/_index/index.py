@@ -10,8 +10,9 @@ from typing import Any, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from .._data.cutter import Cutter, Sample
+from .._data.cutter import Cutter
 from .._data.generation import Generation
+from .._data.sample import Sample
 from .._data.texts import in_range
 from .._errors import SpecError
 from .runs import Runs
