@@ -372,6 +372,8 @@ class Naive:
             "context": context,
             "target": None,
             "known": None,
+            "known_context": None,
+            "known_target": None,
             "static": None,
             "time": self.times[item][max(start, first)],
             "mask": [start + i * self.d >= first for i in range(self.c)],
@@ -384,6 +386,10 @@ class Naive:
             )
         if self.features["known"]:
             window["known"] = self.part("known", item, start, range(self.c + self.g + self.p))[0]
+            window["known_context"] = self.part("known", item, start, range(self.c))[0]
+            if self.p:
+                samples = self.target_samples()
+                window["known_target"] = self.part("known", item, start, samples)[0]
         if self.features["static"]:
             window["static"] = [self.cells[item][f][0] for f in self.features["static"]]
         return window

@@ -18,9 +18,8 @@ pytestmark = pytest.mark.portable
 
 C, P, B = 24, 6, 32
 PARTS = (
-    "context", "target", "known", "static", "item", "item_code", "start", "row", "time", "mask",
-    "context_missing",
-    "target_missing", "reset",
+    "context", "target", "known", "known_context", "known_target", "static", "item", "item_code",
+    "start", "row", "time", "mask", "context_missing", "target_missing", "reset",
 )  # fmt: skip
 
 

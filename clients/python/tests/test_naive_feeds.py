@@ -169,6 +169,8 @@ def serve(
             "context",
             "target",
             "known",
+            "known_context",
+            "known_target",
             "static",
             "time",
             "mask",

@@ -19,7 +19,8 @@ from tensorcache._index.cuts import split_request
 SPECS = 3
 """Specs tried on each frame."""
 
-PARTS = ("context", "target", "known", "static", "mask", "context_missing", "target_missing")
+VALUE_PARTS = ("context", "target", "known", "known_context", "known_target", "static")
+PARTS = (*VALUE_PARTS, "mask", "context_missing", "target_missing")
 
 
 @SPLITS_MAY_LOSE_ROWS
@@ -207,11 +208,11 @@ def compare(got: Any, wanted: list[dict[str, Any]], windows: tensorcache.Windows
     for name in PARTS:
         array = getattr(got, name)
         if array is None:
-            if name in ("context", "target", "known", "static"):
+            if name in VALUE_PARTS:
                 assert wanted[0][name] is None, name
             continue
         want = np.asarray([window[name] for window in wanted])
-        if name in ("context", "target", "known", "static"):
+        if name in VALUE_PARTS:
             assert array.dtype == windows.dtype
             want = want.astype(windows.dtype)
         np.testing.assert_array_equal(array, want, err_msg=name)

@@ -29,7 +29,8 @@ DATASETS = ("columns", "packed", "many")
 DELIVERIES = ("auto", "slot", "local", "starts")
 REFUSALS = (TypeError, ValueError, RuntimeError, BufferError, AttributeError)
 """What NumPy, Arrow, torch and JAX raise for an array that they do not take or write into."""
-PARTS = (*tensorcache.Sample.__dataclass_fields__, "row", "reset")
+SAMPLE_PARTS = (*tensorcache.Sample.__dataclass_fields__, "known_context", "known_target")
+PARTS = (*SAMPLE_PARTS, "row", "reset")
 
 
 def columns() -> dict[str, Array]:
@@ -99,7 +100,7 @@ def ways_of(data: tensorcache.Dataset) -> Ways:
             "latest": lambda w=latest: w[0],
         }
         for place, sample in one.items():
-            for part in tensorcache.Sample.__dataclass_fields__:
+            for part in SAMPLE_PARTS:
                 if isinstance(getattr(sample(), part), np.ndarray):
                     ways[f"{called} {place}.{part}"] = lambda s=sample, p=part: getattr(s(), p)
     return ways | {

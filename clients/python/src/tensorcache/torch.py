@@ -128,11 +128,11 @@ class Loader(AnyLoader):
 def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> Any:  # noqa: A002
     """A map-style ``torch.utils.data.Dataset`` of windows, for a ``DataLoader``.
 
-    ``dataset[i]`` is ``(context, target)`` of window i, or ``(context,)``, or all parts by name, as
-    tensors of their own, cut out of the mapped columns in the calling process. It can be pickled,
-    so workers may be started in any way. A ``DataLoader`` asks for a whole batch at once; with
-    ``collate_fn=dataset.collate`` it gets the batch as it was cut, instead of taking it apart and
-    stacking it again.
+    ``dataset[i]`` is ``(context, target)`` of window i, or ``(context,)``, or the parts by name,
+    without ``known_context`` and ``known_target``. They are tensors of their own, cut out of the
+    mapped columns in the calling process. The dataset can be pickled, so workers may be started in
+    any way. A ``DataLoader`` asks for a whole batch at once; with ``collate_fn=dataset.collate`` it
+    gets the batch as it was cut, instead of taking it apart and stacking it again.
 
     Args:
         windows: the windows to load.

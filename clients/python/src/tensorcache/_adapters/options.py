@@ -42,7 +42,7 @@ class TorchOptions(LoaderOptions, total=False):
             the environment, as torchrun sets them, else it is 0 of 1.
         num_replicas: the number of trainers; None likewise.
         format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` if nothing is predicted;
-            ``"dict"`` yields all parts by name.
+            ``"dict"`` yields the parts by name, without ``known_context`` and ``known_target``.
         generator: a ``torch.Generator`` whose ``initial_seed()`` is the seed.
         device: the device of the tensors. For a CUDA device the ring is pinned if possible, batches
             are copied on a stream of their own while the device computes, and a slot is filled
@@ -80,8 +80,9 @@ class JaxOptions(LoaderOptions, total=False):
         rank: the number of this trainer; None is ``jax.process_index()``.
         num_replicas: the number of trainers; None is ``jax.process_count()``.
         format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` if nothing is predicted;
-            ``"dict"`` yields all parts by name. ``item_code``, ``start`` and ``time`` are numpy
-            arrays, because JAX has no 64-bit integers by default.
+            ``"dict"`` yields the parts by name, without ``known_context`` and ``known_target``.
+            ``item_code``, ``start`` and ``time`` are numpy arrays, because JAX has no 64-bit
+            integers by default.
         device: a ``jax.Device``, or a ``jax.sharding.Sharding`` of the batch: then each process
             gives its part of the global array. None is JAX's default device.
     """

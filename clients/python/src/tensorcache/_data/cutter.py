@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .columns import Columns
 from .manifest import DTYPES, Column
 from .padding import FirstRows
-from .sample import Sample
+from .sample import KNOWN_PARTS, Sample
 
 Array = npt.NDArray[Any]
 Int64s = npt.NDArray[np.int64]
@@ -83,8 +83,10 @@ class Cutter:
     """Cuts the windows of one spec out of the mapped columns.
 
     Attributes:
-        parts: the parts that windows have, of context, target, known and static.
-        spans: the rows of context, target and known, counted from a window's start.
+        parts: the columns of each part that windows have.
+        spans: the rows of each part except static, counted from a window's start.
+        known_samples: which samples of known are known_context, and which are known_target; empty
+            without known.
         dilation: rows between neighbours of a span.
         admits_missing: whether the spec admits missing values.
         padded: whether the spec admits padding.
@@ -103,10 +105,18 @@ class Cutter:
         parts = {
             name: Part(data, features[name], dtype, fill) for name in features if features[name]
         }
+        if "known" in parts:
+            parts |= dict.fromkeys(KNOWN_PARTS, parts["known"])
         spans = {
             "context": range(context),
             "target": range(context + spec.get("gap", 0) - overlap, reach),
             "known": range(reach),
+        }
+        spans |= {"known_context": spans["context"], "known_target": spans["target"]}
+        self.known_samples = {
+            name: slice(spans[name].start, spans[name].stop)
+            for name in KNOWN_PARTS
+            if name in parts and spans[name]
         }
         self.spans = {
             name: np.arange(s.start, s.stop) * dilation for name, s in spans.items() if len(s)
@@ -136,6 +146,7 @@ class Cutter:
         many = self._rest(np.asarray([item]), np.asarray([start]))
         return Sample._of(
             self._data.items,
+            self.known_samples,
             context=part("context"),
             target=part("target"),
             known=part("known"),
@@ -148,6 +159,7 @@ class Cutter:
         """Windows along a leading axis."""
         return Sample._of(
             self._data.items,
+            self.known_samples,
             context=self.part("context", items, starts),
             target=self.part("target", items, starts),
             known=self.part("known", items, starts),
@@ -157,7 +169,7 @@ class Cutter:
         )
 
     def has(self, name: str) -> bool:
-        """Whether windows have context, target or known."""
+        """Whether windows have a part of rows."""
         return name in self.parts and name in self.spans
 
     def part(self, name: str, items: Int64s, starts: Int64s) -> Array | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,18 +13,25 @@ from .items import Items
 
 Array = npt.NDArray[Any]
 
+KNOWN_PARTS = ("known_context", "known_target")
+"""The parts that are samples of known."""
+
 
 @dataclass(frozen=True, repr=False)
 class Sample:
     """One window, or several of them along a leading axis B.
 
-    All arrays are dense, writable copies of the mapped columns. Parts that the spec does not ask
+    All arrays are dense, writable copies. Parts that the spec does not ask
     for are None.
 
     Attributes:
         context: ``[C, F]``, the rows looked back over.
         target: ``[L + P, F]``: overlap, then prediction rows.
         known: ``[C + G + P, F]``, the columns known in advance.
+        known_context: ``[C, F]``, samples [0, C) of ``known``: a copy, made on first access.
+        known_target: ``[L + P, F]``, samples [C + G - L, C + G + P) of ``known``, likewise. None if
+            ``prediction_length`` is 0. Windows of ``latest()`` have it, although their ``target``
+            is None.
         static: ``[F]``, the values that are constant in the item.
         item: the item's value, made on access: text, an integer, a tuple of these if several
             columns name it, or None if no column does. Several windows have an array ``[B]``.
@@ -49,12 +57,35 @@ class Sample:
     target_missing: Array | None
 
     @classmethod
-    def _of(cls, items: Items, **parts: Any) -> Sample:
-        """A sample whose item is looked up when it is first asked for."""
+    def _of(cls, items: Items, known_samples: dict[str, slice], **parts: Any) -> Sample:
+        """A sample whose item and parts of known are made when they are first asked for.
+
+        Args:
+            items: the items of the dataset.
+            known_samples: which samples of known are known_context, and which are known_target.
+            **parts: all other parts.
+        """
         sample = cls(item=None, **parts)
         del vars(sample)["item"]
-        vars(sample)["_items"] = items
+        vars(sample).update(_items=items, _known_samples=known_samples)
         return sample
+
+    @cached_property
+    def known_context(self) -> Array | None:
+        """See the class."""
+        return self._of_known("known_context")
+
+    @cached_property
+    def known_target(self) -> Array | None:
+        """See the class."""
+        return self._of_known("known_target")
+
+    def _of_known(self, name: str) -> Array | None:
+        of_parts = vars(self).get("_known_samples")
+        if of_parts is None:  # dataclasses.replace made the sample
+            raise AttributeError(name)
+        samples = of_parts.get(name)
+        return None if self.known is None or samples is None else self.known[..., samples, :].copy()
 
     if not TYPE_CHECKING:  # type checkers would take every name for an attribute
 
@@ -67,13 +98,11 @@ class Sample:
             return item
 
     def __getstate__(self) -> dict[str, Any]:
-        """All attributes, to pickle and copy them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """All attributes but the dataset's items, to pickle and copy them."""
+        _ = self.item
+        return {name: value for name, value in vars(self).items() if name != "_items"}
 
     def __repr__(self) -> str:
-        parts = (
-            f"{name} {list(value.shape)}"
-            for name, value in vars(self).items()
-            if isinstance(value, np.ndarray)
-        )
-        return f"<Sample {', '.join(parts)}>"
+        parts = ((field.name, vars(self).get(field.name)) for field in fields(self))
+        shapes = (f"{n} {list(part.shape)}" for n, part in parts if isinstance(part, np.ndarray))
+        return f"<Sample {', '.join(shapes)}>"

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .._data.items import Items
 from .._data.manifest import DTYPES
+from .._data.sample import KNOWN_PARTS
 from .._errors import ProtocolError
 from .mapped_windows import MappedWindows
 
@@ -96,6 +97,11 @@ class Batch:
         context: ``[B, C, F]``, or ``[B, F, C]`` with ``channels_first``.
         target: ``[B, L + P, F]``, likewise; None if ``prediction_length`` is 0.
         known: ``[B, C + G + P, F]``, the columns known in advance, likewise.
+        known_context: ``[B, C, F]``, samples [0, C) of ``known``, likewise: a dense copy, made on
+            first access. None with ``"starts"``, like ``known``.
+        known_target: ``[B, L + P, F]``, samples [C + G - L, C + G + P) of ``known``, likewise. None
+            if ``prediction_length`` is 0. Windows of ``latest()`` have it, although their
+            ``target`` is None.
         static: ``[B, F]``, the values that are constant in an item.
         item: ``[B]``, the values of the items, made on access: int64, or objects that are texts,
             tuples if several columns name an item, or None if no column does.
@@ -114,11 +120,16 @@ class Batch:
         rows: B.
     """
 
-    __slots__ = (*PARTS, "__weakref__", "_items", "_layout", "_memory", "item", "row", "rows")
+    __slots__ = (
+        *PARTS, *KNOWN_PARTS, "__weakref__", "_items", "_known_index", "_layout", "_memory", "item",
+        "row", "rows",
+    )  # fmt: skip
 
     context: Array
     target: Array | None
     known: Array | None
+    known_context: Array | None
+    known_target: Array | None
     static: Array | None
     item: Array
     item_code: Array
@@ -131,6 +142,7 @@ class Batch:
     reset: Array | None
     rows: int
     _items: Items
+    _known_index: Mapping[str, tuple[Any, ...]]
     _layout: Layout
     _memory: Memory
 
@@ -144,13 +156,18 @@ class Batch:
         array: Array | None
         if name == "_items":
             return self._layout.mapped.items
+        if name == "_known_index":
+            return self._layout.mapped.known_index
         if name == "item":
             array = self._items[self.item_code]
+        elif name in KNOWN_PARTS:
+            array = self._of_known(name)
         elif name in LAZY_PARTS:
             array = self._layout.make_part(name, self)
         else:
             raise AttributeError(
-                f"a batch has no {name!r}; it has {', '.join(PARTS)}, item, row, rows"
+                f"a batch has no {name!r}; it has "
+                f"{', '.join((*PARTS, *KNOWN_PARTS, 'item', 'row', 'rows'))}"
             )
         setattr(self, name, array)
         return array
@@ -168,7 +185,8 @@ class Batch:
 
     def copy(self) -> Batch:
         """The same batch in dense, writable memory of its own."""
-        copied = rebuild({name: dense_copy(getattr(self, name)) for name in LAZY_PARTS}, self.rows)
+        parts = {name: dense_copy(array) for name, array in self._parts().items()}
+        copied = rebuild(parts, self.rows, self._known_index)
         items: Items | None = getattr(self, "_items", None)
         if items is None:  # the batch comes from a pickle, which has the values of the items
             copied.item = self.item.copy()
@@ -177,7 +195,20 @@ class Batch:
         return copied
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuild, ({name: getattr(self, name) for name in (*LAZY_PARTS, "item")}, self.rows)
+        return rebuild, ({**self._parts(), "item": self.item}, self.rows, self._known_index)
+
+    def _parts(self) -> dict[str, Array | None]:
+        """The parts that a copy gets; it makes from known what was not read."""
+        read = {name for name in KNOWN_PARTS if is_set(self, name)}
+        return {name: getattr(self, name) for name in (*LAZY_PARTS, *read)}
+
+    def _of_known(self, name: str) -> Array | None:
+        """A copy of samples of known; if known is not made, of those samples alone."""
+        layout: Layout | None = getattr(self, "_layout", None)  # a copied batch has none
+        if layout is not None and "known" in layout.cut and not is_set(self, "known"):
+            return layout.mapped.part(name, self.item_code, self.start)
+        index = self._known_index.get(name)
+        return None if index is None or self.known is None else dense_copy(self.known[index])
 
     def __repr__(self) -> str:
         parts = ((name, getattr(self, name)) for name in PARTS)
@@ -220,10 +251,22 @@ NOT_A_TUPLE = (
 LAZY_PARTS = (*PARTS, "row")
 
 
-def rebuild(parts: Mapping[str, Array | None], rows: int) -> Batch:
+def is_set(batch: Batch, name: str) -> bool:
+    """Whether a part of a batch is made; this does not make it."""
+    try:
+        object.__getattribute__(batch, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def rebuild(
+    parts: Mapping[str, Array | None], rows: int, known_index: Mapping[str, tuple[Any, ...]]
+) -> Batch:
     """A batch of given parts, for copying and unpickling."""
     batch = Batch.__new__(Batch)
     batch.rows = rows
+    batch._known_index = known_index
     for name, array in parts.items():
         setattr(batch, name, array)
     return batch

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from .._data.sample import KNOWN_PARTS
 from .._errors import ProtocolError
 from .._index.index import WindowIndex
 from .run_copies import Copier, run_copier
@@ -17,9 +18,8 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 ROW_PARTS = ("context", "target", "known")
-"""The parts of shape ``[B, rows, features]``."""
 VALUE_PARTS = (*ROW_PARTS, "static")
-CHANNEL_PARTS = (*ROW_PARTS, "context_missing", "target_missing")
+CHANNEL_PARTS = (*ROW_PARTS, *KNOWN_PARTS, "context_missing", "target_missing")
 """The parts that ``channels_first`` transposes."""
 
 
@@ -29,6 +29,8 @@ class MappedWindows:
     Attributes:
         stride: rows between the starts of neighbouring windows.
         items: the items of the dataset.
+        known_index: the index into known that gives known_context, and the one that gives
+            known_target; empty without known.
     """
 
     def __init__(self, windows: WindowIndex, channels_first: bool, mask: bool) -> None:
@@ -39,6 +41,10 @@ class MappedWindows:
         self._offsets = data.items._row_offset
         self._cutter = cutter = windows._cut()
         self._channels_first = channels_first
+        features = () if channels_first else (slice(None),)
+        self.known_index = {
+            name: (..., samples, *features) for name, samples in cutter.known_samples.items()
+        }
         self._counted = False
         self._missing = (
             {"context_missing", "target_missing"} if mask or cutter.admits_missing else set()
