@@ -364,32 +364,34 @@ class Naive:
             values.append([fill if fill is not None and math.isnan(v) else v for v in cells])
         return values, missing
 
+    def observed(self, name: str, item: int, start: int, samples: range) -> list[list[bool]]:
+        """Which cells have a value; padding has none."""
+        first, _ = self.admitted(item)
+        missing = self.part(name, item, start, samples)[1]
+        return [
+            [start + i * self.d >= first and not gone for gone in row]
+            for i, row in zip(samples, missing, strict=True)
+        ]
+
     def window(self, item: int, start: int, latest: bool = False) -> dict[str, Any]:
         """All parts of a window as nested lists; None for those that the spec does not ask for."""
         first, _ = self.admitted(item)
-        context, context_missing = self.part("context", item, start, range(self.c))
+        context, reach, target = range(self.c), self.c + self.g + self.p, self.target_samples()
         window: dict[str, Any] = {
-            "context": context,
-            "target": None,
-            "known": None,
-            "known_context": None,
-            "known_target": None,
-            "static": None,
+            **dict.fromkeys(("target", "target_observed", "target_missing", "static")),
+            **dict.fromkeys(("known", "known_context", "known_target")),
+            "observed": self.observed("context", item, start, context),
             "time": self.times[item][max(start, first)],
-            "mask": [start + i * self.d >= first for i in range(self.c)],
-            "context_missing": context_missing,
-            "target_missing": None,
+            "mask": [start + i * self.d >= first for i in context],
         }
+        window["context"], window["context_missing"] = self.part("context", item, start, context)
         if self.p and not latest:
-            window["target"], window["target_missing"] = self.part(
-                "target", item, start, self.target_samples()
-            )
+            window["target"], window["target_missing"] = self.part("target", item, start, target)
+            window["target_observed"] = self.observed("target", item, start, target)
         if self.features["known"]:
-            window["known"] = self.part("known", item, start, range(self.c + self.g + self.p))[0]
-            window["known_context"] = self.part("known", item, start, range(self.c))[0]
-            if self.p:
-                samples = self.target_samples()
-                window["known_target"] = self.part("known", item, start, samples)[0]
+            parts = {"known": range(reach), "known_context": context, "known_target": target}
+            for name, samples in parts.items():
+                window[name] = self.part("known", item, start, samples)[0] if samples else None
         if self.features["static"]:
             window["static"] = [self.cells[item][f][0] for f in self.features["static"]]
         return window

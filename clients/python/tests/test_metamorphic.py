@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import tensorcache
 from cases import cases, note_seed
 from draws import Table, specs, tables
-from tensorcache._data.sample import KNOWN_PARTS
+from tensorcache._data.sample import KNOWN_PARTS, OBSERVED
 from tensorcache._feed.batch import PARTS
 from test_naive_feeds import ORDERS
 
@@ -97,7 +97,7 @@ def hold_against_slots(
         raise
     with feed, other.feed(**options, delivery="slot") as slots:
         for here, there in zip(feed, slots, strict=True):
-            for name in (*PARTS, *KNOWN_PARTS, "row"):
+            for name in (*PARTS, *KNOWN_PARTS, *OBSERVED, "row"):
                 np.testing.assert_equal(getattr(here, name), getattr(there, name), err_msg=name)
 
 

@@ -171,6 +171,8 @@ def serve(
             "known",
             "known_context",
             "known_target",
+            "observed",
+            "target_observed",
             "static",
             "time",
             "mask",

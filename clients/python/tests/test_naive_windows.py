@@ -20,7 +20,9 @@ SPECS = 3
 """Specs tried on each frame."""
 
 VALUE_PARTS = ("context", "target", "known", "known_context", "known_target", "static")
-PARTS = (*VALUE_PARTS, "mask", "context_missing", "target_missing")
+PARTS = (
+    *VALUE_PARTS, "observed", "target_observed", "mask", "context_missing", "target_missing",
+)  # fmt: skip
 
 
 @SPLITS_MAY_LOSE_ROWS

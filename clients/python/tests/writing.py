@@ -29,7 +29,10 @@ DATASETS = ("columns", "packed", "many")
 DELIVERIES = ("auto", "slot", "local", "starts")
 REFUSALS = (TypeError, ValueError, RuntimeError, BufferError, AttributeError)
 """What NumPy, Arrow, torch and JAX raise for an array that they do not take or write into."""
-SAMPLE_PARTS = (*tensorcache.Sample.__dataclass_fields__, "known_context", "known_target")
+SAMPLE_PARTS = (
+    *tensorcache.Sample.__dataclass_fields__, "known_context", "known_target", "observed",
+    "target_observed",
+)  # fmt: skip
 PARTS = (*SAMPLE_PARTS, "row", "reset")
 
 

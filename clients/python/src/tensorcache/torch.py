@@ -129,7 +129,7 @@ def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> 
     """A map-style ``torch.utils.data.Dataset`` of windows, for a ``DataLoader``.
 
     ``dataset[i]`` is ``(context, target)`` of window i, or ``(context,)``, or the parts by name,
-    without ``known_context`` and ``known_target``. They are tensors of their own, cut out of the
+    without those that a sample makes on first access. They are tensors of their own, cut out of the
     mapped columns in the calling process. The dataset can be pickled, so workers may be started in
     any way. A ``DataLoader`` asks for a whole batch at once; with ``collate_fn=dataset.collate`` it
     gets the batch as it was cut, instead of taking it apart and stacking it again.

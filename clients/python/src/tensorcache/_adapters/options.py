@@ -42,7 +42,7 @@ class TorchOptions(LoaderOptions, total=False):
             the environment, as torchrun sets them, else it is 0 of 1.
         num_replicas: the number of trainers; None likewise.
         format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` if nothing is predicted;
-            ``"dict"`` yields the parts by name, without ``known_context`` and ``known_target``.
+            ``"dict"`` yields the parts by name, without those that a batch makes on first access.
         generator: a ``torch.Generator`` whose ``initial_seed()`` is the seed.
         device: the device of the tensors. For a CUDA device the ring is pinned if possible, batches
             are copied on a stream of their own while the device computes, and a slot is filled
@@ -80,7 +80,7 @@ class JaxOptions(LoaderOptions, total=False):
         rank: the number of this trainer; None is ``jax.process_index()``.
         num_replicas: the number of trainers; None is ``jax.process_count()``.
         format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` if nothing is predicted;
-            ``"dict"`` yields the parts by name, without ``known_context`` and ``known_target``.
+            ``"dict"`` yields the parts by name, without those that a batch makes on first access.
             ``item_code``, ``start`` and ``time`` are numpy arrays, because JAX has no 64-bit
             integers by default.
         device: a ``jax.Device``, or a ``jax.sharding.Sharding`` of the batch: then each process

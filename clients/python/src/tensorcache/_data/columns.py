@@ -15,7 +15,8 @@ from .items import Items, ItemValue
 from .madvise import RandomReaders
 from .manifest import Column, Manifest
 from .mapped_file import MappedFile
-from .missing_rows import missing_stretches
+from .missing_rows import missing_runs, stretches
+from .observed import filled_runs
 from .text_codes import codes_of
 from .texts import Texts
 
@@ -42,6 +43,7 @@ class Columns:
         self._maps = {file: mapped.memory for file, mapped in files.items()}
         self._manifest = Manifest(manifest)
         self._arrays: dict[str, npt.NDArray[Any]] = {}
+        self._filled_runs: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = {}
         self._random_readers = RandomReaders(self._file.memory)
         self._texts: dict[str, Texts] = {}
         self.layout = self._manifest.layout
@@ -267,4 +269,21 @@ class Columns:
 
     def _before_fill(self, column: Column) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The first rows and ends of the runs of rows that had missing cells before the fill."""
-        return missing_stretches(bytes(self._maps[column.prepared.before]))
+        first, end, _ = missing_runs(self._before_fill_runs(column))
+        return stretches(first, end)
+
+    def _before_fill_runs(self, column: Column) -> bytes:
+        """Which cells were missing before the fill, as FORMAT.md encodes them."""
+        return bytes(self._maps[column.prepared.before]) if column.prepared.before else b""
+
+    def _filled(self, column: Column) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The first rows and ends of the runs of rows whose cells were all filled.
+
+        Raises:
+            SpecError: it is not stored which cells the load filled.
+        """
+        runs = self._filled_runs.get(column.name)
+        if runs is None:
+            runs = filled_runs(column, self._before_fill_runs(column))
+            self._filled_runs[column.name] = runs
+        return runs

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import weakref
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._errors import StaleError
 from .columns import Columns
 from .manifest import DTYPES, Column
+from .observed import observed
 from .padding import FirstRows
-from .sample import KNOWN_PARTS, Sample
+from .sample import KNOWN_PARTS, OBSERVED, Sample
 
 Array = npt.NDArray[Any]
 Int64s = npt.NDArray[np.int64]
@@ -66,6 +69,16 @@ class Part:
             out[np.isnan(out)] = self._fill
         return zero_padding(out, real)
 
+    def observed(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.float32]:
+        """1 for values that were observed, else 0, of shape ``[*rows.shape, features]``."""
+        out = np.empty((*rows.shape, self._width), np.float32)
+        at = 0
+        for column, array in zip(self._columns, self._arrays, strict=True):
+            seen = observed(column, array[rows], rows, self._data._filled(column))
+            out[..., at : at + column.width] = seen[..., None] if array.ndim == 1 else seen
+            at += column.width
+        return zero_padding(out, real)
+
     def missing(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_]:
         """Which values of the rows are missing, of shape ``[*rows.shape, features]``."""
         out = np.zeros((*rows.shape, self._width), np.bool_)
@@ -77,6 +90,32 @@ class Part:
                 out[..., at : at + width] = gone[..., None] if array.ndim == 1 else gone
             at += width
         return zero_padding(out, real)
+
+
+class Origin:
+    """The dataset and the spec of samples. It does not keep the dataset's files mapped."""
+
+    def __init__(self, data: Columns, spec: dict[str, Any], features: dict[str, list[str]]) -> None:
+        self._data = weakref.ref(data)
+        self._name, self._spec, self._features = data.name, spec, features
+
+    def observed(self, name: str, item_code: Any, start: Any) -> Array | None:
+        """``observed`` or ``target_observed`` of windows.
+
+        Raises:
+            StaleError: nothing refers to the dataset any more.
+            SpecError: it is not stored which values the load filled.
+        """
+        data = self._data()
+        if data is None:
+            raise StaleError(
+                f'dataset "{self._name}" is no longer in use, so {name} cannot be made',
+                type="closed",
+                hint=f"read {name} while a variable refers to the dataset or its windows",
+            )
+        cutter = Cutter(data, self._spec, self._features, None)
+        part = cutter.part(name, np.atleast_1d(item_code), np.atleast_1d(start))
+        return part if part is None or np.ndim(start) else part[0]
 
 
 class Cutter:
@@ -96,6 +135,7 @@ class Cutter:
         self, data: Columns, spec: dict[str, Any], features: dict[str, list[str]], dtype: str | None
     ) -> None:
         self._data = data
+        self._origin = Origin(data, spec, features)
         self._first = FirstRows(data, spec)
         context: int = spec["context_length"]
         reach = context + spec.get("gap", 0) + spec.get("prediction_length", 0)
@@ -146,6 +186,7 @@ class Cutter:
         many = self._rest(np.asarray([item]), np.asarray([start]))
         return Sample._of(
             self._data.items,
+            self._origin.observed,
             self.known_samples,
             context=part("context"),
             target=part("target"),
@@ -159,6 +200,7 @@ class Cutter:
         """Windows along a leading axis."""
         return Sample._of(
             self._data.items,
+            self._origin.observed,
             self.known_samples,
             context=self.part("context", items, starts),
             target=self.part("target", items, starts),
@@ -184,11 +226,14 @@ class Cutter:
             mask: Array = starts[:, None] + self.spans["context"] >= first
             return mask
         of, missing, _ = name.partition("_missing")
+        of = OBSERVED.get(name, of)
         if not self.has(of):
             return None
         rows = starts[:, None] + self.spans[of]
         if missing:
             return self.parts[of].missing(base + np.maximum(rows, first), rows >= first)
+        if name in OBSERVED:
+            return self.parts[of].observed(base + np.maximum(rows, first), rows >= first)
         return self._cut(of, rows, base, first)
 
     def _cut(self, name: str, rows: Int64s, base: Any, first: Any) -> Array:

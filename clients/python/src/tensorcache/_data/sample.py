@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,20 @@ from .items import Items
 
 Array = npt.NDArray[Any]
 
+MakeMask = Callable[[str, Any, Any], Array | None]
+"""Makes a mask of windows from its name, the codes of their items, and their starts."""
+
 KNOWN_PARTS = ("known_context", "known_target")
 """The parts that are samples of known."""
+
+OBSERVED = {"observed": "context", "target_observed": "target"}
+"""The parts that say which values of another part were observed, and that part."""
+
+NOT_READ = (
+    "this {kind} is a copy without {name!r}\n"
+    "hint: read {name} of the {kind} before you copy or pickle it"
+)
+"""The message for a part that a copy cannot make."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,6 +45,14 @@ class Sample:
         known_target: ``[L + P, F]``, samples [C + G - L, C + G + P) of ``known``, likewise. None if
             ``prediction_length`` is 0. Windows of ``latest()`` have it, although their ``target``
             is None.
+        observed: float32 ``[C, F]``, made on first access: 0 where the row of ``context`` is
+            padded, or the value was missing in the source or made by the load (``fill``,
+            ``regrid``), whatever ``count_filled`` is; else 1. A copy or a pickle has it only if it
+            was read before.
+
+            Raises SpecError if it is not stored which values of a column were filled, and
+            StaleError if no variable refers to the dataset or its windows any more.
+        target_observed: float32 ``[L + P, F]``, the same for ``target``; None if that is None.
         static: ``[F]``, the values that are constant in the item.
         item: the item's value, made on access: text, an integer, a tuple of these if several
             columns name it, or None if no column does. Several windows have an array ``[B]``.
@@ -57,17 +78,20 @@ class Sample:
     target_missing: Array | None
 
     @classmethod
-    def _of(cls, items: Items, known_samples: dict[str, slice], **parts: Any) -> Sample:
-        """A sample whose item and parts of known are made when they are first asked for.
+    def _of(
+        cls, items: Items, make_mask: MakeMask, known_samples: dict[str, slice], **parts: Any
+    ) -> Sample:
+        """A sample that makes its other parts when they are first asked for.
 
         Args:
             items: the items of the dataset.
+            make_mask: makes ``observed`` and ``target_observed``.
             known_samples: which samples of known are known_context, and which are known_target.
-            **parts: all other parts.
+            **parts: the parts that are made already.
         """
         sample = cls(item=None, **parts)
         del vars(sample)["item"]
-        vars(sample).update(_items=items, _known_samples=known_samples)
+        vars(sample).update(_items=items, _make_mask=make_mask, _known_samples=known_samples)
         return sample
 
     @cached_property
@@ -80,6 +104,22 @@ class Sample:
         """See the class."""
         return self._of_known("known_target")
 
+    @cached_property
+    def observed(self) -> Array | None:
+        """See the class."""
+        return self._made("observed")
+
+    @cached_property
+    def target_observed(self) -> Array | None:
+        """See the class."""
+        return None if self.target is None else self._made("target_observed")
+
+    def _made(self, name: str) -> Array | None:
+        make_mask: MakeMask | None = vars(self).get("_make_mask")
+        if make_mask is None:
+            raise AttributeError(name)
+        return make_mask(name, self.item_code, self.start)
+
     def _of_known(self, name: str) -> Array | None:
         of_parts = vars(self).get("_known_samples")
         if of_parts is None:  # dataclasses.replace made the sample
@@ -91,6 +131,9 @@ class Sample:
 
         def __getattr__(self, name: str) -> Any:
             """Look up the item."""
+            if name in OBSERVED:
+                message = NOT_READ.format(name=name, kind="sample")
+                raise AttributeError(f"{message}; dataclasses.replace drops it")
             if name != "item" or "_items" not in vars(self):
                 raise AttributeError(f"a sample has no {name!r}")
             item = vars(self)["_items"][self.item_code]
@@ -98,9 +141,13 @@ class Sample:
             return item
 
     def __getstate__(self) -> dict[str, Any]:
-        """All attributes but the dataset's items, to pickle and copy them."""
+        """All attributes but the dataset, to pickle and copy them."""
         _ = self.item
-        return {name: value for name, value in vars(self).items() if name != "_items"}
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("_items", "_make_mask")
+        }
 
     def __repr__(self) -> str:
         parts = ((field.name, vars(self).get(field.name)) for field in fields(self))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .._data.items import Items
 from .._data.manifest import DTYPES
-from .._data.sample import KNOWN_PARTS
+from .._data.sample import KNOWN_PARTS, NOT_READ, OBSERVED
 from .._errors import ProtocolError
 from .mapped_windows import MappedWindows
 
@@ -102,6 +102,12 @@ class Batch:
         known_target: ``[B, L + P, F]``, samples [C + G - L, C + G + P) of ``known``, likewise. None
             if ``prediction_length`` is 0. Windows of ``latest()`` have it, although their
             ``target`` is None.
+        observed: float32, the shape of ``context``, made on first access: 0 where the row of
+            ``context`` is padded, or the value was missing in the source or made by the load
+            (``fill``, ``regrid``), whatever ``count_filled`` is; else 1. None with ``"starts"``. A
+            copy or a pickle has it only if it was read before. Raises SpecError if it is not stored
+            which values of a column were filled.
+        target_observed: float32, the same for ``target``; None if that is None.
         static: ``[B, F]``, the values that are constant in an item.
         item: ``[B]``, the values of the items, made on access: int64, or objects that are texts,
             tuples if several columns name an item, or None if no column does.
@@ -121,8 +127,8 @@ class Batch:
     """
 
     __slots__ = (
-        *PARTS, *KNOWN_PARTS, "__weakref__", "_items", "_known_index", "_layout", "_memory", "item",
-        "row", "rows",
+        *PARTS, *KNOWN_PARTS, *OBSERVED, "__weakref__", "_items", "_known_index", "_layout",
+        "_memory", "item", "row", "rows",
     )  # fmt: skip
 
     context: Array
@@ -130,6 +136,8 @@ class Batch:
     known: Array | None
     known_context: Array | None
     known_target: Array | None
+    observed: Array | None
+    target_observed: Array | None
     static: Array | None
     item: Array
     item_code: Array
@@ -162,12 +170,14 @@ class Batch:
             array = self._items[self.item_code]
         elif name in KNOWN_PARTS:
             array = self._of_known(name)
-        elif name in LAZY_PARTS:
+        elif name in OBSERVED and not hasattr(self, "_layout"):
+            raise AttributeError(NOT_READ.format(name=name, kind="batch"))
+        elif name in LAZY_PARTS or name in OBSERVED:
             array = self._layout.make_part(name, self)
         else:
             raise AttributeError(
                 f"a batch has no {name!r}; it has "
-                f"{', '.join((*PARTS, *KNOWN_PARTS, 'item', 'row', 'rows'))}"
+                f"{', '.join((*PARTS, *KNOWN_PARTS, *OBSERVED, 'item', 'row', 'rows'))}"
             )
         setattr(self, name, array)
         return array
@@ -198,8 +208,8 @@ class Batch:
         return rebuild, ({**self._parts(), "item": self.item}, self.rows, self._known_index)
 
     def _parts(self) -> dict[str, Array | None]:
-        """The parts that a copy gets; it makes from known what was not read."""
-        read = {name for name in KNOWN_PARTS if is_set(self, name)}
+        """The parts that a copy gets; it makes those of known that were not read."""
+        read = {name for name in (*KNOWN_PARTS, *OBSERVED) if is_set(self, name)}
         return {name: getattr(self, name) for name in (*LAZY_PARTS, *read)}
 
     def _of_known(self, name: str) -> Array | None:

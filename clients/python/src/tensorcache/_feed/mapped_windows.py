@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .._data.sample import KNOWN_PARTS
+from .._data.sample import KNOWN_PARTS, OBSERVED
 from .._errors import ProtocolError
 from .._index.index import WindowIndex
 from .run_copies import Copier, run_copier
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROW_PARTS = ("context", "target", "known")
 VALUE_PARTS = (*ROW_PARTS, "static")
-CHANNEL_PARTS = (*ROW_PARTS, *KNOWN_PARTS, "context_missing", "target_missing")
+CHANNEL_PARTS = (*ROW_PARTS, *KNOWN_PARTS, *OBSERVED, "context_missing", "target_missing")
 """The parts that ``channels_first`` transposes."""
 
 
@@ -56,6 +56,8 @@ class MappedWindows:
         named = {"row", "time"}
         if delivery != "slot":
             named |= self._missing
+        if delivery != "starts":
+            named |= {*OBSERVED}
         if delivery in ("view", "local"):
             named |= {*VALUE_PARTS}
         if delivery == "view":

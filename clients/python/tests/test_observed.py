@@ -1,0 +1,239 @@
+"""``observed`` is 0 for what a load filled or inserted, and for what is missing or padded."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import gc
+import pickle
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+import tensorcache
+from cases import examples
+
+FILLS = ["forward", "backward", "linear", "mean", 0, None]
+COLUMNS = ["v", "w", "n", "word", "pair"]
+Seen = dict[tuple[str, int], dict[str, bool]]
+"""Which columns have a value in the source, by item and time."""
+
+
+@st.composite
+def loads(draw: st.DrawFn) -> dict[str, Any]:
+    """A frame with missing values, and the options of its load."""
+    return {
+        "seed": draw(st.integers(0, 2**20)),
+        "rows": draw(st.lists(st.integers(9, 14), min_size=1, max_size=3)),
+        "share": draw(st.sampled_from([0.0, 0.2, 0.6])),
+        "regrid": draw(st.booleans()),
+        "fill": {name: draw(st.sampled_from(FILLS)) for name in ("v", "w", "pair")},
+        "steps": draw(st.sampled_from([{}, {"scale": {"v": "standard"}}, {"log1p": ["w"]}])),
+        "layout": draw(st.sampled_from(["columns", "packed"])),
+        "count_filled": draw(st.booleans()),
+        "min_context": draw(st.integers(1, 3)),
+        "channels_first": draw(st.booleans()),
+        "delivery": draw(st.sampled_from(["slot", "local"])),
+    }
+
+
+def source(case: dict[str, Any]) -> tuple[dict[str, Any], Seen]:
+    """Columns with missing values, and which values they have."""
+    rng = np.random.default_rng(case["seed"])
+    columns: dict[str, list[Any]] = {"id": [], "t": [], **{name: [] for name in COLUMNS}}
+    seen: Seen = {}
+    for number, rows in enumerate(case["rows"]):
+        times = np.cumsum(rng.choice([1, 1, 3] if case["regrid"] else [1], rows)).tolist()
+        for row, time in enumerate(times):
+            # A fill needs a value, so the first row and the last one have all.
+            has = {
+                name: row in (0, rows - 1) or bool(rng.random() >= case["share"])
+                for name in COLUMNS
+            }
+            seen[f"item {number}", time] = has
+            columns["id"].append(f"item {number}")
+            columns["t"].append(time)
+            for name in ("v", "w"):
+                columns[name].append(rng.gamma(2.0) if has[name] else np.nan)
+            columns["n"].append(int(rng.integers(9)) if has["n"] else None)
+            columns["word"].append(str(rng.choice(["x", "y"])) if has["word"] else None)
+            columns["pair"].append(rng.normal(size=2) if has["pair"] else [np.nan, np.nan])
+    made: dict[str, Any] = {**columns, "pair": np.asarray(columns["pair"])}
+    return made | {"n": pd.array(columns["n"], dtype="Int64")}, seen
+
+
+@given(case=loads())
+@examples(60)
+def test_observed_is_what_the_source_has(cache: tensorcache.Cache, case: dict[str, Any]) -> None:
+    note(str(case))
+    columns, seen = source(case)
+    fill = {name: how for name, how in case["fill"].items() if how is not None} | {"n": 0}
+    options = {"regrid": 1} if case["regrid"] else {}
+    data = cache.put(
+        "observed", columns, item_id="id", time="t", fill=fill, layout=case["layout"], **options,
+        **case["steps"],
+    )  # fmt: skip
+    windows = data.windows(
+        context_length=3, prediction_length=2, overlap=1, dilation=2, columns=COLUMNS,
+        max_missing=None, min_context=case["min_context"], count_filled=case["count_filled"],
+        dtype="float64",
+    )  # fmt: skip
+    everything = windows[:]
+    names = ["v", "w", "n", "word", "pair", "pair"]
+    for window in range(len(windows)):
+        item, start = everything.item[window], int(everything.start[window])
+        times = data.item(item)["t"].tolist()
+        for part, first, count in (("observed", 0, 3), ("target_observed", 2, 3)):
+            rows = [start + 2 * (first + i) for i in range(count)]
+            want = [
+                [row >= 0 and seen.get((item, times[row]), {}).get(name, False) for name in names]
+                for row in rows
+            ]
+            got = getattr(everything, part)[window]
+            assert got.dtype == np.float32
+            np.testing.assert_array_equal(got, want)
+            np.testing.assert_array_equal(getattr(windows[window], part), want)
+    feed = windows.feed(
+        batch_size=4, delivery=case["delivery"], channels_first=case["channels_first"]
+    )
+    with feed:
+        for number, batch in enumerate(feed):
+            of_batch = windows[4 * number : 4 * number + batch.rows]
+            for part in ("observed", "target_observed"):
+                got = getattr(batch, part)
+                assert got.flags.c_contiguous
+                got = got.swapaxes(1, 2) if case["channels_first"] else got
+                np.testing.assert_array_equal(got, getattr(of_batch, part))
+    cache.remove("observed")
+
+
+def test_latest_windows_have_no_target_observed(cache: tensorcache.Cache) -> None:
+    data = cache.put("latest", {"a": [1.0, 2, np.nan, 4, 5]}, fill=0)
+    windows = data.windows(context_length=3, prediction_length=1).latest()
+    assert windows[0].observed[:, 0].tolist() == [0, 1, 1]
+    assert windows[0].target_observed is None
+    with windows.feed(batch_size=1) as feed:
+        batch = next(iter(feed))
+        assert batch.observed[0, :, 0].tolist() == [0, 1, 1]
+        assert batch.target_observed is None
+
+
+def test_kept_steps_keep_what_was_filled(cache: tensorcache.Cache) -> None:
+    data = cache.put("kept", {"a": [1.0, np.nan, 3.0, 4.0]}, fill="forward")
+    kept = cache.put("kept-more", {**data, "b": np.arange(4.0)})
+    assert kept.windows(context_length=4)[0].observed.tolist() == [[1, 1], [0, 1], [1, 1], [1, 1]]
+
+
+def filled_pair(cache: tensorcache.Cache) -> tensorcache.Dataset:
+    pair = np.ones((6, 2))
+    pair[2, 1] = np.nan
+    return cache.put("partly", {"pair": pair, "a": np.ones(6)}, fill=0)
+
+
+def part_of_a_filled_column(cache: tensorcache.Cache) -> tensorcache.Dataset:
+    # An array of this size is a map, of which the client knows the column.
+    values = np.arange(40_000.0)
+    values[::7] = np.nan
+    data = cache.put("whole", {"pair": values}, scale="standard", fill="backward")
+    return cache.put("half", {"pair": data["pair"][::2], "a": np.ones(20_000)})
+
+
+@pytest.mark.parametrize(
+    ("make", "says", "hint"),
+    [
+        (filled_pair, 'column "pair": which values of row 2 .* 1 of 2', "without fill"),
+        (part_of_a_filled_column, 'column "pair": .* "whole"', "values of a copy"),
+    ],
+)
+@pytest.mark.parametrize("delivery", ["slot", "local"])
+def test_what_is_not_stored_is_refused(
+    cache: tensorcache.Cache, make: Any, says: str, hint: str, delivery: str
+) -> None:
+    data = make(cache)
+    windows = data.windows(context_length=2, prediction_length=1, columns=["pair", "a"])
+    with windows.feed(batch_size=2, delivery=delivery) as feed:
+        batch = next(iter(feed))
+        for of in (windows[0], windows[:2], batch):
+            for part in ("observed", "target_observed"):
+                with pytest.raises(tensorcache.SpecError, match=says) as caught:
+                    getattr(of, part)
+                assert caught.value.field == "columns"
+                assert hint in caught.value.hint
+            assert of.context is not None
+    assert data.windows(context_length=2, columns="a")[0].observed.all()
+
+
+@pytest.mark.parametrize("delivery", ["slot", "view", "local"])
+def test_copies_have_it_if_it_was_read(cache: tensorcache.Cache, delivery: str) -> None:
+    data = cache.put("copied", {"a": [1.0, np.nan, 3.0, 4.0]}, fill=0)
+    windows = data.windows(context_length=2, prediction_length=1, dtype=None)
+    with windows.feed(batch_size=2, delivery=delivery) as feed:
+        batch = next(iter(feed))
+        for of in (windows[0], batch):
+            for read in (False, True):
+                if read:
+                    want = of.observed.copy()
+                    assert (want == 0).any()
+                copies = [copy.deepcopy(of), pickle.loads(pickle.dumps(of))]
+                copies += [of.copy()] if isinstance(of, tensorcache.Batch) else []
+                for copied in copies:
+                    if read:
+                        np.testing.assert_array_equal(copied.observed, want)
+                    with pytest.raises(AttributeError, match="a copy without 'target_observed'"):
+                        _ = copied.target_observed
+                    assert hasattr(copied, "observed") == read
+
+
+def test_a_sample_that_a_user_made_has_none(cache: tensorcache.Cache) -> None:
+    sample = cache.put("made", {"a": np.arange(9.0)}).windows(context_length=2)[0]
+    with pytest.raises(AttributeError, match=r"without 'observed'(.|\n)*dataclasses\.replace"):
+        _ = dataclasses.replace(sample, context=sample.context).observed
+
+
+def test_the_mask_of_a_difference_is_that_of_its_row(cache: tensorcache.Cache) -> None:
+    values = [1.0, 2, np.nan, 4, 7, 11]
+    for fill, want in (("forward", [0, 1, 0, 1, 1, 1]), (None, [0, 1, 0, 0, 1, 1])):
+        data = cache.put("differences", {"a": values}, diff=["a"], fill=fill)
+        windows = data.windows(context_length=6, max_missing=None)
+        assert windows[0].observed[:, 0].tolist() == want
+
+
+def test_appended_rows_have_what_was_filled(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,t,a\nx,1,1\nx,2,\nx,3,3\ny,1,1\n")
+    (tmp_path / "b.csv").write_text("id,t,a\nx,4,\nx,5,5\ny,2,\ny,3,2\n")
+    cache.load("grown", tmp_path / "a.csv", item_id="id", time="t", fill="forward")
+    cache.append("grown", tmp_path / "b.csv")
+    windows = cache.dataset("grown").windows(context_length=3, count_filled=False)
+    want = [[1, 0, 1], [0, 1, 0], [1, 0, 1], [1, 0, 1]]
+    assert windows[:].observed[..., 0].tolist() == want
+
+
+def test_a_batch_of_places_has_none(cache: tensorcache.Cache) -> None:
+    data = cache.put("places", {"a": [1.0, np.nan, 3.0, 4.0]}, fill=0)
+    with data.windows(context_length=2).feed(batch_size=2, delivery="starts") as feed:
+        batch = next(iter(feed))
+        assert batch.observed is batch.target_observed is None
+
+
+def test_samples_and_copies_do_not_keep_the_dataset(cache: tensorcache.Cache) -> None:
+    data = cache.put("dropped", {"a": np.arange(9.0)})
+    windows = data.windows(context_length=2)
+    with windows.feed(batch_size=2) as feed:
+        copied = next(iter(feed)).copy()
+    sample, alive = windows[0], weakref.ref(data)
+    assert sample.observed.all()
+    samples = (windows[1], windows[1:3])
+    del data, windows, feed
+    gc.collect()
+    assert alive() is None
+    for sample in samples:
+        with pytest.raises(tensorcache.StaleError, match='"dropped" is no longer in use') as e:
+            _ = sample.observed
+        assert "read observed while" in e.value.hint
+    assert copied.context is not None
