@@ -144,6 +144,9 @@ def specs(draw: st.DrawFn, lanes: bool = False) -> dict[str, Any]:
     if bounded:
         spec[bounded] = draw(bounds(-15, 20) if bounded == "rows" else times(-30, 50))
     spec |= draw(columns(bool(prediction)))
+    if "known_columns" in spec and spec["max_missing"] == 0.0 and spec["missing_value"] is None:
+        # else plan() warns of missing values in known
+        spec |= draw(st.sampled_from([{"max_missing": 0.1}, {"missing_value": -7.5}]))
     return spec
 
 
