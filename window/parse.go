@@ -32,6 +32,7 @@ func ParseSpec(data []byte) (Spec, error) {
 		into(&s.StaticColumns, "static_columns", readNames),
 		into(&s.DType, "dtype", readDType),
 		into(&s.MissingValue, "missing_value", orNull(readFloat)),
+		into(&s.PadValue, "pad_value", readPadValue),
 	}
 	if err := readObject(data, "spec", fields); err != nil {
 		return Spec{}, err
@@ -117,6 +118,12 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 	if s.MissingValue != nil && !math.IsNaN(*s.MissingValue) {
 		w.marshal("missing_value", *s.MissingValue)
 	}
+	switch {
+	case math.IsNaN(s.PadValue):
+		w.put("pad_value", "null")
+	case s.PadValue != 0:
+		w.marshal("pad_value", s.PadValue)
+	}
 	return w.bytes()
 }
 
@@ -153,6 +160,17 @@ func readMaxMissing(field string, raw []byte) (MaxMissing, error) {
 		return MaxMissing{}, &SpecError{field, shorten(raw), "a share from 0 to 1, or null for any"}
 	}
 	return MaxMissing{Share: v}, nil
+}
+
+func readPadValue(field string, raw []byte) (float64, error) {
+	if isNull(raw) {
+		return math.NaN(), nil
+	}
+	v, err := readFloat(field, raw)
+	if err != nil {
+		return 0, &SpecError{field, shorten(raw), "a number, or null for NaN"}
+	}
+	return v, nil
 }
 
 func readNames(field string, raw []byte) ([]string, error) {

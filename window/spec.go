@@ -77,6 +77,7 @@ type Spec struct {
 	StaticColumns  []string
 	DType          DType
 	MissingValue   *float64
+	PadValue       float64 // of padded samples of context, target and known; NaN for floats only
 }
 
 // DType is the name of the dtype of a batch's parts. The zero value means float32.
@@ -122,6 +123,8 @@ func (s Spec) Validate() error {
 	case s.MissingValue != nil && math.IsInf(*s.MissingValue, 0):
 		return &SpecError{"missing_value", fmt.Sprint(*s.MissingValue),
 			"a finite number, or null for NaN"}
+	case math.IsInf(s.PadValue, 0):
+		return &SpecError{"pad_value", fmt.Sprint(s.PadValue), "a finite number, or null for NaN"}
 	}
 	if err := s.Rows.validate("rows"); err != nil {
 		return err

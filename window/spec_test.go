@@ -16,8 +16,9 @@ func TestSpecIsReadAndWrittenCanonically(t *testing.T) {
 		{`{"context_length":336,"prediction_length":96}`, ``},
 		{`{"prediction_length":96,"context_length":336}`,
 			`{"context_length":336,"prediction_length":96}`},
-		{`{"context_length":4,"gap":0,"stride":1,"dilation":1,"anchor":"start","min_context":4,"rows":null,"time":[null,null],"max_step":null,"max_missing":0,"count_filled":false,"columns":null,"known_columns":[],"dtype":"float32","missing_value":null}`, `{"context_length":4}`},
-		{`{"context_length":4,"prediction_length":2,"gap":1,"overlap":3,"stride":2,"dilation":3,"anchor":"end","min_context":0,"rows":[-20,null],"max_step":"1h","max_missing":null,"count_filled":true,"columns":[],"context_columns":["a"],"target_columns":["b"],"known_columns":["k"],"static_columns":["s"],"dtype":null,"missing_value":-1.5}`, ``},
+		{`{"context_length":4,"gap":0,"stride":1,"dilation":1,"anchor":"start","min_context":4,"rows":null,"time":[null,null],"max_step":null,"max_missing":0,"count_filled":false,"columns":null,"known_columns":[],"dtype":"float32","missing_value":null,"pad_value":0}`, `{"context_length":4}`},
+		{`{"pad_value":null,"context_length":4}`, `{"context_length":4,"pad_value":null}`},
+		{`{"context_length":4,"prediction_length":2,"gap":1,"overlap":3,"stride":2,"dilation":3,"anchor":"end","min_context":0,"rows":[-20,null],"max_step":"1h","max_missing":null,"count_filled":true,"columns":[],"context_columns":["a"],"target_columns":["b"],"known_columns":["k"],"static_columns":["s"],"dtype":null,"missing_value":-1.5,"pad_value":-2}`, ``},
 		{`{"context_length":4,"max_step":"60min"}`, `{"context_length":4,"max_step":"1h"}`},
 		{`{"context_length":4,"max_step":"1h30m"}`, `{"context_length":4,"max_step":"90min"}`},
 		{`{"context_length":4,"max_step":"h"}`, `{"context_length":4,"max_step":"1h"}`},
@@ -111,6 +112,7 @@ func TestInvalidSpecIsRefusedWithTheField(t *testing.T) {
 			"static_columns"},
 		{`{"context_length":4,"dtype":""}`, "dtype"},
 		{`{"context_length":4,"missing_value":"nan"}`, "missing_value"},
+		{`{"context_length":4,"pad_value":"nan"}`, "pad_value"},
 		// Combinations that overflow.
 		{`{"context_length":2305843009213693952,"prediction_length":1}`, "context_length"},
 		{`{"context_length":2305843009213693951,"gap":2305843009213693951,"prediction_length":2305843009213693951}`, "context_length"},
@@ -152,6 +154,7 @@ func TestSpecsMadeInGoAreValidated(t *testing.T) {
 		{ContextLength: 1, Stride: -1},
 		{ContextLength: 1, MaxMissing: window.MaxMissing{Share: math.NaN()}},
 		{ContextLength: 1, MissingValue: ptr(math.Inf(1))},
+		{ContextLength: 1, PadValue: math.Inf(-1)},
 		{ContextLength: math.MaxInt64, PredictionLength: math.MaxInt64, Gap: math.MaxInt64},
 		{ContextLength: 1, MaxStep: window.Ticks(-1)},
 	} {

@@ -81,6 +81,7 @@ export function commandLine(dataset, request) {
     if (k === "rows") flag(k, bounds(v, ":"));
     else if (k === "time") flag(k, bounds(v, ","));
     else if (k === "max_missing") flag(k, v === null ? "any" : v);
+    else if (k === "pad_value") flag(k, v ?? "nan");
     else if (v === null || (Array.isArray(v) && v.some((x) => /[,"]/.test(x)))) return null;
     else flag(k, Array.isArray(v) ? v.join(",") : v);
   }

@@ -174,6 +174,9 @@ export const groups = [
         "stands for a missing value",
         parseNumber,
       ),
+      textField("spec", "pad_value", "pad_value", "of padded rows (default 0); nan for floats", (t) =>
+        ["nan", "null"].includes(t.trim().toLowerCase()) ? null : parseNumber(t),
+      ),
     ],
   },
   {
@@ -229,6 +232,7 @@ export function writeInput(field, input, v) {
   if (field.kind === "tick") input.checked = v ?? field.defaultValue;
   else if (field.name === "dtype" && v === null) input.value = "as stored";
   else if (field.name === "max_missing" && v === null) input.value = "any";
+  else if (field.name === "pad_value" && v === null) input.value = "nan";
   else if (field.name === "batch_size" && v === null) input.value = "all";
   else input.value = formatValue(v);
 }

@@ -129,6 +129,7 @@ export class WindowPanel {
     const { w, features, spec } = this.shown;
     const C = spec.context_length;
     const first = C + (spec.gap ?? 0) - (spec.overlap ?? 0);
+    const real = (i) => i >= C || !w.mask || w.mask[i]; // not padding
     const total = Math.max(C, w.target ? first + w.target.length : 0);
     const rows = Array.from({ length: total }, (_, i) => w.start + i * (spec.dilation ?? 1));
     const names = [...new Set([...(features.context ?? []), ...(features.target ?? [])])];
@@ -150,11 +151,9 @@ export class WindowPanel {
               ? this.shown.colored.indexOf(name)
               : i + this.shown.colored.length,
           ).stroke, // as in the chart
-          context: rows.map((_, i) =>
-            c >= 0 && i < C && (!w.mask || w.mask[i]) ? w.context[i][c] : null,
-          ),
+          context: rows.map((_, i) => (c >= 0 && i < C && real(i) ? w.context[i][c] : null)),
           target: rows.map((_, i) =>
-            t >= 0 && w.target && i >= first ? w.target[i - first][t] : null,
+            t >= 0 && w.target && i >= first && real(i) ? w.target[i - first][t] : null,
           ),
         };
       }),

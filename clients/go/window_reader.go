@@ -114,7 +114,7 @@ func (p *partReader[T]) openColumns(w *Windows, features []string, dilation int6
 	}
 	p.gather, err = gather.NewPart(w.data.data, columns, p.dtype, gather.Block{
 		Length: p.samples.len(), Features: p.width, ChannelsFirst: p.channelsFirst,
-		Dilation: dilation})
+		Dilation: dilation, Pad: w.spec.PadValue})
 	if err != nil {
 		return err
 	}
@@ -158,6 +158,7 @@ func (r *windowReader[T]) gather(b, buffer *Batch[T]) error {
 		*values = *into
 		r.markMissing(p, b, buffer)
 		r.replaceMissing(p, *into)
+		r.pad(p, b.ItemCode, b.Start, *into)
 	}
 	return nil
 }
@@ -179,6 +180,17 @@ func (r *windowReader[T]) checkPlaces(items, starts []int64) error {
 func (r *windowReader[T]) replaceMissing(p *partReader[T], values Part[T]) {
 	if v := r.windows.spec.MissingValue; v != nil && *v == *v {
 		gather.ReplaceMissing(p.dtype, bytesOfValues(values.Data), *v)
+	}
+}
+
+// pad writes the spec's value of padding into the windows of a part.
+func (r *windowReader[T]) pad(p *partReader[T], items, starts []int64, into Part[T]) {
+	if !r.padded || r.windows.spec.PadValue == 0 || p.isStatic() {
+		return
+	}
+	for i := range items {
+		_, padding := r.locate(p, items[i], starts[i])
+		p.gather.Pad(bytesOfValues(into.Window(i)), padding)
 	}
 }
 

@@ -2,6 +2,7 @@ package tensorcache
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 // columns, of one dtype or several, adjacent or not.
 func TestLocalBatchesEqualThoseOfTheDaemon(t *testing.T) {
 	const rows = 60
-	c, least := sharedDaemon(t), int64(2)
+	c, least, replacement := sharedDaemon(t), int64(2), -3.0
 	var columns []PutColumn
 	var names []string
 	for i := range 11 {
@@ -40,6 +41,9 @@ func TestLocalBatchesEqualThoseOfTheDaemon(t *testing.T) {
 					{ContextLength: 7, PredictionLength: 2, Dilation: 2, Stride: 3,
 						MinContext: &least, ContextColumns: names[11-n:], TargetColumns: names[:1],
 						KnownColumns: names[1:3]},
+					{ContextLength: 7, PredictionLength: 2, Overlap: 6, MinContext: &least, Columns: names[:n],
+						KnownColumns: names[2:4], TargetColumns: names[:1], PadValue: math.NaN(),
+						MissingValue: &replacement},
 				} {
 					w := must(d.Windows(t.Context(), spec))(t)
 					for _, first := range []bool{false, true} {

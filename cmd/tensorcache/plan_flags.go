@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,8 @@ func (f *planFlags) add(cmd *cobra.Command) {
 		"count values that were filled at the load as missing")
 	f.spec["missing_value"] = flags.Float64("missing-value", 0,
 		"deliver this `value` for missing ones (default NaN)")
+	f.spec["pad_value"] = flags.Float64("pad-value", 0,
+		"`value` of padded rows, or nan (default 0)")
 	flags.StringVar(&f.rows, "rows", "", "use only these `rows` of each item, as 100:-20")
 	flags.StringSliceVar(&f.time, "time", nil,
 		"use only rows `from,to` these times, either may be empty")
@@ -98,8 +101,16 @@ func (f *planFlags) request(cmd *cobra.Command) (map[string]any, error) {
 	given := cmd.Flags().Changed
 	spec := map[string]any{}
 	for name, v := range f.spec {
-		if given(flagName(name)) {
-			spec[name] = v
+		if !given(flagName(name)) {
+			continue
+		}
+		spec[name] = v
+		switch v, _ := v.(*float64); { // JSON has neither NaN nor infinity
+		case v == nil:
+		case math.IsNaN(*v):
+			spec[name] = nil
+		case math.IsInf(*v, 0):
+			return nil, fmt.Errorf("--%s: got %v, want a finite number or nan", flagName(name), *v)
 		}
 	}
 	if given("rows") {

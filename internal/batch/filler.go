@@ -28,6 +28,7 @@ type Filler struct {
 	context     int64 // number of samples
 	dilation    int64
 	stride      int64 // rows between the starts of a run's windows
+	pads        bool  // windows may have padding, and its value is not 0
 }
 
 // yieldWindows is the number of windows after which Fill calls Yield.
@@ -50,6 +51,7 @@ func NewFiller(w *plan.Windows, l *Layout, channelsFirst bool) (*Filler, error) 
 		windows: w, item: l.Part("item").Offset, start: l.Part("start").Offset,
 		row: l.Part("row"), mask: l.Part("mask"), reset: l.Part("reset"),
 		context: spec.ContextLength, dilation: max(spec.Dilation, 1), stride: max(spec.Stride, 1),
+		pads: spec.PadValue != 0 && w.IsPadded(),
 	}
 	for _, p := range w.Parts() {
 		at := l.Part(p.Name)
@@ -57,7 +59,7 @@ func NewFiller(w *plan.Windows, l *Layout, channelsFirst bool) (*Filler, error) 
 			continue
 		}
 		b := gather.Block{Length: p.Length, Features: p.Width(), Dilation: f.dilation,
-			ChannelsFirst: channelsFirst && p.Name != plan.Static}
+			ChannelsFirst: channelsFirst && p.Name != plan.Static, Pad: spec.PadValue}
 		g, err := gather.NewPart(w.Handle.Data, p.Columns, at.DType, b)
 		if err != nil {
 			return nil, err
@@ -82,7 +84,7 @@ func (f *Filler) Fill(slot []byte, b *sampler.Batch) {
 		rows = int64s(slot, f.row.Offset, n)
 	}
 	var next source
-	run := 0
+	run, padded := 0, false
 	if n > 0 {
 		next = f.source(b.Windows[0], &run)
 	}
@@ -95,6 +97,7 @@ func (f *Filler) Fill(slot []byte, b *sampler.Batch) {
 			f.Yield()
 		}
 		items[i], starts[i] = at.Item, at.Start
+		padded = padded || at.padding > 0
 		if rows != nil {
 			rows[i] = at.row
 		}
@@ -120,7 +123,23 @@ func (f *Filler) Fill(slot []byte, b *sampler.Batch) {
 	if f.static != nil {
 		f.static.finish(slot, int64(n))
 	}
+	if f.pads && padded {
+		f.pad(slot, items, starts)
+	}
 	f.fillReset(slot, b)
+}
+
+// pad writes the value of padding into the windows of a batch.
+func (f *Filler) pad(slot []byte, items, starts []int64) {
+	for i, item := range items {
+		padding := f.windows.Index.Pad(window.Place{Item: item, Start: starts[i]})
+		if padding == 0 {
+			continue
+		}
+		for p := range f.parts {
+			f.parts[p].gather.Pad(f.parts[p].block(slot, int64(i)), padding-f.parts[p].first)
+		}
+	}
 }
 
 // fillReset writes, for the order lanes, of each lane whether its state must be reset.
@@ -159,9 +178,13 @@ func (p *part) prefetch(at, next *source, dilation int64) {
 // fill writes the block of window i, whose first row in the dataset is row.
 func (p *part) fill(slot []byte, i, row, padding, dilation int64) {
 	padding = min(max(0, padding-p.first), p.length)
+	p.gather.Copy(p.block(slot, i), row+(p.first+padding)*dilation, padding)
+}
+
+// block returns the block of window i in a slot.
+func (p *part) block(slot []byte, i int64) []byte {
 	bytes := p.gather.BlockBytes()
-	block := slot[p.Offset+i*bytes:][:bytes:bytes]
-	p.gather.Copy(block, row+(p.first+padding)*dilation, padding)
+	return slot[p.Offset+i*bytes:][:bytes:bytes]
 }
 
 // finish marks and replaces the missing values of the first n windows.

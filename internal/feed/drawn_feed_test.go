@@ -202,6 +202,7 @@ type drawnFeed struct {
 	context, target, known, static              []string
 	dtype                                       string // "" keeps the stored dtype
 	replace                                     *float64
+	pad                                         float64 // pad_value
 	first, mask                                 bool    // channels_first
 	rows                                        []int64 // a cut by rows; nil if there is none
 	items                                       []int64 // a cut by items; nil if there is none
@@ -246,6 +247,7 @@ func drawFeed(t *rapid.T, data *drawnDataset) *drawnFeed {
 	}
 	f.drawColumns(t, data)
 	f.drawDType(t, data)
+	f.drawPadValue(t, data)
 	f.drawCuts(t, data)
 	f.drawOptions(t, data)
 	return f
@@ -339,6 +341,23 @@ func (f *drawnFeed) drawDType(t *rapid.T, data *drawnDataset) {
 	f.spec["dtype"] = f.dtype
 	if f.dtype == "" {
 		f.spec["dtype"] = nil
+	}
+}
+
+// drawPadValue draws a value of padding that all parts hold.
+func (f *drawnFeed) drawPadValue(t *rapid.T, data *drawnDataset) {
+	values := []float64{0, 1}
+	isFloat := func(name string) bool { return data.column(name).DType.IsFloat() }
+	stored := slices.Concat(f.context, f.target, f.known)
+	if f.dtype == "float32" || f.dtype == "float64" ||
+		f.dtype == "" && !slices.ContainsFunc(stored, func(c string) bool { return !isFloat(c) }) {
+		values = append(values, -7.5, math.NaN())
+	}
+	switch f.pad = rapid.SampledFrom(values).Draw(t, "pad_value"); {
+	case math.IsNaN(f.pad):
+		f.spec["pad_value"] = nil
+	case f.pad != 0:
+		f.spec["pad_value"] = f.pad
 	}
 }
 

@@ -142,7 +142,10 @@ func (f *drawnFeed) block(data *drawnDataset, at place, columns []string, from, 
 	return out
 }
 
-func (f *drawnFeed) value(v float64, _ bool) float64 {
+func (f *drawnFeed) value(v float64, real bool) float64 {
+	if !real {
+		return f.pad
+	}
 	if math.IsNaN(v) && f.replace != nil {
 		return *f.replace
 	}

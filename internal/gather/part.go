@@ -8,15 +8,17 @@ import (
 
 // Block is the shape of one window's part.
 type Block struct {
-	Length, Features int64 // number of samples, and of values of a sample
-	ChannelsFirst    bool  // [features, samples] in place of [samples, features]
-	Dilation         int64 // rows between samples
+	Length, Features int64   // number of samples, and of values of a sample
+	ChannelsFirst    bool    // [features, samples] in place of [samples, features]
+	Dilation         int64   // rows between samples
+	Pad              float64 // value that Pad writes; the dtype must represent it
 }
 
 // Part copies one part of windows. It is immutable and safe for concurrent use.
 type Part struct {
 	block  Block
-	bytes  int64 // of a block
+	bytes  int64  // of a block
+	pad    []byte // value of padding in the dtype; nil if it is 0
 	movers []mover
 	rows   contiguousRows // what whole blocks are copied from, if one copy makes one
 	ranges []lineRange
@@ -32,6 +34,9 @@ func NewPart(d *layout.Data, columns []*layout.ManifestColumn, dtype layout.DTyp
 		return nil, err
 	}
 	p := &Part{block: b, bytes: b.Length * b.Features * dtype.Size(), movers: movers}
+	if b.Pad != 0 {
+		p.pad = valueBytes(dtype, b.Pad)
+	}
 	if m, ok := movers[0].(interface{ contiguousRows() contiguousRows }); ok {
 		p.rows = m.contiguousRows()
 	}
@@ -55,8 +60,8 @@ func (p *Part) IsMemcpy() bool {
 	return true
 }
 
-// Copy writes one window's block: zeros for its first padding samples, then the samples that begin
-// at a row of the dataset. block has BlockBytes bytes, aligned for the dtype.
+// Copy writes one window's block: zeros for its first padding samples, which Pad replaces, then the
+// samples that begin at a row of the dataset. block has BlockBytes bytes, aligned for the dtype.
 func (p *Part) Copy(block []byte, row, padding int64) {
 	block = block[:p.bytes:p.bytes]
 	if padding > 0 {

@@ -41,9 +41,10 @@ func newParts(h *store.Handle, spec window.Spec) ([]Part, error) {
 			return nil, err
 		}
 		if v := spec.MissingValue; v != nil && overflows(p.DType, *v) {
-			return nil, &window.SpecError{Field: "missing_value", Value: fmt.Sprint(*v),
-				Allowed: fmt.Sprintf("a number that %s holds, as which the %s is delivered",
-					p.DType, p.Name)}
+			return nil, notHeld("missing_value", *v, p)
+		}
+		if v := spec.PadValue; p.Name != Static && !holds(p.DType, v) {
+			return nil, notHeld("pad_value", v, p)
 		}
 		parts = append(parts, p)
 	}
@@ -110,6 +111,12 @@ func selectColumns(h *store.Handle, spec window.Spec) (map[string][]*layout.Mani
 		Static: static}, nil
 }
 
+// notHeld is the error for a value of a spec that the dtype of a part cannot represent.
+func notHeld(field string, v float64, p Part) error {
+	return &window.SpecError{Field: field, Value: fmt.Sprint(v), Allowed: fmt.Sprintf(
+		"a number that %s holds, as which the %s is delivered", p.DType, p.Name)}
+}
+
 // overflows reports whether a finite number is infinite in a dtype of floats.
 func overflows(d layout.DType, v float64) bool {
 	switch d {
@@ -119,6 +126,22 @@ func overflows(d layout.DType, v float64) bool {
 		v = float64(float32(v))
 	}
 	return math.IsInf(v, 0)
+}
+
+// holds reports whether a dtype can represent v: floats after rounding, other dtypes exactly. Floats
+// represent NaN. No dtype represents infinity.
+func holds(d layout.DType, v float64) bool {
+	switch {
+	case d.IsFloat():
+		return !overflows(d, v)
+	case d == layout.Bool:
+		return v == 0 || v == 1
+	}
+	low, end := 0.0, math.Ldexp(1, int(8*d.Size()))
+	if d.Plain().Holds(layout.Int8) { // it is signed
+		low, end = -end/2, end/2
+	}
+	return v == math.Trunc(v) && v >= low && v < end
 }
 
 // without returns the elements of all that are not in leave.

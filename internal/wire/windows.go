@@ -16,10 +16,10 @@ type Windows struct {
 }
 
 // WindowContent is a window and the values that a feed delivers for it. Context, Target and Known
-// have a list of features for each row, and are nil if windows have no such part. A missing value
-// is nil, and infinite values are those of [Rows]. Mask reports which context rows are not padding,
-// and is nil if there is no padding. Part is the part of the split that the window belongs to, if
-// there is a split.
+// have a list of features for each row, and are nil if windows have no such part. NaN is nil: a
+// missing value, or padding with that value. Infinite values are those of [Rows]. Mask reports which
+// context rows are not padding, and is nil if there is no padding. Part is the part of the split that
+// the window belongs to, if there is a split.
 type WindowContent struct {
 	Number   int64   `json:"number"`
 	ItemCode int64   `json:"item_code"`

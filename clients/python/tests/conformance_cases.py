@@ -5,6 +5,8 @@ Each has a dataset to put, windows and feeds to request, and bad requests.
 
 from __future__ import annotations
 
+import math
+
 from conformance_case import AB, COLUMNS, OPTIONS, SHORT, WIDE, Case, View, feed, frame
 from conformance_errors import ERRORS
 from conformance_groups import GROUPS
@@ -76,6 +78,11 @@ CASES: dict[str, Case] = {
             View({**AB, "min_context": 1, "rows": [2, None]}, at=[[0, 1]], feeds=[feed(4)]),
             View({**AB, "min_context": 2, "rows": [-8, -1]}, at=[[0, 1]], feeds=[feed(4)]),
             View({**AB, "min_context": 1, "time": [3, None]}, at=[[0, 1]], feeds=[feed(4)]),
+            View(
+                {**AB, "min_context": 1, "pad_value": -2, "overlap": 4},
+                at=[[0, 5, 2]],
+                feeds=[feed(4), feed(5, channels_first=True, mask=True)],
+            ),
         ],
     ),
     "missing": Case(
@@ -99,6 +106,19 @@ CASES: dict[str, Case] = {
                 {**SHORT, "max_missing": None, "min_context": 1, "known_columns": ["c"]},
                 at=[[0, 6]],
                 feeds=[feed(8)],
+            ),
+            View(
+                {
+                    **SHORT,
+                    "max_missing": None,
+                    "missing_value": -7.5,
+                    "min_context": 1,
+                    "pad_value": None,
+                    "known_columns": ["c"],
+                },
+                naive={"pad_value": math.nan},
+                at=[[0, 6]],
+                feeds=[feed(8), feed(5, channels_first=True)],
             ),
         ],
     ),

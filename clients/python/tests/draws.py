@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,6 +140,7 @@ def specs(draw: st.DrawFn, lanes: bool = False) -> dict[str, Any]:
         "max_step": draw(st.none() | st.integers(1, 3)),
         "max_missing": draw(st.sampled_from([0.0, 0.1, 0.34, None])),
         "missing_value": draw(st.sampled_from([None, -7.5])),
+        "pad_value": draw(st.sampled_from([0.0, 0.0, -0.5, math.nan])),
     }
     bounded = draw(st.sampled_from(["", "", "", "rows", "time"]))
     if bounded:

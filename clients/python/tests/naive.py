@@ -353,15 +353,16 @@ class Naive:
     def part(
         self, name: str, item: int, start: int, samples: range
     ) -> tuple[list[list[float]], list[list[bool]]]:
-        """The values of samples, and which are missing; padding is 0 and not missing."""
+        """The values of samples, and which are missing; padding is not."""
         first, _ = self.admitted(item)
-        fill = self.spec.get("missing_value")
+        fill, pad = self.spec.get("missing_value"), self.spec.get("pad_value", 0.0)
         values, missing = [], []
         for i in samples:
             row = start + i * self.d
             cells = [self.cells[item][f][row] if row >= first else 0.0 for f in self.features[name]]
             missing.append([math.isnan(v) for v in cells])
-            values.append([fill if fill is not None and math.isnan(v) else v for v in cells])
+            filled = [fill if fill is not None and math.isnan(v) else v for v in cells]
+            values.append(filled if row >= first else [pad] * len(cells))
         return values, missing
 
     def observed(self, name: str, item: int, start: int, samples: range) -> list[list[bool]]:

@@ -68,6 +68,12 @@ def refused(made: Any, *words: str, field: str) -> None:
         ({"context_length": 2, "min_context": 3}, "min_context", "from 0 to context_length 2"),
         ({"context_length": 2, "missing_value": float("inf")}, "missing_value",
          "want a finite number"),
+        ({"context_length": 2, "pad_value": float("inf")}, "pad_value", "want a finite number"),
+        ({"context_length": 2, "pad_value": "0"}, "pad_value",
+         'got "0", want a number, or None for NaN'),
+        ({"context_length": 2, "pad_value": True}, "pad_value", "got True, want a number"),
+        ({"context_length": 2, "pad_value": 1e39}, "pad_value",
+         "got 1e+39, want a number that float32 holds"),
         ({"context_length": 2, "columns": []}, "context_columns",
          "no column is left for the context"),
         ({"context_length": 2, "columns": ["id"]}, "columns",
@@ -167,6 +173,26 @@ def test_a_column_that_is_not_there(data: tensorcache.Dataset) -> None:
     with pytest.raises(tensorcache.NotFoundError, match='no column is named "w"; near:') as caught:
         data.windows(context_length=2, columns=["w"])
     assert caught.value.field == "columns"
+
+
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        ({"dtype": "int64", "pad_value": float("nan")}, "NaN"),
+        ({"dtype": "int32", "pad_value": None}, "NaN"),
+        ({"dtype": None, "pad_value": 1.5}, "1.5"),
+        ({"dtype": "int32", "pad_value": 2**31}, "2.147483648e+09"),
+    ],
+)
+def test_integers_are_padded_with_integers(
+    cache: tensorcache.Cache, spec: dict[str, Any], value: str
+) -> None:
+    data = cache.put("whole", {"n": np.arange(5, dtype=np.int32)})
+    for more in ({"min_context": 1}, {}):  # the spec is wrong with or without padding
+        with pytest.raises(tensorcache.SpecError, match=r"want a number that int") as caught:
+            data.windows(context_length=2, **more, **spec)
+        assert caught.value.field == "pad_value"
+        assert f"got {value}, " in caught.value.detail
 
 
 def test_time_without_a_time_column(cache: tensorcache.Cache) -> None:

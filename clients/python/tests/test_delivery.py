@@ -101,6 +101,7 @@ PADDED: dict[str, Any] = {
     "min_context": 3,
     "max_missing": 0.2,
     "missing_value": -1.0,
+    "pad_value": float("nan"),
 }
 
 

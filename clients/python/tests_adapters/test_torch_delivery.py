@@ -46,7 +46,13 @@ SPECS: dict[str, dict[str, Any]] = {
         "overlap": 2,
     },
     "context": {"columns": ["b", "c"], "prediction_length": 0, "dilation": 2},
-    "padded": {"columns": ["a", "m"], "min_context": 3, "max_missing": 0.2, "missing_value": -1.0},
+    "padded": {
+        "columns": ["a", "m"],
+        "min_context": 3,
+        "max_missing": 0.2,
+        "missing_value": -1.0,
+        "pad_value": -2,
+    },
     "converted": {"columns": ["a", "k"]},
 }
 

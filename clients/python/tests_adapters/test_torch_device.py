@@ -249,8 +249,9 @@ SPECS: dict[str, dict[str, Any]] = {
     "context": {"columns": ["b", "c"], "prediction_length": 0, "dilation": 2},
     "padded": {"columns": ["a", "m"], "min_context": 3, "max_missing": 0.2, "missing_value": -1.0},
     "bounded": {"columns": ["m", "k"], "min_context": 5, "rows": (10, 80), "max_missing": None,
-                "dilation": 2},
+                "dilation": 2, "pad_value": float("nan")},
     "words": {"columns": ["u"], "dtype": None},
+    "padded words": {"columns": ["u"], "dtype": None, "min_context": 3, "pad_value": 60_000},
 }  # fmt: skip
 
 

@@ -274,6 +274,7 @@ def test_the_code_gives_the_same_windows(
         "max_step": "1h",
         "max_missing": None,
         "min_context": 2,
+        "pad_value": None,
     }
     purged = {"fractions": [0.7, 0.3], "purge": 1}
     for name, spec, split in [("etth1", etth, SPLIT), ("meters", padded, purged)]:

@@ -34,13 +34,14 @@ def whole(field: str, value: Any) -> int:
         raise SpecError(f"{field}: got {show(value)}, want a whole number", field=field) from None
 
 
-def number(field: str, value: Any, or_else: str = "") -> float:
+def number(field: str, value: Any, or_else: str = "", nan: bool = False) -> float:
     """A finite number of Python or numpy; text, True and False are refused.
 
     Args:
         field: the name of the value in messages.
         value: the value.
         or_else: the end of the message for another type.
+        nan: whether NaN is allowed, too.
     """
     refused = isinstance(value, (str, bytes, bool, np.bool_))
     try:
@@ -49,9 +50,18 @@ def number(field: str, value: Any, or_else: str = "") -> float:
         refused = True
     if refused:
         raise SpecError(f"{field}: got {show(value)}, want a number{or_else}", field=field)
-    if not math.isfinite(result):
-        raise SpecError(f"{field}: got {result}, want a finite number", field=field)
+    if not math.isfinite(result) and not (nan and math.isnan(result)):
+        other = or_else if nan else ""
+        raise SpecError(f"{field}: got {result}, want a finite number{other}", field=field)
     return result
+
+
+def number_or_nan(field: str, value: Any) -> float | None:
+    """A finite number that float64 represents, or None for NaN."""
+    result = number(field, value, ", or None for NaN", nan=True)
+    if isinstance(value, (int, np.integer)) and int(result) != value:
+        raise SpecError(f"{field}: got {value}, want a number that float64 represents", field=field)
+    return None if math.isnan(result) else result
 
 
 def share_of_missing(field: str, value: Any) -> float:

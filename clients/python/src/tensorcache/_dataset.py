@@ -67,6 +67,7 @@ class Dataset(Generation):
         static_columns: Sequence[str] | str | None = None,
         dtype: str | type | np.dtype[Any] | None = "float32",
         missing_value: float | None = None,
+        pad_value: float | None = 0.0,
     ) -> Windows:
         """The windows that a spec admits.
 
@@ -78,8 +79,8 @@ class Dataset(Generation):
             stride: rows between starts of neighbouring windows.
             dilation: rows between samples inside a window.
             anchor: whether strides count from an item's ``"start"`` or its ``"end"``.
-            min_context: the fewest real context rows; the others are padded with 0. None: no
-                padding.
+            min_context: the fewest real context rows; the others are padded with ``pad_value``.
+                None: no padding.
             rows: rows of each item that may be used, half-open; negative counts from its end.
             time: the same as times: text (RFC 3339), datetime, datetime64, or int for integer time.
                 Text and datetime without a zone are in that of the time column, datetime64 in UTC.
@@ -96,6 +97,8 @@ class Dataset(Generation):
                 others.
             dtype: the dtype of the parts; None is as stored.
             missing_value: replaces missing values that are admitted; None is NaN.
+            pad_value: the value of padded samples in context, target and known, whose dtypes must
+                all represent it; None is NaN, for floats only.
 
         Raises:
             SpecError: a field is out of range, or no window is left; ``field`` names it.

@@ -97,7 +97,10 @@ def cube(mapped: MappedWindows, name: str, device: torch.device) -> Gather:
     """A function that gathers a part ``[B, rows, F]``."""
     of, missing, _ = name.partition("_missing")
     held = columns(mapped, of, bool(missing), device)
-    return (Padded if mapped._cutter.padded else Whole)(held, mapped, of)
+    if not mapped._cutter.padded:
+        return Whole(held, mapped, of)
+    pad = np.False_ if missing else mapped._cutter.parts[of].pad
+    return Padded(held, mapped, of, np.atleast_1d(pad))
 
 
 class Whole:
@@ -120,11 +123,12 @@ class Whole:
 
 
 class Padded:
-    """Gathers windows whose rows before an item's first row are 0."""
+    """Gathers windows whose rows before an item's first row are ``pad``."""
 
-    def __init__(self, held: torch.Tensor, mapped: MappedWindows, name: str) -> None:
+    def __init__(self, held: torch.Tensor, mapped: MappedWindows, name: str, pad: Array) -> None:
         self._held = held
         self._values = gatherable(held)
+        self._pad = gatherable(torch.from_numpy(pad)).item()
         self._span = torch.from_numpy(mapped._cutter.spans[name]).to(held.device)
         self._channels_first = mapped._channels_first
 
@@ -134,7 +138,7 @@ class Padded:
         rows, low = start[:, None] + self._span, first[:, None]
         at = torch.maximum(rows, low) + (row - start)[:, None]
         out = self._values.index_select(0, at.flatten()).view(*at.shape, -1)
-        out.masked_fill_((rows < low)[..., None], 0)
+        out.masked_fill_((rows < low)[..., None], self._pad)
         return (out.transpose(1, 2).contiguous() if self._channels_first else out).view(
             self._held.dtype
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import weakref
 from typing import Any
 
@@ -24,7 +25,12 @@ class Part:
     """The columns of one part of windows, as ``[rows, features]``."""
 
     def __init__(
-        self, data: Columns, features: list[str], dtype: str | None, fill: float | None
+        self,
+        data: Columns,
+        features: list[str],
+        dtype: str | None,
+        fill: float | None,
+        pad: float,
     ) -> None:
         self._data = data
         self._columns = columns = columns_of(data, features)
@@ -32,6 +38,7 @@ class Part:
         stored = np.result_type(*(DTYPES[c.dtype] for c in columns)) if columns else np.dtype("<f4")
         self._dtype = np.dtype(dtype) if dtype else stored
         self._width = sum(column.width for column in columns)
+        self.pad = np.asarray(pad, self._dtype)
         self._fill = fill if fill is not None and self._dtype.kind == "f" else None
         self._matrix = strided_matrix(data, columns) if stored == self._dtype else None
 
@@ -57,7 +64,7 @@ class Part:
         )
 
     def take(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> Array:
-        """Copies of rows, of shape ``[*rows.shape, features]``; 0 in rows that are not ``real``."""
+        """Copies of rows, of shape ``[*rows.shape, features]``; ``pad`` in those not ``real``."""
         out = np.empty((*rows.shape, self._width), self._dtype)
         at = 0
         for array in self._arrays:
@@ -67,7 +74,7 @@ class Part:
             at += width
         if self._fill is not None:
             out[np.isnan(out)] = self._fill
-        return zero_padding(out, real)
+        return set_padding(out, real, self.pad)
 
     def observed(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.float32]:
         """1 for values that were observed, else 0, of shape ``[*rows.shape, features]``."""
@@ -77,7 +84,7 @@ class Part:
             seen = observed(column, array[rows], rows, self._data._filled(column))
             out[..., at : at + column.width] = seen[..., None] if array.ndim == 1 else seen
             at += column.width
-        return zero_padding(out, real)
+        return set_padding(out, real)
 
     def missing(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.bool_]:
         """Which values of the rows are missing, of shape ``[*rows.shape, features]``."""
@@ -89,7 +96,7 @@ class Part:
                 gone = np.isnan(array[rows])
                 out[..., at : at + width] = gone[..., None] if array.ndim == 1 else gone
             at += width
-        return zero_padding(out, real)
+        return set_padding(out, real)
 
 
 class Origin:
@@ -113,7 +120,7 @@ class Origin:
                 type="closed",
                 hint=f"read {name} while a variable refers to the dataset or its windows",
             )
-        cutter = Cutter(data, self._spec, self._features, None)
+        cutter = Cutter(data, self._spec, self._features, "float32")  # holds any pad_value
         part = cutter.part(name, np.atleast_1d(item_code), np.atleast_1d(start))
         return part if part is None or np.ndim(start) else part[0]
 
@@ -141,9 +148,12 @@ class Cutter:
         reach = context + spec.get("gap", 0) + spec.get("prediction_length", 0)
         dilation: int = spec.get("dilation", 1)
         overlap: int = spec.get("overlap", 0)
-        fill = spec.get("missing_value")
+        fill, pad = spec.get("missing_value"), spec.get("pad_value", 0)
+        pad = math.nan if pad is None else pad  # JSON has no NaN
         parts = {
-            name: Part(data, features[name], dtype, fill) for name in features if features[name]
+            name: Part(data, features[name], dtype, fill, 0 if name == "static" else pad)
+            for name in features
+            if features[name]
         }
         if "known" in parts:
             parts |= dict.fromkeys(KNOWN_PARTS, parts["known"])
@@ -291,8 +301,8 @@ def strided_matrix(data: Columns, columns: list[Column]) -> Array | None:
     return matrix
 
 
-def zero_padding(out: Array, real: npt.NDArray[np.bool_] | None) -> Array:
-    """``out`` with zeros in the rows that are padding."""
+def set_padding(out: Array, real: npt.NDArray[np.bool_] | None, value: Any = 0) -> Array:
+    """``out`` with a value in the rows that are padding."""
     if real is not None and not real.all():
-        out[~real] = 0
+        out[~real] = value
     return out

@@ -28,12 +28,13 @@ FIELDS: dict[str, Callable[[str, Any], Any]] = {
     "static_columns": _checks.names,
     "dtype": _checks.dtype_name,
     "missing_value": _checks.number,
+    "pad_value": _checks.number_or_nan,
 }
-NULL_MEANS_SOMETHING = ("max_missing", "dtype")
+NULL_MEANS_SOMETHING = ("max_missing", "dtype", "pad_value")
 DEFAULTS = {
     "prediction_length": 0, "gap": 0, "overlap": 0, "stride": 1, "dilation": 1, "anchor": "start",
     "max_missing": 0.0,
-    "count_filled": False, "dtype": "float32",
+    "count_filled": False, "dtype": "float32", "pad_value": 0.0,
 }  # fmt: skip
 
 
