@@ -77,7 +77,7 @@ type Spec struct {
 	StaticColumns  []string
 	DType          DType
 	MissingValue   *float64
-	PadValue       float64 // of padded samples of context, target and known; NaN for floats only
+	PadValue       float64 // value of padded samples of all parts but static; NaN for floats only
 }
 
 // DType is the name of the dtype of a batch's parts. The zero value means float32.

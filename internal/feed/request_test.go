@@ -104,7 +104,7 @@ func TestInvalidRequestsAreRefusedWithAReason(t *testing.T) {
 		"dtype loses fractions": {changes(spec("dtype", "int64")), wire.InvalidSpec,
 			`column "close" is float32, which does not fit int64`},
 		"infinite as float32": {changes(spec("missing_value", 1e39)), wire.InvalidSpec,
-			`missing_value: got 1e+39, want a number that float32 holds`},
+			`missing_value: got 1e+39, want a number that float32, the dtype of the context, can represent`},
 		"mixed as stored": {changes(spec("dtype", nil)), wire.InvalidSpec,
 			`column "close" is float32 and column "flag" is int32`},
 		"not constant": {changes(spec("static_columns", []string{"flag"})), wire.InvalidSpec,

@@ -114,7 +114,7 @@ func selectColumns(h *store.Handle, spec window.Spec) (map[string][]*layout.Mani
 // notHeld is the error for a value of a spec that the dtype of a part cannot represent.
 func notHeld(field string, v float64, p Part) error {
 	return &window.SpecError{Field: field, Value: fmt.Sprint(v), Allowed: fmt.Sprintf(
-		"a number that %s holds, as which the %s is delivered", p.DType, p.Name)}
+		"a number that %s, the dtype of the %s, can represent", p.DType, p.Name)}
 }
 
 // overflows reports whether a finite number is infinite in a dtype of floats.

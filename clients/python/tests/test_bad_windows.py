@@ -73,7 +73,7 @@ def refused(made: Any, *words: str, field: str) -> None:
          'got "0", want a number, or None for NaN'),
         ({"context_length": 2, "pad_value": True}, "pad_value", "got True, want a number"),
         ({"context_length": 2, "pad_value": 1e39}, "pad_value",
-         "got 1e+39, want a number that float32 holds"),
+         "got 1e+39, want a number that float32, the dtype of the context, can represent"),
         ({"context_length": 2, "columns": []}, "context_columns",
          "no column is left for the context"),
         ({"context_length": 2, "columns": ["id"]}, "columns",

@@ -76,7 +76,7 @@ func (c *csvFile) cellError(
 	return e
 }
 
-// hintCorrect returns the hint for a cell that no number can be.
+// hintCorrect returns the hint for a cell that no option makes a number.
 func hintCorrect(col column.Column) string {
 	return "correct the cell, " + column.HintText(col) + ", or leave the column out with `columns`"
 }

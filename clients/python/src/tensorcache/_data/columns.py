@@ -280,7 +280,7 @@ class Columns:
         """The first rows and ends of the runs of rows whose cells were all filled.
 
         Raises:
-            SpecError: it is not stored which cells the load filled.
+            SpecError: the generation does not store which cells were filled.
         """
         runs = self._filled_runs.get(column.name)
         if runs is None:

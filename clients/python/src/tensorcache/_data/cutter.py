@@ -110,13 +110,13 @@ class Origin:
         """``observed`` or ``target_observed`` of windows.
 
         Raises:
-            StaleError: nothing refers to the dataset any more.
-            SpecError: it is not stored which values the load filled.
+            StaleError: no variable refers to the dataset any more.
+            SpecError: the generation does not store which values were filled.
         """
         data = self._data()
         if data is None:
             raise StaleError(
-                f'dataset "{self._name}" is no longer in use, so {name} cannot be made',
+                f'{name} needs dataset "{self._name}", to which no variable refers any more',
                 type="closed",
                 hint=f"read {name} while a variable refers to the dataset or its windows",
             )

@@ -23,13 +23,13 @@ def filled_runs(column: Column, encoded: bytes) -> tuple[Int64s, Int64s]:
         encoded: which cells were missing before the fill, as FORMAT.md encodes them.
 
     Raises:
-        SpecError: it is not stored which cells were filled.
+        SpecError: the generation does not store which cells were filled.
     """
     if column.steps_of is not None and column.steps_of.changed:
         raise SpecError(
-            f'column "{column.name}": which of its values were filled is not stored, because it is '
-            f'a part or a cast of column "{column.steps_of.column}" of dataset '
-            f'"{column.steps_of.dataset}"',
+            f'column "{column.name}" is a part or a cast of column "{column.steps_of.column}" of '
+            f'dataset "{column.steps_of.dataset}": the generation does not store which of its '
+            "values were filled",
             field="columns",
             hint="put the whole column; values of a copy all count as observed",
         )
@@ -37,8 +37,8 @@ def filled_runs(column: Column, encoded: bytes) -> tuple[Int64s, Int64s]:
     partly = np.flatnonzero(cells != column.width)
     if len(partly):
         raise SpecError(
-            f'column "{column.name}": which values of row {int(first[partly[0]]):,} were filled is '
-            f"not stored, only that {int(cells[partly[0]]):,} of {column.width:,} were",
+            f'column "{column.name}": the generation stores that {int(cells[partly[0]]):,} of '
+            f"{column.width:,} values of row {int(first[partly[0]]):,} were filled, but not which",
             field="columns",
             hint="load its features as columns of their own, or load without fill",
         )

@@ -50,8 +50,8 @@ class Sample:
             ``regrid``), whatever ``count_filled`` is; else 1. A copy or a pickle has it only if it
             was read before.
 
-            Raises SpecError if it is not stored which values of a column were filled, and
-            StaleError if no variable refers to the dataset or its windows any more.
+            Raises SpecError if the generation does not store which values of a column were filled,
+            and StaleError if no variable refers to the dataset or its windows any more.
         target_observed: float32 ``[L + P, F]``, the same for ``target``; None if that is None.
         static: ``[F]``, the values that are constant in the item.
         item: the item's value, made on access: text, an integer, a tuple of these if several

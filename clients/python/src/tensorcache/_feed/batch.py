@@ -105,8 +105,8 @@ class Batch:
         observed: float32, the shape of ``context``, made on first access: 0 where the row of
             ``context`` is padded, or the value was missing in the source or made by the load
             (``fill``, ``regrid``), whatever ``count_filled`` is; else 1. None with ``"starts"``. A
-            copy or a pickle has it only if it was read before. Raises SpecError if it is not stored
-            which values of a column were filled.
+            copy or a pickle has it only if it was read before. Raises SpecError if the generation
+            does not store which values of a column were filled.
         target_observed: float32, the same for ``target``; None if that is None.
         static: ``[B, F]``, the values that are constant in an item.
         item: ``[B]``, the values of the items, made on access: int64, or objects that are texts,
@@ -208,7 +208,7 @@ class Batch:
         return rebuild, ({**self._parts(), "item": self.item}, self.rows, self._known_index)
 
     def _parts(self) -> dict[str, Array | None]:
-        """The parts that a copy gets; it makes those of known that were not read."""
+        """The parts that a copy gets; it can make unread parts of known from its own known."""
         read = {name for name in (*KNOWN_PARTS, *OBSERVED) if is_set(self, name)}
         return {name: getattr(self, name) for name in (*LAZY_PARTS, *read)}
 
