@@ -156,10 +156,8 @@ func (d *Data) checkFiles() (bad []string, err error) {
 		want[v.File] = v.XXH64
 	}
 	whole := map[string]string{}
-	for _, c := range d.Manifest.Columns {
-		if c.Prepared != nil && c.Prepared.Before != nil {
-			whole[c.Prepared.Before.File] = c.Prepared.Before.XXH64
-		}
+	for _, list := range d.Manifest.lists() {
+		whole[list.File] = list.XXH64
 	}
 	if _, err := ReadManifest(d.Dir); err != nil { // it may have changed since Open
 		bad = append(bad, ManifestFile)

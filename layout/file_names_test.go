@@ -14,7 +14,7 @@ func TestFileNamesOfColumnsAreUniqueAndShort(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, column := range []string{long, long + "e", strings.Repeat("a", 300)} {
-		for _, file := range []string{VocabFile(column), BeforeFillFile(column)} {
+		for _, file := range []string{VocabFile(column), BeforeFillFile(column), FilledCellsFile(column)} {
 			if len(file) > 255 || seen[file] {
 				t.Errorf("%q has the file %s, which is too long or not unique", column, file)
 			}

@@ -28,9 +28,13 @@ const (
 // VocabFile returns the name of the file with the words of a text column.
 func VocabFile(column string) string { return FileName("vocab-", column, ".arrow") }
 
-// BeforeFillFile returns the name of the file that lists the cells of a column that were missing
-// before they were filled.
+// BeforeFillFile returns the name of the file that lists the rows of a column with cells that were
+// missing before a fill.
 func BeforeFillFile(column string) string { return FileName("before-fill-", column, ".runs") }
+
+// FilledCellsFile returns the name of the file that lists, for each feature of a column, the rows in
+// which its value was missing before a fill.
+func FilledCellsFile(column string) string { return FileName("before-fill-", column, ".cells") }
 
 // longestName is the longest file name, in bytes, that file systems allow.
 const longestName = 255

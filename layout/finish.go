@@ -71,11 +71,9 @@ func (w *Writer) Finish(f Final) (*Manifest, error) {
 			return nil, err
 		}
 	}
-	for i := range m.Columns {
-		if c := &m.Columns[i]; c.Prepared != nil && c.Prepared.Before != nil {
-			if err := c.Prepared.Before.write(w.dir, c.Name); err != nil {
-				return nil, err
-			}
+	for name, list := range m.lists() {
+		if err := list.write(w.dir, name); err != nil {
+			return nil, err
 		}
 	}
 	if err := m.recordFiles(w.dir); err != nil {
@@ -141,10 +139,8 @@ func (m *Manifest) recordFiles(dir string) error {
 	for _, v := range m.Vocab {
 		names = append(names, v.File)
 	}
-	for _, c := range m.Columns {
-		if c.Prepared != nil && c.Prepared.Before != nil {
-			names = append(names, c.Prepared.Before.File)
-		}
+	for _, list := range m.lists() {
+		names = append(names, list.File)
 	}
 	for _, name := range names {
 		st, err := os.Stat(filepath.Join(dir, name))

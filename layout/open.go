@@ -19,7 +19,7 @@ type Data struct {
 	data     *mmapfile.Map
 	items    *mmapfile.Map
 	vocab    map[string]*mmapfile.Map
-	before   map[string]*mmapfile.Map // by column: see BeforeFill
+	listMaps map[string]*mmapfile.Map // by file: see Manifest.lists
 }
 
 // Open maps the generation in the directory, without a copy. It first compares the manifest with
@@ -30,7 +30,7 @@ func Open(dir string) (*Data, error) {
 		return nil, err
 	}
 	d := &Data{Dir: dir, Manifest: m, vocab: map[string]*mmapfile.Map{},
-		before: map[string]*mmapfile.Map{}}
+		listMaps: map[string]*mmapfile.Map{}}
 	if err := d.open(
 		func(name string) (*mmapfile.Map, error) { return openFile(dir, name, m) }); err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -54,15 +54,11 @@ func (d *Data) open(file func(name string) (*mmapfile.Map, error)) (err error) {
 			return err
 		}
 	}
-	for _, c := range d.Manifest.Columns {
-		if c.Prepared == nil || c.Prepared.Before == nil {
-			continue
+	for name, list := range d.Manifest.lists() {
+		if list.File != name {
+			return fmt.Errorf("%w: the list of cells %s is named %q", ErrTorn, name, list.File)
 		}
-		if c.Prepared.Before.File != BeforeFillFile(c.Name) {
-			return fmt.Errorf("%w: the missing cells of column %q are in %q", ErrTorn, c.Name,
-				c.Prepared.Before.File)
-		}
-		if d.before[c.Name], err = file(c.Prepared.Before.File); err != nil {
+		if d.listMaps[name], err = file(name); err != nil {
 			return err
 		}
 	}
@@ -209,8 +205,8 @@ func (d *Data) Maps() []*mmapfile.Map {
 	for _, v := range d.vocab {
 		maps = append(maps, v)
 	}
-	for _, b := range d.before {
-		maps = append(maps, b)
+	for _, list := range d.listMaps {
+		maps = append(maps, list)
 	}
 	return slices.DeleteFunc(maps, func(m *mmapfile.Map) bool { return m == nil })
 }
@@ -221,7 +217,7 @@ func (d *Data) Maps() []*mmapfile.Map {
 // of them if it returns an error.
 func OpenMapped(label string, m *Manifest, names []string, maps []*mmapfile.Map) (*Data, error) {
 	d := &Data{Dir: label, Manifest: m, vocab: map[string]*mmapfile.Map{},
-		before: map[string]*mmapfile.Map{}}
+		listMaps: map[string]*mmapfile.Map{}}
 	if err := d.openMapped(names, maps); err != nil {
 		for _, m := range maps {
 			err = errors.Join(err, m.Close())

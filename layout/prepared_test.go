@@ -1,11 +1,13 @@
 package layout
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -27,7 +29,7 @@ func writeFilled(t *testing.T) string {
 	_, err = w.Finish(Final{
 		Items: Items{Offsets: []int64{0, 3}},
 		Prepared: map[string]*Prepared{"a/b": {Fill: "linear", First: Floats{1, math.NaN()},
-			Before: &BeforeFill{Missing: 1, Runs: m.AppendBinary(nil)}}},
+			Before: &BeforeFill{Missing: 1, ListFile: ListFile{Runs: m.AppendBinary(nil)}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +73,89 @@ func TestDamageToMissingRowsIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(dir); !errors.Is(err, ErrTorn) {
+		t.Errorf("%v, want ErrTorn", err)
+	}
+}
+
+// filledPair writes a generation of a column [3, 2] of which the fill made the given cells. It opens
+// the generation.
+func filledPair(t *testing.T, rows MissingRows, cells *ListFile) *Data {
+	t.Helper()
+	dir := t.TempDir()
+	w, err := Create(dir,
+		Table{Rows: 3, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float32, Width: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Finish(Final{
+		Items: Items{Offsets: []int64{0, 3}},
+		Prepared: map[string]*Prepared{"a": {Fill: "value", Before: &BeforeFill{
+			ListFile: ListFile{Runs: rows.AppendBinary(nil)}, Cells: cells}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, dir)
+}
+
+func TestFilledCellsAreListedByFeature(t *testing.T) {
+	list := func(features ...MissingRows) *ListFile {
+		var f ListFile
+		for _, m := range features {
+			f.Runs = AppendFeature(f.Runs, m.AppendBinary(nil))
+		}
+		return &f
+	}
+	one := MissingRun{1, 1, 1}
+	for name, c := range map[string]struct {
+		rows  MissingRows
+		cells *ListFile
+		want  []MissingRows
+		err   error
+	}{
+		"whole rows":              {MissingRows{{1, 1, 2}}, nil, []MissingRows{{one}, {one}}, nil},
+		"a cell":                  {MissingRows{one}, list(nil, MissingRows{one}), []MissingRows{nil, {one}}, nil},
+		"of an earlier version":   {MissingRows{one}, nil, nil, ErrNotStored},
+		"only one feature":        {MissingRows{one}, list(MissingRows{one}), nil, ErrTorn},
+		"three features":          {MissingRows{one}, list(nil, MissingRows{one}, nil), nil, ErrTorn},
+		"fewer cells":             {MissingRows{one, {2, 1, 1}}, list(nil, MissingRows{one}), nil, ErrTorn},
+		"more cells":              {MissingRows{one}, list(MissingRows{one}, MissingRows{one}), nil, ErrTorn},
+		"a row after the last":    {MissingRows{one}, list(nil, MissingRows{{3, 1, 1}}), nil, ErrTorn},
+		"several cells a value":   {MissingRows{one}, list(nil, MissingRows{{1, 1, 2}}), nil, ErrTorn},
+		"a length beyond the end": {MissingRows{one}, &ListFile{Runs: []byte{0, 9, 1, 0, 0}}, nil, ErrTorn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := filledPair(t, c.rows, c.cells)
+			column := &d.Manifest.Columns[0]
+			got, err := d.FilledCells(column)
+			if !errors.Is(err, c.err) || !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%v, %v, want %v, %v", got, err, c.want, c.err)
+			}
+			copied, err := d.CopyBeforeFill(column)
+			if err != nil || !bytes.Equal(copied.Runs, c.rows.AppendBinary(nil)) ||
+				(copied.Cells != nil) != (c.cells != nil) {
+				t.Errorf("copied %+v, %v", copied, err)
+			}
+			if err := d.Verify(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestDamageToFilledCellsIsFound(t *testing.T) {
+	d := filledPair(t, MissingRows{{1, 1, 1}}, &ListFile{Runs: []byte{0, 3, 1, 0, 0}})
+	path := filepath.Join(d.Dir, FilledCellsFile("a"))
+	if err := os.WriteFile(path, []byte{0, 3, 2, 0, 0}, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, d.Dir).Verify(); !errors.Is(err, ErrChecksum) {
+		t.Errorf("%v, want ErrChecksum", err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(d.Dir); !errors.Is(err, ErrTorn) {
 		t.Errorf("%v, want ErrTorn", err)
 	}
 }

@@ -121,16 +121,16 @@ func Block[T Native](d *Data, columns []*ManifestColumn) (block Strided[T], ok b
 }
 
 // Files returns the generation's data files, open for reading, and their names: data.arrow,
-// items.arrow, then the vocabularies and the lists of cells that were missing before fills, by
-// column. The files are valid between Acquire and release, even if the generation was removed.
+// items.arrow, then the vocabularies by column and the lists of cells that were missing before
+// fills. The files are valid between Acquire and release, even if the generation was removed.
 func (d *Data) Files() (names []string, files []*os.File) {
 	names, files = []string{DataFile, ItemsFile}, []*os.File{d.data.File(), d.items.File()}
 	for _, column := range slices.Sorted(maps.Keys(d.Manifest.Vocab)) {
 		names, files = append(names, d.Manifest.Vocab[column].File),
 			append(files, d.vocab[column].File())
 	}
-	for _, column := range slices.Sorted(maps.Keys(d.before)) {
-		names, files = append(names, BeforeFillFile(column)), append(files, d.before[column].File())
+	for _, name := range slices.Sorted(maps.Keys(d.listMaps)) {
+		names, files = append(names, name), append(files, d.listMaps[name].File())
 	}
 	return names, files
 }

@@ -46,7 +46,9 @@ class Door(requests.Session):
 
 def open_door(cache: tensorcache.Cache) -> Door:
     """Put a dataset, and return a session with the daemon over TCP."""
-    cache.put("a", {"id": np.repeat([1, 2], 50), "x": np.arange(100.0)}, item_id="id")
+    columns = {"id": np.repeat([1, 2], 50), "x": np.arange(100.0), "pair": np.ones((100, 2))}
+    columns["pair"][7, 1] = np.nan
+    cache.put("a", columns, item_id="id", fill={"pair": "forward"})
     url = urlsplit(cache._server.control.post("/v1/ui")["url"])
     return Door(f"http://{url.netloc}", (Path(cache.health()["dir"]) / "token").read_text().strip())
 

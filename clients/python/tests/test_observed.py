@@ -18,11 +18,14 @@ from hypothesis import strategies as st
 
 import tensorcache
 from cases import examples
+from tensorcache._data.manifest import Column, StepsOf
+from tensorcache._data.observed import filled_bits
 
 FILLS = ["forward", "backward", "linear", "mean", 0, None]
 COLUMNS = ["v", "w", "n", "word", "pair"]
+FEATURES = ["v", "w", "n", "word", "pair 0", "pair 1"]
 Seen = dict[tuple[str, int], dict[str, bool]]
-"""Which columns have a value in the source, by item and time."""
+"""Which features have a value in the source, by item and time."""
 
 
 @st.composite
@@ -54,7 +57,7 @@ def source(case: dict[str, Any]) -> tuple[dict[str, Any], Seen]:
             # A fill needs a value, so the first row and the last one have all.
             has = {
                 name: row in (0, rows - 1) or bool(rng.random() >= case["share"])
-                for name in COLUMNS
+                for name in FEATURES
             }
             seen[f"item {number}", time] = has
             columns["id"].append(f"item {number}")
@@ -63,7 +66,9 @@ def source(case: dict[str, Any]) -> tuple[dict[str, Any], Seen]:
                 columns[name].append(rng.gamma(2.0) if has[name] else np.nan)
             columns["n"].append(int(rng.integers(9)) if has["n"] else None)
             columns["word"].append(str(rng.choice(["x", "y"])) if has["word"] else None)
-            columns["pair"].append(rng.normal(size=2) if has["pair"] else [np.nan, np.nan])
+            columns["pair"].append(
+                [rng.normal() if has[name] else np.nan for name in FEATURES[-2:]]
+            )
     made: dict[str, Any] = {**columns, "pair": np.asarray(columns["pair"])}
     return made | {"n": pd.array(columns["n"], dtype="Int64")}, seen
 
@@ -85,14 +90,16 @@ def test_observed_is_what_the_source_has(cache: tensorcache.Cache, case: dict[st
         dtype="float64",
     )  # fmt: skip
     everything = windows[:]
-    names = ["v", "w", "n", "word", "pair", "pair"]
     for window in range(len(windows)):
         item, start = everything.item[window], int(everything.start[window])
         times = data.item(item)["t"].tolist()
         for part, first, count in (("observed", 0, 3), ("target_observed", 2, 3)):
             rows = [start + 2 * (first + i) for i in range(count)]
             want = [
-                [row >= 0 and seen.get((item, times[row]), {}).get(name, False) for name in names]
+                [
+                    row >= 0 and seen.get((item, times[row]), {}).get(name, False)
+                    for name in FEATURES
+                ]
                 for row in rows
             ]
             got = getattr(everything, part)[window]
@@ -130,10 +137,14 @@ def test_kept_steps_keep_what_was_filled(cache: tensorcache.Cache) -> None:
     assert kept.windows(context_length=4)[0].observed.tolist() == [[1, 1], [0, 1], [1, 1], [1, 1]]
 
 
-def filled_pair(cache: tensorcache.Cache) -> tensorcache.Dataset:
+def test_kept_steps_keep_which_cells_were_filled(cache: tensorcache.Cache) -> None:
     pair = np.ones((6, 2))
-    pair[2, 1] = np.nan
-    return cache.put("partly", {"pair": pair, "a": np.ones(6)}, fill=0)
+    pair[2, 1] = pair[3:5, 0] = np.nan
+    data = cache.put("partly", {"pair": pair, "a": np.ones(6)}, fill=0)
+    kept = cache.put("partly-more", {**data, "b": np.arange(6.0)})
+    for of in (data, kept):
+        got = of.windows(context_length=6, columns="pair")[0].observed
+        np.testing.assert_array_equal(got, ~np.isnan(pair))
 
 
 def part_of_a_filled_column(cache: tensorcache.Cache) -> tensorcache.Dataset:
@@ -144,33 +155,55 @@ def part_of_a_filled_column(cache: tensorcache.Cache) -> tensorcache.Dataset:
     return cache.put("half", {"pair": data["pair"][::2], "a": np.ones(20_000)})
 
 
-@pytest.mark.parametrize(
-    ("make", "says", "hint"),
-    [
-        (
-            filled_pair,
-            'column "pair": .* 1 of 2 values of row 2',
-            "without fill",
-        ),
-        (part_of_a_filled_column, 'column "pair" is a part .* "whole"', "values of a copy"),
-    ],
-)
 @pytest.mark.parametrize("delivery", ["slot", "local"])
-def test_what_is_not_stored_is_refused(
-    cache: tensorcache.Cache, make: Any, says: str, hint: str, delivery: str
-) -> None:
-    data = make(cache)
+def test_what_is_not_stored_is_refused(cache: tensorcache.Cache, delivery: str) -> None:
+    data = part_of_a_filled_column(cache)
     windows = data.windows(context_length=2, prediction_length=1, columns=["pair", "a"])
     with windows.feed(batch_size=2, delivery=delivery) as feed:
         batch = next(iter(feed))
         for of in (windows[0], windows[:2], batch):
             for part in ("observed", "target_observed"):
-                with pytest.raises(tensorcache.SpecError, match=says) as caught:
+                with pytest.raises(
+                    tensorcache.SpecError, match=r'"pair" is a part .* "whole"'
+                ) as e:
                     getattr(of, part)
-                assert caught.value.field == "columns"
-                assert hint in caught.value.hint
+                assert e.value.field == "columns"
+                assert "values of a copy" in e.value.hint
             assert of.context is not None
     assert data.windows(context_length=2, columns="a")[0].observed.all()
+
+
+def test_rows_that_version_0_1_filled_in_part_are_refused() -> None:
+    # It stored the rows alone.
+    column = Column("pair", "value", "float32", "", (20, 2), 0, (8, 4), None)
+    bits = filled_bits(column, bytes([10, 0, 1]), b"")
+    assert bits is not None
+    assert bits.tolist() == [0, 4, 0]
+    with pytest.raises(tensorcache.SpecError, match=r'"pair": 1 of 2 values of row 10') as caught:
+        filled_bits(column, bytes([10, 0, 0]), b"")
+    assert caught.value.hint == "remove the dataset and load it again from its sources"
+    kept = dataclasses.replace(column, steps_of=StepsOf("raw", "pair", False, {}))
+    with pytest.raises(tensorcache.SpecError, match=r"version 0\.1") as caught:
+        filled_bits(kept, bytes([10, 0, 0]), b"")
+    assert 'before, dataset "raw"' in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("rows", "cells"),
+    [
+        (b"\x0a\x00", b""),
+        (b"\x0a\x00\x80", b""),
+        (b"\x14\x00\x01", b""),
+        (b"\x0a\x00\x00", b"\x03\x0a\x00\x00"),
+        (b"\x0a\x00\x00", b"\x03\x0a\x00\x00\x00\x00"),
+        (b"\x0a\x00\x00", b"\x00\x80"),
+        (b"\x0a\x00\x00", b"\x00\x09\x0a\x00\x00"),
+    ],
+)
+def test_damaged_lists_are_refused(rows: bytes, cells: bytes) -> None:
+    column = Column("pair", "value", "float32", "", (20, 2), 0, (8, 4), None)
+    with pytest.raises(tensorcache.SourceError, match="damaged"):
+        filled_bits(column, rows, cells)
 
 
 @pytest.mark.parametrize("delivery", ["slot", "view", "local"])
@@ -216,6 +249,24 @@ def test_appended_rows_have_what_was_filled(cache: tensorcache.Cache, tmp_path: 
     windows = cache.dataset("grown").windows(context_length=3, count_filled=False)
     want = [[1, 0, 1], [0, 1, 0], [1, 0, 1], [1, 0, 1]]
     assert windows[:].observed[..., 0].tolist() == want
+
+
+@pytest.mark.parametrize("parts", [("whole", "cells"), ("cells", "whole"), ("cells", "cells")])
+def test_appended_rows_have_which_cells_were_filled(
+    cache: tensorcache.Cache, tmp_path: Path, parts: tuple[str, str]
+) -> None:
+    seen = {"whole": [[1, 1], [0, 0], [1, 1]], "cells": [[1, 1], [0, 1], [1, 0]]}
+    for number, part in enumerate(parts):
+        pair = np.where(seen[part], 1.0, np.nan)
+        times = np.arange(3) + 3 * number
+        np.savez(tmp_path / f"{number}.npz", id=[0, 1, 1], t=times, pair=pair)
+    options = {"item_id": "id", "time": "t", "fill": 0, "dtype": "float64"}
+    cache.load("grown", tmp_path / "0.npz", **options)
+    cache.append("grown", tmp_path / "1.npz")
+    windows = cache.dataset("grown").windows(context_length=2, stride=2)
+    old, new = seen[parts[0]], seen[parts[1]]
+    want = [[old[0], new[0]], [old[1], old[2]], [new[1], new[2]]]
+    assert windows[:].observed.tolist() == want
 
 
 def test_a_batch_of_places_has_none(cache: tensorcache.Cache) -> None:

@@ -58,7 +58,7 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data,
 		steps := k.Join(&c, &delta.Manifest.Columns[i])
 		final.Prepared[c.Name], final.Scale[c.Name] = steps.Prepared, steps.Scale
 		if p := final.Prepared[c.Name]; p != nil {
-			if p.Before, err = k.beforeFill(&c, delta, plan.ranges); err != nil {
+			if p.Before, err = k.beforeFill(ctx, &c, delta, plan.ranges); err != nil {
 				return nil, err
 			}
 		}
@@ -218,25 +218,79 @@ func largerError(a, b *layout.DTypeError) *layout.DTypeError {
 	return &layout.DTypeError{Abs: max(a.Abs, b.Abs), Rel: max(a.Rel, b.Rel)}
 }
 
-// beforeFill returns the cells of a column that were missing before the fill, in the order of the
-// joined rows; nil if none was.
+// beforeFill returns the lists of what was missing in a column before the fill, in the order of the
+// joined rows; nil if nothing was.
 func (k *base) beforeFill(
-	old *layout.ManifestColumn, delta *layout.Data, ranges []rowRange,
+	ctx context.Context, old *layout.ManifestColumn, delta *layout.Data, ranges []rowRange,
 ) (*layout.BeforeFill, error) {
 	added, err := delta.Manifest.Column(old.Name)
 	if err != nil {
 		return nil, err
 	}
-	runs := map[bool]layout.MissingRows{}
-	if runs[true], err = k.Data.BeforeFill(old); err != nil {
+	was, err := k.Data.BeforeFill(old)
+	if err != nil {
 		return nil, err
 	}
-	if runs[false], err = delta.BeforeFill(added); err != nil {
+	now, err := delta.BeforeFill(added)
+	if err != nil {
 		return nil, err
 	}
-	var out layout.MissingRows
+	runs := joinRuns(was, now, ranges)
+	if len(runs) == 0 {
+		return nil, nil
+	}
+	_, missing := runs.Count()
+	before := &layout.BeforeFill{Missing: missing}
+	before.Runs = runs.AppendBinary(nil)
+	isPartial := func(r layout.MissingRun) bool { return r.Cells != max(old.Width(), 1) }
+	if slices.ContainsFunc(runs, isPartial) {
+		before.Cells, err = k.filledCells(ctx, old, delta, added, ranges)
+	}
+	return before, err
+}
+
+// filledCells returns the lists of the cells of a column that were missing before the fill, in the order
+// of the joined rows; nil if the generation does not store them.
+func (k *base) filledCells(ctx context.Context, old *layout.ManifestColumn, delta *layout.Data,
+	added *layout.ManifestColumn, ranges []rowRange) (*layout.ListFile, error) {
+	was, err := k.Data.FilledCells(old)
+	if errors.Is(err, layout.ErrNotStored) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	now, err := delta.FilledCells(added)
+	if err != nil {
+		return nil, err
+	}
+	var cells layout.ListFile
+	for feature := range old.Width() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var runs [2]layout.MissingRows
+		for i, list := range [][]layout.MissingRows{was, now} {
+			if list != nil {
+				runs[i] = list[feature]
+			}
+		}
+		joined := joinRuns(runs[0], runs[1], ranges)
+		cells.Runs = layout.AppendFeature(cells.Runs, joined.AppendBinary(nil))
+	}
+	return &cells, nil
+}
+
+// joinRuns merges the runs of a generation and those of the new rows, in the order of the joined rows.
+func joinRuns(old, added layout.MissingRows, ranges []rowRange) (out layout.MissingRows) {
+	if len(old)+len(added) == 0 {
+		return nil
+	}
 	for _, p := range ranges {
-		all := runs[p.old]
+		all := added
+		if p.old {
+			all = old
+		}
 		first := sort.Search(len(all), func(i int) bool { return all[i].Row+all[i].Rows > p.from })
 		for _, r := range all[first:] {
 			from, end := max(r.Row, p.from), min(r.Row+r.Rows, p.from+p.count)
@@ -252,11 +306,7 @@ func (k *base) beforeFill(
 			}
 		}
 	}
-	if len(out) == 0 {
-		return nil, nil
-	}
-	_, cells := out.Count()
-	return &layout.BeforeFill{Missing: cells, Runs: out.AppendBinary(nil)}, nil
+	return out
 }
 
 // itemNames returns the names of the generation's items, followed by those of the new items.

@@ -199,14 +199,11 @@ func (k keptColumn) steps() (layout.ManifestColumn, error) {
 	if c.Prepared == nil || c.Prepared.Before == nil {
 		return c, nil
 	}
-	runs, err := k.data.BeforeFill(k.column)
-	if err != nil {
-		return c, err
-	}
 	prepared := *c.Prepared
-	prepared.Before = &layout.BeforeFill{Missing: c.Prepared.Before.Missing, Runs: runs.AppendBinary(nil)}
+	var err error
+	prepared.Before, err = k.data.CopyBeforeFill(k.column)
 	c.Prepared = &prepared
-	return c, nil
+	return c, err
 }
 
 // dependsOnItems reports whether the steps are only right for the items of the generation and their

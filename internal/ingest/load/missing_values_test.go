@@ -58,9 +58,56 @@ func TestMissingCellsOfTensorsAreRecorded(t *testing.T) {
 		if got, err := l.BeforeFill(a); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v: %v", how, got, want, err)
 		}
+		cells, err := l.FilledCells(a)
+		if err != nil || len(cells) != width {
+			t.Fatalf("%s: cells of %d features, want %d: %v", how, len(cells), width, err)
+		}
+		for feature := range int64(width) {
+			var rowsOf layout.MissingRows
+			for _, m := range want {
+				if feature < m.Cells {
+					rowsOf = append(rowsOf, layout.MissingRun{Row: m.Row, Rows: m.Rows, Cells: 1})
+				}
+			}
+			if !slices.Equal(cells[feature], rowsOf) {
+				t.Errorf("%s: feature %d: %v, want %v", how, feature, cells[feature], rowsOf)
+			}
+		}
 		if filled := loadtest.Values[float32](l, "a"); filled[7*width] != -1 ||
 			filled[7*width+1] != v[7*width+1] {
 			t.Errorf("%s: row 8 is %v", how, filled[7*width:8*width])
+		}
+	}
+}
+
+// TestAnAppendToAnEarlierVersionStoresNoCells appends to a generation that lists the rows of which
+// some values were filled, but not which values. The appended one must not list them either.
+func TestAnAppendToAnEarlierVersionStoresNoCells(t *testing.T) {
+	nan := float32(math.NaN())
+	a, b := puttest.ColumnBytes(t, "a", "float32", []int64{2, 2}, []float32{1, 2, nan, 4})
+	dir, err := loadPut(t,
+		option.Options{Fill: option.All(option.FillWith(-1))},
+		put.Header{Format: put.FormatColumns, Columns: []put.Column{a}}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := openBase(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Data.Close()
+	column := &k.Data.Manifest.Columns[0]
+	for _, stored := range []bool{true, false} {
+		if !stored {
+			column.Prepared.Before.Cells = nil
+		}
+		delta := loadtest.OpenDir(t, dir)
+		before, err := k.beforeFill(t.Context(), column, delta.Data, []rowRange{{true, 0, 0, 2}, {false, 2, 0, 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before.Missing != 2 || (before.Cells != nil) != stored {
+			t.Errorf("the cells of the generation are stored: %v: %+v", stored, before)
 		}
 	}
 }

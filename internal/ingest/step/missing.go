@@ -10,10 +10,26 @@ import (
 // findMissing lists the cells of the column that are missing, nil if none is, and measures a plain
 // column on the way.
 func (r *columnRun) findMissing(ctx context.Context) (*layout.BeforeFill, error) {
+	rows, width := r.source.shape()
 	var list missingList
+	var features []missingList // of a wide column
+	if width > 1 {
+		features = make([]missingList, width)
+	}
+	isPartial := false // a row lacks only some of its values
 	search := func(row, end int64) {
 		for ; row < end; row++ {
-			list.add(row, r.source.missing(row))
+			cells := r.source.missing(row)
+			list.add(row, cells)
+			if cells == 0 {
+				continue
+			}
+			isPartial = isPartial || cells < width
+			for feature := range features {
+				if _, _, ok := r.source.nextPresent(int64(feature), row, row+1); !ok {
+					features[feature].add(row, 1)
+				}
+			}
 		}
 	}
 	if r.source.isPlain() {
@@ -27,7 +43,6 @@ func (r *columnRun) findMissing(ctx context.Context) (*layout.BeforeFill, error)
 		}
 		r.seen = &seen
 	} else {
-		rows, _ := r.source.shape()
 		for row := int64(0); row < rows; row += TileRows {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -40,7 +55,16 @@ func (r *columnRun) findMissing(ctx context.Context) (*layout.BeforeFill, error)
 	if list.close(); list.cells == 0 {
 		return nil, nil
 	}
-	return &layout.BeforeFill{Missing: list.cells, Runs: list.bytes}, nil
+	before := &layout.BeforeFill{Missing: list.cells, ListFile: layout.ListFile{Runs: list.bytes}}
+	if isPartial {
+		before.Cells = &layout.ListFile{}
+		for i := range features {
+			features[i].close()
+			before.Cells.Runs = layout.AppendFeature(before.Cells.Runs, features[i].bytes)
+			features[i] = missingList{}
+		}
+	}
+	return before, nil
 }
 
 // missingList encodes the rows with missing cells as they are found, in the memory of their bytes.

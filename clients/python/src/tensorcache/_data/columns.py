@@ -16,7 +16,7 @@ from .madvise import RandomReaders
 from .manifest import Column, Manifest
 from .mapped_file import MappedFile
 from .missing_rows import missing_runs, stretches
-from .observed import filled_runs
+from .observed import Bits, filled_bits
 from .text_codes import codes_of
 from .texts import Texts
 
@@ -43,7 +43,7 @@ class Columns:
         self._maps = {file: mapped.memory for file, mapped in files.items()}
         self._manifest = Manifest(manifest)
         self._arrays: dict[str, npt.NDArray[Any]] = {}
-        self._filled_runs: dict[str, tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] = {}
+        self._filled_bits: dict[str, Bits | None] = {}
         self._random_readers = RandomReaders(self._file.memory)
         self._texts: dict[str, Texts] = {}
         self.layout = self._manifest.layout
@@ -269,21 +269,21 @@ class Columns:
 
     def _before_fill(self, column: Column) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The first rows and ends of the runs of rows that had missing cells before the fill."""
-        first, end, _ = missing_runs(self._before_fill_runs(column))
+        first, end, _ = missing_runs(self._list(column.prepared.before))
         return stretches(first, end)
 
-    def _before_fill_runs(self, column: Column) -> bytes:
-        """Which cells were missing before the fill, as FORMAT.md encodes them."""
-        return bytes(self._maps[column.prepared.before]) if column.prepared.before else b""
+    def _list(self, file: str) -> bytes:
+        """The bytes of a file of lists of rows; empty if its name is."""
+        return bytes(self._maps[file]) if file else b""
 
-    def _filled(self, column: Column) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The first rows and ends of the runs of rows whose cells were all filled.
+    def _filled(self, column: Column) -> Bits | None:
+        """Which values a load filled; see :func:`filled_bits`.
 
         Raises:
             SpecError: the generation does not store which cells were filled.
         """
-        runs = self._filled_runs.get(column.name)
-        if runs is None:
-            runs = filled_runs(column, self._before_fill_runs(column))
-            self._filled_runs[column.name] = runs
-        return runs
+        if column.name not in self._filled_bits:
+            steps = column.prepared
+            rows, cells = self._list(steps.before), self._list(steps.filled_cells)
+            self._filled_bits[column.name] = filled_bits(column, rows, cells)
+        return self._filled_bits[column.name]

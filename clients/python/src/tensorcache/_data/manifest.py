@@ -67,7 +67,9 @@ class Prepared:
 
     ``first`` is float64 of shape ``[items, width]``: the value that an item's first difference is
     added to, after log1p. It is None without differences, or if there are too many items.
-    ``before`` is the file with the cells that were missing before the fill; "" if there were none.
+    ``before`` is the file with the rows that had missing cells before the fill; "" if there were
+    none. ``filled_cells`` is the file with those rows by feature; "" unless a row had both missing
+    and other values, and in generations of version 0.1.
     """
 
     fill: str = ""
@@ -77,6 +79,7 @@ class Prepared:
     first: npt.NDArray[np.float64] | None = None
     winsorize: bool = False
     before: str = ""
+    filled_cells: str = ""
 
     @property
     def any(self) -> bool:
@@ -255,7 +258,7 @@ def steps_of(entry: dict[str, Any] | None) -> StepsOf | None:
 def prepared_of(entry: dict[str, Any], width: int) -> Prepared:
     """The steps before scaling from their entry in the manifest."""
     low, high = entry.get("clip_low"), entry.get("clip_high")
-    first = entry.get("first")
+    first, before = entry.get("first"), entry.get("before") or {}
     return Prepared(
         fill=str(entry.get("fill") or ""),
         clip=(-np.inf if low is None else float(low), np.inf if high is None else float(high)),
@@ -263,5 +266,6 @@ def prepared_of(entry: dict[str, Any], width: int) -> Prepared:
         diff=bool(entry.get("diff")),
         first=None if first is None else np.array(first, np.float64).reshape(-1, width),
         winsorize="winsorize" in entry,
-        before=str((entry.get("before") or {}).get("file") or ""),
+        before=str(before.get("file") or ""),
+        filled_cells=str((before.get("cells") or {}).get("file") or ""),
     )
