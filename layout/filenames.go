@@ -25,6 +25,10 @@ const (
 	SyncedFile   = "synced"
 )
 
+// MaxFiles is the largest number of files of a generation beside the manifest. A reply of the daemon
+// has 8 bytes to attach the descriptors of files to, 253 each.
+const MaxFiles = 8 * 253
+
 // VocabFile returns the name of the file with the words of a text column.
 func VocabFile(column string) string { return FileName("vocab-", column, ".arrow") }
 

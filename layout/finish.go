@@ -142,6 +142,10 @@ func (m *Manifest) recordFiles(dir string) error {
 	for _, list := range m.lists() {
 		names = append(names, list.File)
 	}
+	if len(names) > MaxFiles {
+		return fmt.Errorf("%w: %d files, at most %d are possible: columns of text and columns with filled "+
+			"values have files of their own", ErrSchema, len(names), MaxFiles)
+	}
 	for _, name := range names {
 		st, err := os.Stat(filepath.Join(dir, name))
 		if err != nil {

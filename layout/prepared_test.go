@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -157,6 +159,23 @@ func TestDamageToFilledCellsIsFound(t *testing.T) {
 	}
 	if _, err := Open(d.Dir); !errors.Is(err, ErrTorn) {
 		t.Errorf("%v, want ErrTorn", err)
+	}
+}
+
+func TestAGenerationOfTooManyFilesIsRefused(t *testing.T) {
+	table, vocab := Table{Rows: 1}, map[string][]string{}
+	for i := range MaxFiles - 1 { // data.arrow and items.arrow are files too
+		name := fmt.Sprint(i)
+		table.Columns = append(table.Columns, Column{Name: name, Role: RoleValue, DType: Text})
+		vocab[name] = []string{"a"}
+	}
+	w, err := Create(t.TempDir(), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Finish(Final{Items: Items{Offsets: []int64{0, 1}}, Vocab: vocab})
+	if !errors.Is(err, ErrSchema) || !strings.Contains(err.Error(), "2025 files, at most 2024") {
+		t.Errorf("got %v", err)
 	}
 }
 

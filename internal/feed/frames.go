@@ -2,14 +2,17 @@ package feed
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // requestTimeout is how long a client may take to send its request.
@@ -41,7 +44,11 @@ func readRequest(conn *net.UnixConn) ([]byte, error) {
 	return payload, conn.SetReadDeadline(time.Time{})
 }
 
-// sendReply sends JSON. The descriptors of files are attached to the first byte of the frame.
+// maxRights is the largest number of file descriptors in one message: SCM_MAX_FD of Linux.
+const maxRights = 253
+
+// sendReply sends JSON. The descriptors of files are attached to the first byte of the frame, and those
+// beyond maxRights to the following bytes of the header. There must be at most [layout.MaxFiles].
 func sendReply(conn *net.UnixConn, reply any, files ...*os.File) error {
 	payload, err := json.Marshal(reply)
 	if err != nil {
@@ -49,25 +56,26 @@ func sendReply(conn *net.UnixConn, reply any, files ...*os.File) error {
 	}
 	var header [wire.HeaderSize]byte
 	wire.PutHeader(header[:], wire.FrameReply, len(payload))
-	var rights []byte
-	if len(files) > 0 {
-		fds := make([]int, len(files))
-		for i, f := range files {
-			fds[i] = int(f.Fd())
+	sent := 0
+	for fds := range slices.Chunk(descriptors(files), maxRights) {
+		if sent == len(header) {
+			return fmt.Errorf("a reply with %d files, at most %d are sent", len(files), layout.MaxFiles)
 		}
-		rights = unix.UnixRights(fds...)
-	}
-	n, _, err := conn.WriteMsgUnix(header[:], rights, nil)
-	if err != nil {
-		return err
-	}
-	if n < len(header) {
-		if _, err := conn.Write(header[n:]); err != nil {
+		if _, _, err := conn.WriteMsgUnix(header[sent:sent+1], unix.UnixRights(fds...), nil); err != nil {
 			return err
 		}
+		sent++
 	}
-	_, err = conn.Write(payload)
+	_, err = conn.Write(append(header[sent:], payload...))
 	return err
+}
+
+func descriptors(files []*os.File) []int {
+	fds := make([]int, len(files))
+	for i, f := range files {
+		fds[i] = int(f.Fd())
+	}
+	return fds
 }
 
 // errorTimeout is how long a client may take to read why its connection ends.

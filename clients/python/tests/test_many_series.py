@@ -59,3 +59,12 @@ def test_parquet_files_may_have_more_columns_than_parquet_go_opens(
     assert data["value"].tolist() == [
         value for name in names for value in (2 * int(name[1:]), 2 * int(name[1:]) + 1)
     ]
+
+
+def test_a_dataset_of_many_files_is_opened(cache: tensorcache.Cache) -> None:
+    # A message over a socket has at most 253 descriptors.
+    words = {f"word {i}": ["a", str(i)] for i in range(130)}
+    values = {f"value {i}": [np.nan, float(i)] for i in range(130)}
+    data = cache.put("files", {**words, **values}, fill=0)
+    assert list(data.vocab("word 129")) == ["a", "129"]
+    assert data.windows(context_length=2)[0].observed.tolist() == [[0] * 130, [1] * 130]
