@@ -81,7 +81,7 @@ func (c *Content) Static(i int) []any {
 // padded.
 func (c *Content) Mask(i int) []bool {
 	var out []bool
-	for _, row := range c.Rows("mask", i) {
+	for _, row := range c.Rows(plan.Mask, i) {
 		out = append(out, row[0].(bool))
 	}
 	return out

@@ -54,17 +54,16 @@ const (
 	PathView      = "view"      // strides over rows, not gathered
 )
 
-// Path returns how the context gets to the trainer by a delivery, "" if the daemon has no part in
-// it.
+// Path returns how the context, or the first part that a request names, gets to the trainer by a
+// delivery; "" if the daemon gathers no samples.
 func (f *Filler) Path(delivery string) string {
-	switch delivery {
-	case Slot:
-		if f.parts[0].gather.IsMemcpy() {
-			return PathMemcpy
-		}
-		return PathTranspose
-	case View:
+	switch {
+	case delivery == View && len(f.windows.Parts()) > 0:
 		return PathView
+	case delivery != Slot || len(f.parts) == 0:
+		return ""
+	case f.parts[0].gather.IsMemcpy():
+		return PathMemcpy
 	}
-	return ""
+	return PathTranspose
 }

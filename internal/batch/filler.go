@@ -18,8 +18,8 @@ type Filler struct {
 	Yield func()
 
 	windows *plan.Windows
-	parts   []part
-	static  *part
+	parts   []part // of samples
+	statics []part
 	// offsets in a slot of the parts that every slot has
 	item, start int64
 	row         *wire.Part // of batches that are delivered by their places
@@ -49,7 +49,7 @@ func NewFiller(w *plan.Windows, l *Layout, channelsFirst bool) (*Filler, error) 
 	spec := w.Index.Spec()
 	f := &Filler{
 		windows: w, item: l.Part("item").Offset, start: l.Part("start").Offset,
-		row: l.Part("row"), mask: l.Part("mask"), reset: l.Part("reset"),
+		row: l.Part("row"), mask: l.Part(plan.Mask), reset: l.Part("reset"),
 		context: spec.ContextLength, dilation: max(spec.Dilation, 1), stride: max(spec.Stride, 1),
 		pads: spec.PadValue != 0 && w.IsPadded(),
 	}
@@ -59,15 +59,18 @@ func NewFiller(w *plan.Windows, l *Layout, channelsFirst bool) (*Filler, error) 
 			continue
 		}
 		b := gather.Block{Length: p.Length, Features: p.Width(), Dilation: f.dilation,
-			ChannelsFirst: channelsFirst && p.Name != plan.Static, Pad: spec.PadValue}
+			ChannelsFirst: channelsFirst && p.Of != plan.Static, Pad: spec.PadValue}
 		g, err := gather.NewPart(w.Handle.Data, p.Columns, at.DType, b)
 		if err != nil {
 			return nil, err
 		}
 		one := part{Part: *at, gather: g, first: p.First, length: p.Length,
-			missing: l.Part(p.Name + missingSuffix), replacement: spec.MissingValue}
-		if p.Name == plan.Static {
-			f.static = &one
+			replacement: spec.MissingValue}
+		if l.hasMissing {
+			one.missing = l.Part(p.Name + missingSuffix)
+		}
+		if p.Of == plan.Static {
+			f.statics = append(f.statics, one)
 		} else {
 			f.parts = append(f.parts, one)
 		}
@@ -107,8 +110,8 @@ func (f *Filler) Fill(slot []byte, b *sampler.Batch) {
 		for p := range f.parts {
 			f.parts[p].fill(slot, int64(i), at.row, at.padding, f.dilation)
 		}
-		if f.static != nil {
-			f.static.fill(slot, int64(i), f.windows.Offsets[at.Item], 0, 1)
+		for p := range f.statics {
+			f.statics[p].fill(slot, int64(i), f.windows.Offsets[at.Item], 0, 1)
 		}
 		if f.mask != nil {
 			m := slot[f.mask.Offset+int64(i)*f.context:][:f.context]
@@ -120,8 +123,8 @@ func (f *Filler) Fill(slot []byte, b *sampler.Batch) {
 	for p := range f.parts {
 		f.parts[p].finish(slot, int64(n))
 	}
-	if f.static != nil {
-		f.static.finish(slot, int64(n))
+	for p := range f.statics {
+		f.statics[p].finish(slot, int64(n))
 	}
 	if f.pads && padded {
 		f.pad(slot, items, starts)

@@ -18,6 +18,8 @@ const maxSlotBytes = 1 << 40
 type Layout struct {
 	Parts []wire.Part
 	Bytes int64 // of a slot
+
+	hasMissing bool // the masks of missing values
 }
 
 // Shape is what a layout depends on beside the windows and the delivery.
@@ -40,7 +42,7 @@ func NewLayout(w *plan.Windows, delivery string, s Shape) (*Layout, error) {
 	if delivery == Slot {
 		ok = l.addValues(w, s)
 	} else {
-		ok = l.addPlaces(w, s.Windows, delivery != View && (s.Mask || w.IsPadded()))
+		ok = l.addPlaces(w, s.Windows, delivery != View && (s.Mask || w.HasMask()))
 	}
 	if s.Resets {
 		ok = ok && l.add("reset", layout.Bool, s.Windows)
@@ -91,21 +93,20 @@ func (l *Layout) addValues(w *plan.Windows, s Shape) bool {
 	masked := []plan.Part{}
 	for _, p := range w.Parts() {
 		switch {
-		case p.Name == plan.Target && w.Index.IsLatest():
-		case p.Name == plan.Static:
+		case p.Of == plan.Target && w.Index.IsLatest():
+		case p.Of == plan.Static:
 			ok = ok && l.add(p.Name, p.DType, s.Windows, p.Width())
 		default:
-			if block(p.Name, p.DType, p); p.Name != plan.Known {
+			if block(p.Name, p.DType, p); p.Of != plan.Known {
 				masked = append(masked, p)
 			}
 		}
 	}
-	spec := w.Index.Spec()
 	ok = ok && l.add("item", layout.Int64, s.Windows) && l.add("start", layout.Int64, s.Windows)
-	if s.Mask || w.IsPadded() {
-		ok = ok && l.add("mask", layout.Bool, s.Windows, spec.ContextLength)
+	if s.Mask || w.HasMask() {
+		ok = ok && l.add(plan.Mask, layout.Bool, s.Windows, w.Index.Spec().ContextLength)
 	}
-	if s.Mask || spec.MaxMissing.Any || spec.MaxMissing.Share > 0 {
+	if l.hasMissing = s.Mask || w.HasMissing(); l.hasMissing {
 		for _, p := range masked {
 			block(p.Name+missingSuffix, layout.Bool, p)
 		}
@@ -121,7 +122,7 @@ func (l *Layout) addPlaces(w *plan.Windows, windows int64, mask bool) bool {
 	ok := l.add("item", layout.Int64, windows) && l.add("start", layout.Int64, windows) &&
 		l.add("row", layout.Int64, windows)
 	if mask {
-		ok = ok && l.add("mask", layout.Bool, windows, w.Index.Spec().ContextLength)
+		ok = ok && l.add(plan.Mask, layout.Bool, windows, w.Index.Spec().ContextLength)
 	}
 	return ok
 }

@@ -23,7 +23,7 @@ func CheckView(w *plan.Windows, o sampler.Options) error {
 			*spec.MinContext).WithHint(hintSlots)
 	}
 	for _, p := range w.Parts() {
-		if p.Name == plan.Static {
+		if p.Of == plan.Static {
 			continue
 		}
 		for _, c := range p.Columns {
@@ -39,7 +39,7 @@ func CheckView(w *plan.Windows, o sampler.Options) error {
 		}
 		if !evenlySpaced(p.Columns) {
 			return noView("the %d columns of the %s do not lie evenly apart", len(p.Columns),
-				p.Name).
+				p.Of).
 				WithHint("load with `layout=\"packed\"`, " +
 					"or name the columns in the order they are stored in")
 		}

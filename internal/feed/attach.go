@@ -55,6 +55,10 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 				"slots: got %d, want %d to %d, or 0 to let the daemon choose", r.Slots, minSlots,
 				maxSlots).WithField("slots")
 	}
+	if r.Mask && r.Parts != nil {
+		return nil, nil, wire.NewProblem(wire.InvalidSpec,
+			"mask: got true with parts, want the name mask among them").WithField("mask")
+	}
 	w, err := plan.New(h, r.Spec, r.Cuts)
 	if err != nil {
 		return nil, nil, err
@@ -82,6 +86,10 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 		}
 		given.Spec = cursor.Spec
 		cursor = given
+	}
+	features := w.Features() // of the spec, not of the parts that the request names
+	if w, err = w.Select(r.Parts); err != nil {
+		return nil, nil, err
 	}
 	warnings, err := w.Warnings()
 	if err != nil {
@@ -125,7 +133,7 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 		Delivery: delivery, Path: f.Path(delivery), Slots: slots, SlotBytes: slot.Bytes,
 		Parts:   slot.Parts,
 		Windows: w.Index.Len(), Batches: sm.Steps(cursor.Epoch, 0), Cursor: cursor, Queue: place,
-		Features: w.Features(), Warnings: warnings,
+		Features: features, Warnings: warnings,
 	}, nil
 }
 

@@ -174,6 +174,7 @@ type drawnFeed struct {
 	spec                                        map[string]any
 	delivery                                    string
 	queue                                       bool
+	asked                                       []drawnPart // parts of the request; nil if it has none
 }
 
 // hasPlacesOnly reports whether slots contain places and no values.

@@ -106,6 +106,9 @@ func (f *drawnFeed) request(dataset string, data *drawnDataset) map[string]any {
 		cuts = append(cuts, map[string]any{"where": map[string]any{"items": names}})
 	}
 	r["cuts"] = cuts
+	if f.asked != nil {
+		r["parts"] = f.requested()
+	}
 	return r
 }
 
@@ -163,6 +166,9 @@ func flag01(b bool) float64 {
 
 // parts returns the values of one window, for each part that batches must have.
 func (f *drawnFeed) parts(data *drawnDataset, at place) map[string][]float64 {
+	if f.asked != nil {
+		return f.askedParts(data, at)
+	}
 	target, end := f.c+f.gap-f.overlap, f.c+f.gap+f.p
 	out := map[string][]float64{
 		"context": f.block(data, at, f.context, 0, f.c, f.value),

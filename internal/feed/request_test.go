@@ -44,6 +44,15 @@ func spec(pairs ...any) func(map[string]any) {
 	}
 }
 
+// parts asks for one part.
+func parts(pairs ...any) func(map[string]any) {
+	part := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		part[pairs[i].(string)] = pairs[i+1]
+	}
+	return with("parts", []any{part})
+}
+
 func options(pairs ...any) func(map[string]any) {
 	return func(r map[string]any) {
 		o := map[string]any{"batch_size": 8}
@@ -105,6 +114,38 @@ func TestInvalidRequestsAreRefusedWithAReason(t *testing.T) {
 			`column "close" is float32, which does not fit int64`},
 		"infinite as float32": {changes(spec("missing_value", 1e39)), wire.InvalidSpec,
 			`missing_value: got 1e+39, want a number that float32, the dtype of the context, can represent`},
+		"an unknown part": {changes(parts("name", "x", "part", "contxt")), wire.InvalidSpec,
+			`parts: got "contxt", want context, target, known`},
+		"a part that windows lack": {changes(parts("name", "x", "part", "known_target")), wire.InvalidSpec,
+			"parts: these windows have no known_target"},
+		"a part without a name": {changes(parts("part", "context")), wire.InvalidSpec,
+			"parts: context has no name"},
+		"a part called item": {changes(parts("name", "item", "part", "context")), wire.InvalidSpec,
+			`parts: got the name "item", want another one than item, start, row, reset`},
+		"a name of a part twice": {changes(with("parts", []any{
+			map[string]any{"name": "x", "part": "context"}, map[string]any{"name": "x", "part": "target"}})),
+			wire.InvalidSpec, `parts: two parts have the name "x"`},
+		"a mask with another name": {changes(parts("name", "x", "part", "mask")), wire.InvalidSpec,
+			`parts: got the name "x" for mask; the mask and no other part has the name "mask"`},
+		"another part called mask": {changes(parts("name", "mask", "part", "known")), wire.InvalidSpec,
+			`parts: got the name "mask" for known`},
+		"an unknown column of a part": {
+			changes(parts("name", "x", "part", "context", "columns", []string{"flga"})), wire.InvalidSpec,
+			`parts: context has no column "flga"; near: flag`},
+		"no column of a part": {changes(parts("name", "x", "part", "context", "columns", []string{})),
+			wire.InvalidSpec, "parts: context: `columns` is empty"},
+		"a dtype of a part that loses fractions": {
+			changes(parts("name", "x", "part", "target", "dtype", "int32")), wire.InvalidSpec,
+			`parts: target: dtype: column "close" is float32, which does not fit int32`},
+		"an unknown dtype of a part": {
+			changes(parts("name", "x", "part", "target", "dtype", "as stored")), wire.InvalidSpec,
+			`parts: target: dtype: got "as stored"`},
+		"a value of padding that a part cannot represent": {
+			changes(spec("pad_value", 0.5, "min_context", 1),
+				parts("name", "x", "part", "context", "columns", []string{"flag"}, "dtype", "int64")),
+			wire.InvalidSpec, "parts: context: pad_value: got 0.5, want a number that int64"},
+		"parts and a mask": {changes(parts("name", "x", "part", "context"), with("mask", true)),
+			wire.InvalidSpec, "mask: got true with parts"},
 		"mixed as stored": {changes(spec("dtype", nil)), wire.InvalidSpec,
 			`column "close" is float32 and column "flag" is int32`},
 		"not constant": {changes(spec("static_columns", []string{"flag"})), wire.InvalidSpec,

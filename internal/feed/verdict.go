@@ -38,7 +38,7 @@ func (s *feed) bottleneck(f wire.Feed, in shares) string {
 			f.Dataset)
 	case in.idle > muchWaiting:
 		return fmt.Sprintf("the %d slots run out in bursts, try slots=%d", f.Slots, 2*f.Slots)
-	case f.Delivery != batch.Slot:
+	case f.Delivery != batch.Slot || len(s.windows.Parts()) == 0:
 		return fmt.Sprintf("the daemon writes only the places of windows, and the trainer is "+
 			"faster; try larger batches, or leave one of the %d cores to the daemon", s.pool.Size())
 	case batch.CheckView(s.windows, o) == nil:
@@ -47,11 +47,12 @@ func (s *feed) bottleneck(f wire.Feed, in shares) string {
 		return fmt.Sprintf("the gather is limited by memory, with %d workers; "+
 			"try fewer columns or a smaller dtype", s.pool.Size())
 	}
-	context, _ := s.windows.Part(plan.Context)
-	if c := convertedColumn(context); c != nil {
-		return fmt.Sprintf(
-			"the gather is limited by converting column %q from %s, try loading it as %s",
-			c.Name, c.DType, context.DType)
+	for _, p := range s.windows.Parts() {
+		if c := convertedColumn(p); c != nil {
+			return fmt.Sprintf(
+				"the gather is limited by converting column %q from %s, try loading it as %s",
+				c.Name, c.DType, p.DType)
+		}
 	}
 	if s.windows.Handle.Data.Manifest.Layout == layout.Packed {
 		return "the gather is limited by transposing packed rows, " +

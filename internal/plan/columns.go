@@ -37,18 +37,28 @@ func newParts(h *store.Handle, spec window.Spec) ([]Part, error) {
 		if p.Columns = columns[p.Name]; len(p.Columns) == 0 {
 			continue
 		}
+		p.Of = p.Name
 		if p.DType, err = oneDType(p.Columns, spec.DType); err != nil {
 			return nil, err
 		}
-		if v := spec.MissingValue; v != nil && overflows(p.DType, *v) {
-			return nil, notHeld("missing_value", *v, p)
-		}
-		if v := spec.PadValue; p.Name != Static && !holds(p.DType, v) {
-			return nil, notHeld("pad_value", v, p)
+		if err := checkReplacements(p, spec); err != nil {
+			return nil, err
 		}
 		parts = append(parts, p)
 	}
 	return parts, nil
+}
+
+// checkReplacements refuses values for missing and padded samples that the dtype of a part cannot
+// represent.
+func checkReplacements(p Part, spec window.Spec) error {
+	if v := spec.MissingValue; v != nil && overflows(p.DType, *v) {
+		return notHeld("missing_value", *v, p)
+	}
+	if v := spec.PadValue; p.Of != Static && !holds(p.DType, v) {
+		return notHeld("pad_value", v, p)
+	}
+	return nil
 }
 
 // selectColumns returns the columns of each part.
@@ -114,7 +124,7 @@ func selectColumns(h *store.Handle, spec window.Spec) (map[string][]*layout.Mani
 // notHeld is the error for a value of a spec that the dtype of a part cannot represent.
 func notHeld(field string, v float64, p Part) error {
 	return &window.SpecError{Field: field, Value: fmt.Sprint(v), Allowed: fmt.Sprintf(
-		"a number that %s, the dtype of the %s, can represent", p.DType, p.Name)}
+		"a number that %s, the dtype of the %s, can represent", p.DType, p.Of)}
 }
 
 // overflows reports whether a finite number is infinite in a dtype of floats.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -18,7 +19,7 @@ func (w *Windows) uncounted() (out []wire.Warning, err error) {
 		return nil, nil
 	}
 	for _, part := range w.parts {
-		if part.Name != Known && part.Name != Static {
+		if part.Of != Known && part.Of != Static {
 			continue
 		}
 		for _, c := range part.Columns {
@@ -26,8 +27,9 @@ func (w *Windows) uncounted() (out []wire.Warning, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if w.delivers(part, missing) {
-				out = append(out, uncountedWarning(c, part.Name))
+			warning := uncountedWarning(c, part.Of) // two parts of known may have the column
+			if !slices.Contains(out, warning) && w.delivers(part, missing) {
+				out = append(out, warning)
 			}
 		}
 	}
@@ -54,14 +56,14 @@ func (w *Windows) delivers(part Part, missing []window.MissingRow) bool {
 			return false
 		}
 		offset := w.Offsets[run.Item]
-		first, last := offset+run.First, offset
-		if part.Name != Static {
+		first, last := offset+run.First+part.First*dilation, offset
+		if part.Of != Static {
 			last = first + (run.Count-1)*stride + (part.Length-1)*dilation
 		}
 		from := max(first, offset+w.Index.FirstRow(run.Item)) // samples before it are padding
 		at := sort.Search(len(missing), func(i int) bool { return missing[i].Row >= offset })
 		missing = missing[at:]
-		if part.Name == Static {
+		if part.Of == Static {
 			if len(missing) > 0 && missing[0].Row == offset {
 				return true
 			}

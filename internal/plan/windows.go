@@ -26,11 +26,14 @@ type Windows struct {
 	Handle  *store.Handle
 	Offsets []int64 // the first row of each item, and the number of rows
 	parts   []Part
+	// isSelected is true if a request names the parts, and hasMask if it names the mask of padding.
+	isSelected, hasMask bool
 }
 
 // Part is a part of a window, such as the context: samples of some columns, as one dtype.
 type Part struct {
-	Name    string // context, target, known or static
+	Name    string // of the part in batches
+	Of      string // the part of the spec whose columns it has: context, target, known or static
 	Columns []*layout.ManifestColumn
 	DType   layout.DType
 	First   int64 // the sample of the window at which the part begins
@@ -65,7 +68,8 @@ func New(h *store.Handle, spec json.RawMessage, cuts []wire.Cut) (*Windows, erro
 	return w, nil
 }
 
-// Parts returns the parts that have columns, in the order context, target, known, static.
+// Parts returns the parts that have columns, in the order context, target, known, static, or those that
+// were selected.
 func (w *Windows) Parts() []Part { return w.parts }
 
 // Part returns a part by its name. ok is false if windows have no such part.
@@ -100,6 +104,17 @@ func (w *Windows) ContextDType() layout.DType {
 func (w *Windows) IsPadded() bool {
 	spec := w.Index.Spec()
 	return spec.MinContext != nil && *spec.MinContext < spec.ContextLength
+}
+
+// HasMask reports whether batches have the mask of padding. If no parts are selected, they have it if
+// windows may be padded.
+func (w *Windows) HasMask() bool { return w.hasMask || !w.isSelected && w.IsPadded() }
+
+// HasMissing reports whether batches have the masks of missing values of context and target: if the
+// spec admits missing values, unless parts are selected.
+func (w *Windows) HasMissing() bool {
+	limit := w.Index.Spec().MaxMissing
+	return !w.isSelected && (limit.Any || limit.Share > 0)
 }
 
 // AreConsecutive reports whether windows start a stride apart in one item. Their numbers ascend,

@@ -60,6 +60,9 @@ type FeedRequest struct {
 	Slots         int  `json:"slots"`
 	ChannelsFirst bool `json:"channels_first"`
 	Mask          bool `json:"mask"`
+	// Parts are the parts that batches have beside their places, in this order. If it is null, they are
+	// those of the spec; if it is empty, there are none. With it, Mask must be false.
+	Parts []PartRequest `json:"parts"`
 	// Queue asks for descriptors and credits in the ring's memory.
 	Queue  bool            `json:"queue"`
 	Cursor json.RawMessage `json:"cursor"`
@@ -68,6 +71,20 @@ type FeedRequest struct {
 	// Instead is the client's own feed that this one replaces. The daemon refuses the request if
 	// that feed has ended.
 	Instead string `json:"instead,omitempty"`
+}
+
+// PartRequest asks for a part of windows, or for some of its columns.
+type PartRequest struct {
+	// Name is that of the part in batches.
+	Name string `json:"name"`
+	// Part is context, target, known, known_context, known_target, static or mask. Only a mask has the
+	// name mask.
+	Part string `json:"part"`
+	// Columns are columns of the part. If it is null, they are all of them.
+	Columns []string `json:"columns,omitempty"`
+	// DType is float32, float64, int32, int64 or the dtype in which all columns are stored. "" is the
+	// dtype of the spec.
+	DType string `json:"dtype,omitempty"`
 }
 
 // Queue is the place of the queue of descriptors and credits in the ring's memory.

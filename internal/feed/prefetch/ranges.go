@@ -26,7 +26,7 @@ type columnRange struct {
 func columnRanges(w *plan.Windows) (out []columnRange) {
 	dilation := max(w.Index.Spec().Dilation, 1)
 	for _, p := range w.Parts() {
-		if p.Name == plan.Static || p.Length == 0 {
+		if p.Of == plan.Static || p.Length == 0 {
 			continue // an item's static values are one row, and small
 		}
 		for _, c := range p.Columns {

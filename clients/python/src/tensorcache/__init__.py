@@ -35,6 +35,7 @@ from ._errors import (
 )
 from ._feed.batch import Batch
 from ._feed.feed import Feed
+from ._feed.parts import Part
 from ._version import __version__
 from ._windows import Split, Windows
 
@@ -53,6 +54,7 @@ __all__ = [
     "LoadWarning",
     "MissingExtraError",
     "NotFoundError",
+    "Part",
     "ProtocolError",
     "ResourceError",
     "Sample",

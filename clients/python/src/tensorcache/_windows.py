@@ -13,7 +13,6 @@ from ._data.texts import in_range
 from ._errors import NotFoundError, near
 from ._feed.auto_delivery import Chooser
 from ._feed.feed import Feed
-from ._feed.numpy_delivery import DELIVERIES, WRITABLE
 from ._feed.options import (
     FEED_DEFAULTS,
     BatchOptions,
@@ -22,6 +21,8 @@ from ._feed.options import (
     sampler_options,
 )
 from ._feed.orders import traits
+from ._feed.part_delivery import deliveries
+from ._feed.parts import selection_of
 from ._feed.weights import Weights
 from ._feed.weights import weights as item_weights
 from ._index import leakage
@@ -274,7 +275,8 @@ class Windows(WindowIndex):
             SpecError: an option cannot be; ``field`` names it.
             ResourceError: the memory does not suffice for 3 slots.
         """
-        weights, delivery = options["weights"], options["delivery"]
+        weights, delivery, parts = options["weights"], options["delivery"], options["parts"]
+        selection = None if parts is None else selection_of(parts, self, options["order"], delivery)
         sampler = sampler_options(
             batch_size,
             options["order"],
@@ -288,11 +290,17 @@ class Windows(WindowIndex):
         return Feed(
             self,
             feed_options(
-                sampler, delivery, options["slots"], options["channels_first"], options["mask"]
+                sampler,
+                delivery,
+                options["slots"],
+                options["channels_first"],
+                options["mask"],
+                selection,
             ),
-            WRITABLE if _checks.flag("writable", options["writable"]) else DELIVERIES,
+            deliveries(selection, _checks.flag("writable", options["writable"])),
             chooser=Chooser() if delivery == "auto" else None,
             reconnect=_checks.flag("reconnect", options["reconnect"]),
+            selection=selection,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

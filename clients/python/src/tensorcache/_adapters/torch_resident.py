@@ -164,7 +164,7 @@ def columns(mapped: MappedWindows, name: str, missing: bool, device: torch.devic
         ResourceError: the device has too little memory for them.
     """
     part, data = mapped._cutter.parts[name], mapped._data
-    names = tuple(column.name for column in part._columns)
+    names = tuple(column.name for column in part.columns)
     key = (data.digest, names, str(part._dtype), part._fill, missing, str(device))
     held = _columns.get(key)
     if held is not None:

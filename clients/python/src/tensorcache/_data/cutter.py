@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,19 +23,28 @@ Array = npt.NDArray[Any]
 Int64s = npt.NDArray[np.int64]
 
 
+KINDS = {
+    "static": ("static", "static"),
+    **{f"{of}_missing": (of, "missing") for of in ("context", "target")},
+    **{name: (of, "observed") for name, of in OBSERVED.items()},
+}
+"""The part of values and the kind of a part, by its name; others are the values themselves."""
+
+
 class Part:
     """The columns of one part of windows, as ``[rows, features]``."""
 
     def __init__(
         self,
         data: Columns,
-        features: list[str],
+        columns: list[Column],
         dtype: str | None,
         fill: float | None,
         pad: float,
     ) -> None:
         self._data = data
-        self._columns = columns = columns_of(data, features)
+        self.columns = columns
+        self._given = (fill, pad)
         self._arrays = [data._mapped(column.name).view(DTYPES[column.dtype]) for column in columns]
         stored = np.result_type(*(DTYPES[c.dtype] for c in columns)) if columns else np.dtype("<f4")
         self._dtype = np.dtype(dtype) if dtype else stored
@@ -42,10 +53,16 @@ class Part:
         self._fill = fill if fill is not None and self._dtype.kind == "f" else None
         self._matrix = strided_matrix(data, columns) if stored == self._dtype else None
 
+    def choose(self, columns: Sequence[str] | None, dtype: str | None) -> Part:
+        """Some of the columns, or all of them, in a dtype; None keeps the stored one."""
+        by_name = {column.name: column for column in self.columns}
+        chosen = self.columns if columns is None else [by_name[name] for name in columns]
+        return Part(self._data, chosen, dtype, *self._given)
+
     def matrix(self) -> Array | None:
         """All rows as a view ``[rows, features]`` of what windows deliver, or None."""
         if self._matrix is None or (
-            self._fill is not None and any(column.missing for column in self._columns)
+            self._fill is not None and any(column.missing for column in self.columns)
         ):
             return None
         return self._matrix
@@ -80,7 +97,7 @@ class Part:
         """1 for values that were observed, else 0, of shape ``[*rows.shape, features]``."""
         out = np.empty((*rows.shape, self._width), np.float32)
         at = 0
-        for column, array in zip(self._columns, self._arrays, strict=True):
+        for column, array in zip(self.columns, self._arrays, strict=True):
             seen = observed(column, array[rows], rows, self._data._filled(column))
             out[..., at : at + column.width] = seen[..., None] if array.ndim == 1 else seen
             at += column.width
@@ -141,7 +158,7 @@ class Cutter:
     def __init__(
         self, data: Columns, spec: dict[str, Any], features: dict[str, list[str]], dtype: str | None
     ) -> None:
-        self._data = data
+        self._data, self._dtype = data, dtype
         self._origin = Origin(data, spec, features)
         self._first = FirstRows(data, spec)
         context: int = spec["context_length"]
@@ -151,7 +168,9 @@ class Cutter:
         fill, pad = spec.get("missing_value"), spec.get("pad_value", 0)
         pad = math.nan if pad is None else pad  # JSON has no NaN
         parts = {
-            name: Part(data, features[name], dtype, fill, 0 if name == "static" else pad)
+            name: Part(
+                data, columns_of(data, features[name]), dtype, fill, 0 if name == "static" else pad
+            )
             for name in features
             if features[name]
         }
@@ -173,8 +192,29 @@ class Cutter:
         }
         self.dilation = dilation
         self.parts = parts
+        self._kinds = KINDS
         self.admits_missing = spec.get("max_missing", 0.0) != 0.0
         self.padded = self._first.padded
+
+    def with_part(
+        self, name: str, part: str, columns: Sequence[str] | None, dtype: str | None
+    ) -> Cutter:
+        """The same cutter with one more part.
+
+        Args:
+            name: the name of the part.
+            part: the part of which it is: of values, or a mask.
+            columns: names of its columns; None is all.
+            dtype: of values; None is that of the windows.
+        """
+        of, kind = self._kinds.get(part, (part, "values"))
+        cutter = copy.copy(self)
+        chosen = self.parts[of].choose(columns, self._dtype if dtype is None else dtype)
+        cutter.parts = {**self.parts, name: chosen}
+        cutter._kinds = {**self._kinds, name: (name, kind)}
+        if of in self.spans:
+            cutter.spans = {**self.spans, name: self.spans[of]}
+        return cutter
 
     def one(self, item: int, start: int) -> Sample:
         """The window of an item that starts at a row."""
@@ -221,28 +261,28 @@ class Cutter:
         )
 
     def has(self, name: str) -> bool:
-        """Whether windows have a part of rows."""
-        return name in self.parts and name in self.spans
+        """Whether windows have a part of values in rows."""
+        _, kind = self._kinds.get(name, (name, "values"))
+        return kind == "values" and name in self.parts and name in self.spans
 
     def part(self, name: str, items: Int64s, starts: Int64s) -> Array | None:
         """A part of windows along a leading axis, as a copy; None if they do not have it."""
         base = self._data.items._row_offset[items][:, None]
-        if name == "static":
-            return self.parts["static"].take(base[:, 0], None) if "static" in self.parts else None
+        of, kind = self._kinds.get(name, (name, "values"))
+        if kind == "static":
+            return self.parts[of].take(base[:, 0], None) if of in self.parts else None
         if name == "time":
             return self._first.times(items, starts)
         first = self._first.of_each(items)[:, None]
         if name == "mask":
             mask: Array = starts[:, None] + self.spans["context"] >= first
             return mask
-        of, missing, _ = name.partition("_missing")
-        of = OBSERVED.get(name, of)
-        if not self.has(of):
+        if of not in self.parts or of not in self.spans:
             return None
         rows = starts[:, None] + self.spans[of]
-        if missing:
+        if kind == "missing":
             return self.parts[of].missing(base + np.maximum(rows, first), rows >= first)
-        if name in OBSERVED:
+        if kind == "observed":
             return self.parts[of].observed(base + np.maximum(rows, first), rows >= first)
         return self._cut(of, rows, base, first)
 

@@ -20,6 +20,7 @@ from .cursor import Place
 from .errors import closed, forked, is_final, lost, pass_over
 from .mapped_windows import MappedWindows
 from .numpy_delivery import DELIVERIES, Deliveries
+from .parts import Selection
 from .position import Position
 from .stream import Stream
 from .wait_meter import Meter
@@ -49,8 +50,8 @@ class Feed:
         windows: the windows that it serves.
         delivery: ``"slot"``, ``"view"``, ``"local"`` or ``"starts"``; with ``"auto"``, the one in
             use.
-        path: how a context gets to the trainer: ``"memcpy"``, ``"transpose"`` or ``"view"``; "" if
-            the daemon does not gather it.
+        path: how a context, or the first of the ``parts``, gets to the trainer: ``"memcpy"``,
+            ``"transpose"`` or ``"view"``; "" if the daemon gathers no samples.
 
     Raises, while it is iterated:
         DaemonError: the daemon went away; :meth:`state_dict` still has the place to continue at.
@@ -66,6 +67,7 @@ class Feed:
         deliveries: Deliveries = DELIVERIES,
         chooser: Chooser | None = None,
         reconnect: bool = False,
+        selection: Selection | None = None,
     ) -> None:
         self.windows = cast(Any, windows)  # Windows, whose module imports this one
         self._options = options
@@ -73,7 +75,7 @@ class Feed:
         self._chooser: Chooser | None = None
         self._reconnect = flag("reconnect", reconnect)
         self._tuner = None if options["slots"] else Tuner()
-        self._mapped = MappedWindows(windows, options["channels_first"], options["mask"])
+        self._mapped = MappedWindows(windows, options["channels_first"], options["mask"], selection)
         self._position = Position()
         self._pass_number = 0  # of the latest pass; those before are over
         self._closed = False

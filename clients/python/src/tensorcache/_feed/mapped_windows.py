@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from .._data.cutter import Cutter
 from .._data.sample import KNOWN_PARTS, OBSERVED
 from .._errors import ProtocolError
 from .._index.index import WindowIndex
+from .parts import Selection
 from .run_copies import Copier, run_copier
 
 if TYPE_CHECKING:
@@ -33,13 +36,20 @@ class MappedWindows:
             known_target; empty without known.
     """
 
-    def __init__(self, windows: WindowIndex, channels_first: bool, mask: bool) -> None:
+    def __init__(
+        self,
+        windows: WindowIndex,
+        channels_first: bool,
+        mask: bool,
+        selection: Selection | None = None,
+    ) -> None:
         data = windows.dataset
         self._data = data
         self.stride: int = windows._spec.get("stride", 1)
         self.items = data.items
         self._offsets = data.items._row_offset
-        self._cutter = cutter = windows._cut()
+        cutter = windows._cut()
+        self._windows, self._selection = windows, selection
         self._channels_first = channels_first
         features = () if channels_first else (slice(None),)
         self.known_index = {
@@ -51,8 +61,22 @@ class MappedWindows:
         )
         self._mask = {"mask"} if mask or cutter.padded else set()
 
+    @cached_property
+    def _cutter(self) -> Cutter:
+        """The cutter of the windows. The daemon has accepted the parts before this is read."""
+        cutter = self._windows._cut()
+        for name, part in self._selection.chosen.items() if self._selection else ():
+            cutter = cutter.with_part(name, part.name, part.columns, part.dtype)
+        return cutter
+
+    def _part_of(self, name: str) -> str:
+        """The part that a name in a batch is of."""
+        return name if self._selection is None else self._selection.part_of(name)
+
     def parts_of(self, delivery: str) -> frozenset[str]:
         """The parts of a batch that are cut out of the mapped columns on access."""
+        if self._selection is not None:
+            return frozenset({"row", "time", *self._selection.names})
         named = {"row", "time"}
         if delivery != "slot":
             named |= self._missing
@@ -70,7 +94,7 @@ class MappedWindows:
             rows: Array = self._offsets[items] + starts
             return rows
         value = self._cutter.part(name, items, starts)
-        if self._channels_first and value is not None and name in CHANNEL_PARTS:
+        if self._channels_first and value is not None and self._part_of(name) in CHANNEL_PARTS:
             value = np.ascontiguousarray(value.swapaxes(1, 2))
         return value
 
@@ -94,9 +118,9 @@ class MappedWindows:
 
     def can_be_gathered(self) -> bool:
         """Whether all windows can be gathered as stored, without converting or checking values."""
-        return all(
-            self.all_windows(name) is not None for name in ("context", "target") if self.has(name)
-        )
+        wanted = ("context", "target") if self._selection is None else self._selection.values
+        names = [name for name in wanted if self.has(name)]
+        return bool(names) and all(self.all_windows(name) is not None for name in names)
 
     def run_copiers(self, read_only: bool) -> list[Copier]:
         """Functions that make context and, if windows have one, target of a batch.
@@ -107,18 +131,22 @@ class MappedWindows:
         Raises:
             ProtocolError: the windows cannot be views.
         """
-        copiers, cutter = [], self._cutter
-        for name in ("context", "target"):
-            if not self.has(name):
-                continue
-            matrix = self._matrix(name)
-            if matrix is None:
-                raise ProtocolError("the daemon delivers views of columns that cannot be viewed")
-            span, dilation = cutter.spans[name], cutter.dilation
-            copiers.append(
-                run_copier(matrix, span, self.stride, dilation, self._channels_first, read_only)
-            )
-        return copiers
+        made = (self.copier(name, read_only) for name in ("context", "target"))
+        return [copier for copier in made if copier is not None]
+
+    def copier(self, name: str, read_only: bool) -> Copier | None:
+        """A function that makes a part of a batch; None if it has no values in rows.
+
+        Raises:
+            ProtocolError: the part cannot be a view.
+        """
+        if not self.has(name):
+            return None
+        matrix = self._matrix(name)
+        if matrix is None:
+            raise ProtocolError("the daemon delivers views of columns that cannot be viewed")
+        span, dilation = self._cutter.spans[name], self._cutter.dilation
+        return run_copier(matrix, span, self.stride, dilation, self._channels_first, read_only)
 
     def _matrix(self, name: str) -> Array | None:
         """The columns of a part, ``[rows, F]``; None if windows are not strides over them."""

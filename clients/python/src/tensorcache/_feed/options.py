@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from .. import _checks
 from .._errors import SpecError
+from .parts import Parts, Selection
 from .weights import Weights
 
 
@@ -61,6 +62,12 @@ class FeedOptions(BatchOptions, total=False):
             first steps shorter.
         writable: whether every batch may be changed: views are copied. Without it, batches are
             writable by ``"slot"`` and ``"local"``, and read-only by ``"view"``.
+        parts: the parts of a batch, in place of a :class:`Batch`. ``("context", "known_target",
+            "observed")`` makes each batch a tuple of arrays; ``{"x": "context", "y": "target"}``
+            makes it a dict with these keys. The names are the attributes of :class:`Batch`, and
+            :class:`Part` chooses columns and a dtype. Nothing else is gathered. A dict leaves out
+            parts that the windows do not have; a tuple refuses them. ``mask`` and the masks of
+            missing values are made whenever they are named.
     """
 
     order: str
@@ -68,6 +75,7 @@ class FeedOptions(BatchOptions, total=False):
     num_replicas: int
     delivery: str
     writable: bool
+    parts: Parts | None
 
 
 BATCH_DEFAULTS: BatchOptions = {
@@ -86,6 +94,7 @@ FEED_DEFAULTS: FeedOptions = {
     "num_replicas": 1,
     "delivery": "auto",
     "writable": False,
+    "parts": None,
     **BATCH_DEFAULTS,
 }
 
@@ -111,7 +120,12 @@ def sampler_options(
 
 
 def feed_options(
-    sampler: dict[str, Any], delivery: str, slots: int, channels_first: bool, mask: bool
+    sampler: dict[str, Any],
+    delivery: str,
+    slots: int,
+    channels_first: bool,
+    mask: bool,
+    selection: Selection | None = None,
 ) -> dict[str, Any]:
     """The fields of a feed's request that do not name the windows."""
     delivery = _checks.text("delivery", delivery)
@@ -119,10 +133,17 @@ def feed_options(
         raise SpecError(
             'delivery: got "", want auto, slot, view, local or starts', field="delivery"
         )
+    if mask and selection is not None:
+        raise SpecError(
+            "mask: got True with parts, which name all that a batch has",
+            field="mask",
+            hint='name "mask" or "context_missing" in parts=',
+        )
     return {
         "options": sampler,
         "delivery": delivery,
         "slots": _checks.whole("slots", slots),
         "channels_first": _checks.flag("channels_first", channels_first),
         "mask": _checks.flag("mask", mask),
+        **({} if selection is None else {"parts": selection.request()}),
     }

@@ -1,0 +1,158 @@
+package plan
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/tensorcache/tensorcache/internal/near"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// Names of parts that only a request has.
+const (
+	KnownContext = "known_context" // the samples of known at the rows of the context
+	KnownTarget  = "known_target"  // the samples of known at the rows of the target
+	Mask         = "mask"          // which samples of the context are not padding
+)
+
+// selectable are the parts that a request may name.
+var selectable = []string{Context, Target, Known, KnownContext, KnownTarget, Static, Mask}
+
+// reserved are the names of parts that batches have without a request.
+var reserved = []string{"item", "start", "row", "reset"}
+
+// Select returns the same windows with the parts that a request names, in its order, and no others. If
+// requested is nil, they have the parts of the spec. Errors are *wire.Problem with the field parts.
+func (w *Windows) Select(requested []wire.PartRequest) (*Windows, error) {
+	if requested == nil {
+		return w, nil
+	}
+	out := *w
+	out.parts, out.isSelected, out.hasMask = nil, true, false
+	names := map[string]bool{}
+	for _, r := range requested {
+		switch {
+		case r.Name == "":
+			return nil, badPart("%s has no name", r.Part)
+		case names[r.Name]:
+			return nil, badPart("two parts have the name %q", r.Name)
+		case slices.Contains(reserved, r.Name):
+			return nil, badPart("got the name %q, want another one than %s", r.Name, near.List(reserved))
+		case (r.Name == Mask) != (r.Part == Mask):
+			return nil, badPart("got the name %q for %s; the mask and no other part has the name %q",
+				r.Name, r.Part, Mask)
+		}
+		names[r.Name] = true
+		if r.Part == Mask {
+			out.hasMask = true
+			continue
+		}
+		p, err := w.selected(r)
+		if err != nil {
+			return nil, err
+		}
+		out.parts = append(out.parts, p)
+	}
+	return &out, nil
+}
+
+// selected returns a part that a request names.
+func (w *Windows) selected(r wire.PartRequest) (Part, error) {
+	of := r.Part
+	if of == KnownContext || of == KnownTarget {
+		of = Known
+	}
+	p, ok := w.Part(of)
+	spec := w.Index.Spec()
+	switch {
+	case !slices.Contains(selectable, r.Part):
+		return p, badPart("got %q, want %s", r.Part, near.List(selectable))
+	case !ok || spec.PredictionLength == 0 && r.Part == KnownTarget || r.Part == Target && w.Index.IsLatest():
+		return p, badPart("these windows have no %s", r.Part)
+	}
+	p.Name = r.Name
+	switch r.Part {
+	case KnownContext:
+		p.Length = spec.ContextLength
+	case KnownTarget:
+		p.First = spec.ContextLength + spec.Gap - spec.Overlap
+		p.Length = spec.Overlap + spec.PredictionLength
+	}
+	if r.Columns == nil && r.DType == "" {
+		return p, nil
+	}
+	if r.Columns != nil {
+		all := p.Columns
+		p.Columns = nil
+		for _, name := range r.Columns {
+			i := slices.IndexFunc(all, func(c *layout.ManifestColumn) bool { return c.Name == name })
+			if i < 0 {
+				return p, badPart("%s has no column %q%s", r.Part, name, nearColumns(name, all))
+			}
+			p.Columns = append(p.Columns, all[i])
+		}
+		if len(p.Columns) == 0 {
+			return p, badPart("%s: `columns` is empty, want names of its columns", r.Part)
+		}
+	}
+	return p, p.convert(r, spec)
+}
+
+// convert sets the dtype of the part to that of a request, or else to that of the spec.
+func (p *Part) convert(r wire.PartRequest, spec window.Spec) error {
+	want := spec.DType
+	if r.DType != "" {
+		if want = window.DType(r.DType); !slices.Contains(converted, want) && !p.areStoredAs(want) {
+			return badPart("%s: dtype: got %q, want float32, float64, int32, int64 or the dtype in which "+
+				"all its columns are stored", r.Part, r.DType)
+		}
+	}
+	var err error
+	if p.DType, err = oneDType(p.Columns, want); err == nil {
+		err = checkReplacements(*p, spec)
+	}
+	var wrong *window.SpecError
+	var problem *wire.Problem
+	switch {
+	case errors.As(err, &problem):
+		return badPart("%s: %s", r.Part, problem.Detail).WithHint("%s", problem.Hint)
+	case errors.As(err, &wrong):
+		return badPart("%s: %s", r.Part, wrong)
+	case r.DType == "":
+		return err
+	}
+	for _, c := range p.Columns {
+		if lost := narrowed(c, p.DType); lost != "" {
+			return badPart("%s: %s", r.Part, lost)
+		}
+	}
+	return err
+}
+
+// converted are the dtypes that columns are converted to.
+var converted = []window.DType{"float32", "float64", "int32", "int64"}
+
+// areStoredAs reports whether all columns are stored in a dtype.
+func (p *Part) areStoredAs(d window.DType) bool {
+	isOther := func(c *layout.ManifestColumn) bool { return c.DType.Plain() != layout.DType(d) }
+	return !slices.ContainsFunc(p.Columns, isOther)
+}
+
+// nearColumns lists the columns whose names are like a name, or else all.
+func nearColumns(name string, columns []*layout.ManifestColumn) string {
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	if like := near.Names(name, names); len(like) > 0 {
+		return "; near: " + near.List(like)
+	}
+	return "; it has: " + near.List(names[:min(len(names), 20)])
+}
+
+// badPart is the error for a request of a part.
+func badPart(format string, args ...any) *wire.Problem {
+	return wire.NewProblem(wire.InvalidSpec, "parts: "+format, args...).WithField("parts")
+}
