@@ -228,20 +228,34 @@ func oneDType(columns []*layout.ManifestColumn, want window.DType) (layout.DType
 	return stored, nil
 }
 
-// checkLossless refuses to deliver fractions as integers.
+// checkLossless refuses to deliver fractions as integers, and integers that the dtype does not hold.
 func checkLossless(columns []*layout.ManifestColumn, d layout.DType) error {
 	if d.IsFloat() {
 		return nil
 	}
 	for _, c := range columns {
-		if !d.Holds(c.DType.Plain()) {
-			return wire.NewProblem(wire.InvalidSpec,
-				"dtype: column %q is %s, which does not fit %s", c.Name, c.DType,
-				d).WithField("dtype").
-				WithHint("leave the column out, or ask for float32 or float64")
+		if !d.Holds(c.DType.Plain()) && !fits(c, d) {
+			hint := "leave the column out, or ask for float32 or float64"
+			values := ""
+			if s := c.Statistics; c.DType.IsInteger() && s != nil && s.Min != nil && s.Max != nil {
+				values = fmt.Sprintf(" with values from %.0f to %.0f", *s.Min, *s.Max)
+				hint = "leave the column out, or ask for its own dtype or float64"
+			}
+			return wire.NewProblem(wire.InvalidSpec, "dtype: column %q is %s%s, which does not fit %s", c.Name,
+				c.DType, values, d).WithField("dtype").WithHint("%s", hint)
 		}
 	}
 	return nil
+}
+
+// fits reports whether all values of a column of integers are among those of another dtype of
+// integers.
+func fits(c *layout.ManifestColumn, d layout.DType) bool {
+	if !c.DType.Plain().IsInteger() || c.Statistics == nil || c.Statistics.Min == nil ||
+		c.Statistics.Max == nil {
+		return false
+	}
+	return holds(d, *c.Statistics.Min) && holds(d, *c.Statistics.Max)
 }
 
 // features returns the names along a part's last axis. A column of shape [rows, n] has n of them.

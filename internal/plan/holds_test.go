@@ -31,3 +31,35 @@ func TestHolds(t *testing.T) {
 		}
 	}
 }
+
+func TestIntegersFitNarrowerOnesByTheirValues(t *testing.T) {
+	for _, c := range []struct {
+		from      layout.DType
+		least     float64
+		greatest  float64
+		fits, not []layout.DType
+	}{
+		{layout.Int64, -1 << 31, 1<<31 - 1, []layout.DType{layout.Int32}, nil},
+		{layout.Int64, -1<<31 - 1, 0, nil, []layout.DType{layout.Int32}},
+		{layout.Uint64, 0, 1 << 31, []layout.DType{layout.Int64}, []layout.DType{layout.Int32}},
+		{layout.Uint64, 0, 1 << 63, nil, []layout.DType{layout.Int64}},
+		{layout.Float32, 1, 2, nil, []layout.DType{layout.Int32}},
+		{layout.Duration, 1, 2, []layout.DType{layout.Int32}, nil},
+	} {
+		column := []*layout.ManifestColumn{{Name: "a", DType: c.from,
+			Statistics: &layout.Statistics{Min: &c.least, Max: &c.greatest}}}
+		for _, to := range c.fits {
+			if err := checkLossless(column, to); err != nil {
+				t.Error(err)
+			}
+		}
+		for _, to := range c.not {
+			if err := checkLossless(column, to); err == nil {
+				t.Errorf("%s from %v to %v fits %s", c.from, c.least, c.greatest, to)
+			}
+		}
+	}
+	if checkLossless([]*layout.ManifestColumn{{DType: layout.Int64}}, layout.Int32) == nil {
+		t.Error("a column without statistics fits int32")
+	}
+}
