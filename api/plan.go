@@ -79,6 +79,10 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 			return err
 		}
 	}
+	features, dtype := w.Features(), w.ContextDType() // of the spec, not of the parts
+	if w, err = w.Select(r.Parts, r.Mask); err != nil {
+		return err
+	}
 	warnings, err := w.Warnings()
 	if err != nil {
 		return err
@@ -86,8 +90,8 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 	p := wire.PlanReply{
 		Dataset: h.Dataset, Generation: h.Generation, Digest: h.Data.Manifest.Digest,
 		Windows: w.Index.Len(), Items: w.Index.Items(),
-		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: w.Features(),
-		DType: string(w.ContextDType()), Time: w.Index.Spec().Time, Warnings: warnings,
+		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: features,
+		DType: string(dtype), Time: w.Index.Spec().Time, Warnings: warnings,
 	}
 	if n := w.Index.Len(); n > 0 {
 		if p.First, err = windowPlace(h.Data, w, 0); err != nil {

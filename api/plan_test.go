@@ -81,6 +81,21 @@ func TestPlansNameThePathOfDelivery(t *testing.T) {
 	}
 }
 
+func TestPlansAreOfTheParts(t *testing.T) {
+	w := newWorld(t)
+	w.loadETTh1()
+	part := map[string]any{"name": "x", "part": "context", "columns": []string{"OT"}, "dtype": "float64"}
+	p := w.plan("etth1", map[string]any{
+		"spec":    map[string]any{"context_length": 336, "prediction_length": 96},
+		"options": map[string]any{"batch_size": 10}, "parts": []any{part}})
+	if want := int64(10*336*8 + 2*128); p.BatchBytes != want || p.Path != batch.PathMemcpy {
+		t.Errorf("%d bytes by %s, want %d by memcpy", p.BatchBytes, p.Path, want)
+	}
+	if len(p.Features.Context) != 7 || p.DType != "float32" {
+		t.Errorf("features %v and dtype %s, want those of the spec", p.Features.Context, p.DType)
+	}
+}
+
 func TestInvalidPlanRequestsAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
@@ -90,6 +105,12 @@ func TestInvalidPlanRequestsAreRefused(t *testing.T) {
 	}{
 		"a context too long": {map[string]any{"spec": map[string]any{"context_length": 20000}},
 			wire.NoWindows, "context_length 20000 needs 20000 rows; the longest item has 17420"},
+		"parts and a mask": {map[string]any{"spec": map[string]any{"context_length": 1}, "mask": true,
+			"parts": []any{map[string]any{"name": "x", "part": "context"}}}, wire.InvalidSpec,
+			"mask: got true with parts"},
+		"an unknown part": {map[string]any{"spec": map[string]any{"context_length": 1},
+			"parts": []any{map[string]any{"name": "x", "part": "target"}}}, wire.InvalidSpec,
+			"parts: these windows have no target"},
 		"an unknown column": {map[string]any{"spec": map[string]any{"context_length": 1,
 			"columns": []string{"HULF"}}}, wire.ColumnNotFound,
 			`no column is named "HULF"; near: HULL, HUFL`},

@@ -55,10 +55,6 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 				"slots: got %d, want %d to %d, or 0 to let the daemon choose", r.Slots, minSlots,
 				maxSlots).WithField("slots")
 	}
-	if r.Mask && r.Parts != nil {
-		return nil, nil, wire.NewProblem(wire.InvalidSpec,
-			"mask: got true with parts, want the name mask among them").WithField("mask")
-	}
 	w, err := plan.New(h, r.Spec, r.Cuts)
 	if err != nil {
 		return nil, nil, err
@@ -88,7 +84,7 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 		cursor = given
 	}
 	features := w.Features() // of the spec, not of the parts that the request names
-	if w, err = w.Select(r.Parts); err != nil {
+	if w, err = w.Select(r.Parts, r.Mask); err != nil {
 		return nil, nil, err
 	}
 	warnings, err := w.Warnings()

@@ -24,10 +24,15 @@ var selectable = []string{Context, Target, Known, KnownContext, KnownTarget, Sta
 var reserved = []string{"item", "start", "row", "reset"}
 
 // Select returns the same windows with the parts that a request names, in its order, and no others. If
-// requested is nil, they have the parts of the spec. Errors are *wire.Problem with the field parts.
-func (w *Windows) Select(requested []wire.PartRequest) (*Windows, error) {
+// requested is nil, they have the parts of the spec. Errors are *wire.Problem with the field parts, or
+// the field mask if mask is true, which would ask for masks beside the parts.
+func (w *Windows) Select(requested []wire.PartRequest, mask bool) (*Windows, error) {
 	if requested == nil {
 		return w, nil
+	}
+	if mask {
+		return nil, wire.NewProblem(wire.InvalidSpec,
+			"mask: got true with parts, want the name mask among them").WithField("mask")
 	}
 	out := *w
 	out.parts, out.isSelected, out.hasMask = nil, true, false

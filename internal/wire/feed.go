@@ -181,6 +181,7 @@ type PlanRequest struct {
 	Options       *sampler.Options `json:"options"`
 	ChannelsFirst bool             `json:"channels_first"`
 	Mask          bool             `json:"mask"`
+	Parts         []PartRequest    `json:"parts"`    // as in FeedRequest, for path and batch_bytes
 	PerItem       *[2]int64        `json:"per_item"` // the items [from, to) whose windows to count
 }
 

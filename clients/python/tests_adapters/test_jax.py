@@ -149,6 +149,41 @@ def test_format_dict_keeps_places_whole(
         assert context.shape == (4, 5, 7)
 
 
+def test_parts_and_arrange(cache: tensorcache.Cache) -> None:
+    columns = {"id": np.repeat([3, 4], 20), "a": np.arange(40.0), "shop": np.arange(40) % 3}
+    data = cache.put("jax-parts", columns, item_id="id")
+    windows = data.windows(context_length=5, columns="a", known_columns="shop")
+    asked = {
+        "x": "context", "shop": tensorcache.Part("known_context", dtype="int32"), "o": "observed",
+        "item": "item", "row": "row",
+    }  # fmt: skip
+    options: dict[str, Any] = {"batch_size": 8, "shuffle": True, "parts": asked}
+    with (
+        tensorcache.jax.loader(windows, **options) as loader,
+        windows.feed(batch_size=8, order="shuffle", parts=asked) as feed,
+    ):
+        for batch, arrays in zip(loader, feed, strict=True):
+            assert list(batch) == list(arrays)
+            for name, array in arrays.items():
+                np.testing.assert_array_equal(batch[name], array)
+        assert {name for name, part in batch.items() if isinstance(part, jax.Array)} == {
+            "x", "shop", "o",
+        }  # fmt: skip
+    options = {"batch_size": 8, "arrange": lambda pair: pair[0].sum()}
+    with tensorcache.jax.loader(windows, **options) as loader:
+        assert float(next(iter(loader))) == float(windows[:8].context.sum())
+    with pytest.raises(tensorcache.SpecError, match="context: its dtype is float64, which") as e:
+        tensorcache.jax.loader(windows, parts=(tensorcache.Part("context", dtype="float64"),))
+    assert e.value.field == "parts"
+    assert 'Part(..., dtype="float32")' in e.value.hint
+    options = {"batch_size": 8, "arrange": lambda pair: pair[1]}
+    with (
+        tensorcache.jax.loader(windows, **options) as loader,
+        pytest.raises(tensorcache.FeedError, match="IndexError for batch 0 of epoch 0"),
+    ):
+        next(iter(loader))
+
+
 def test_what_jax_would_cut_is_refused(
     etth1: tensorcache.Dataset, windows: tensorcache.Windows
 ) -> None:

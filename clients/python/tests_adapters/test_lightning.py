@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -131,6 +132,35 @@ def test_the_data_module_serves_all_stages(windows: tensorcache.Windows) -> None
     assert model.others["test"] == wanted["test"]
     assert torch.cat(fitting.predict(model, datamodule=module)).tolist() == wanted["test"]  # type: ignore[arg-type]
     wait_until(lambda: not tensorcache.connect().feeds(), "feeds are left open")
+
+
+def for_the_model(parts: tuple[torch.Tensor, ...]) -> dict[str, torch.Tensor]:
+    """The parts by the names that the model reads."""
+    return dict(zip(("context", "target", "start"), parts, strict=True))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"parts": {"context": "context", "target": "target", "start": "start"}},
+        {"parts": ("context", "target", "start"), "arrange": for_the_model},
+    ],
+)
+def test_a_data_module_of_parts(windows: tensorcache.Windows, form: dict[str, Any]) -> None:
+    train, val = windows.split(lengths=(600, None))
+    module = tensorcache.lightning.datamodule(train, val=val, batch_size=B, seed=3, **form)
+    model = Model()
+    trainer(max_epochs=2, num_sanity_val_steps=0).fit(model, datamodule=module)
+    assert list(model.seen.values()) == orders(train, 2, seed=3)
+    assert model.others["val"] == 2 * val[:].start.tolist()
+
+
+def test_a_data_module_refuses_wrong_functions_at_once(windows: tensorcache.Windows) -> None:
+    with pytest.raises(tensorcache.SpecError, match="arrange: got 3"):
+        tensorcache.lightning.datamodule(windows, batch_size=B, arrange=3)
+    module = tensorcache.lightning.datamodule(windows, batch_size=B, arrange=lambda pair: pair)
+    with pytest.raises(tensorcache.SpecError, match="cannot be pickled"):
+        pickle.dumps(module)
 
 
 def test_the_data_module_warns_of_workers_once(windows: tensorcache.Windows) -> None:

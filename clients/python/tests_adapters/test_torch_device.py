@@ -94,8 +94,8 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
     fake = Cuda()
     made = torch_device.ToDevice.__init__
 
-    def init(self: Any, form: str, device: str, cuda: Any = None) -> None:
-        made(self, form, "cpu", fake)
+    def init(self: Any, selection: Any, device: str, cuda: Any = None) -> None:
+        made(self, selection, "cpu", fake)
 
     def copy(self: Any, flat: torch.Tensor) -> torch.Tensor:
         there = torch.zeros_like(flat)
@@ -118,21 +118,22 @@ def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
     return etth1.windows(context_length=C, prediction_length=P, rows=(0, 1000), max_missing=None)
 
 
-@pytest.mark.parametrize("form", ["tuple", "dict"])
+FORMS: dict[str, dict[str, Any]] = {
+    "tuple": {"format": "tuple", "mask": True},
+    "dict": {"format": "dict", "mask": True},
+    "parts": {"parts": {"x": "context", "o": "observed", "n": "row", "m": "mask"}},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_a_slot_is_filled_anew_only_after_its_copy(
-    windows: tensorcache.Windows, cuda: Cuda, form: Any
+    windows: tensorcache.Windows, cuda: Cuda, form: str
 ) -> None:
-    options: dict[str, Any] = {
-        "batch_size": B,
-        "shuffle": True,
-        "seed": 1,
-        "format": form,
-        "mask": True,
-    }
+    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 1, **FORMS[form]}
     with tensorcache.torch.loader(windows, **options) as plain:
-        want = [batch if form == "dict" else dict(enumerate(batch)) for batch in plain]
+        want = [batch if form != "tuple" else dict(enumerate(batch)) for batch in plain]
     loader = tensorcache.torch.loader(windows, **options, device="meta", slots=6)
-    got = [batch if form == "dict" else dict(enumerate(batch)) for batch in loader]
+    got = [batch if form != "tuple" else dict(enumerate(batch)) for batch in loader]
     assert loader.stats()["copied"] == 0
     assert loader.stats()["pinned"] == "yes"
     assert len(cuda.late) <= 3, "as many as may be under way beside the slots that the daemon fills"

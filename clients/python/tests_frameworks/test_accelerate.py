@@ -67,10 +67,18 @@ def test_prepare_hands_it_back(windows: tensorcache.Windows, accelerator: Accele
         assert accelerator.gradient_state.active_dataloader is None
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"format": "dict"},
+        {"parts": {"start": "start", "x": "known_context"}},
+        {"parts": ("start",), "arrange": lambda parts: {"start": parts[0]}},
+    ],
+)
 def test_a_saved_state_goes_on_at_the_next_batch(
-    windows: tensorcache.Windows, accelerator: Accelerator, tmp_path: Path
+    windows: tensorcache.Windows, accelerator: Accelerator, tmp_path: Path, form: dict[str, Any]
 ) -> None:
-    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 5, "format": "dict"}
+    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 5, **form}
     seen: list[int] = []
     with tensorcache.accelerate.loader(accelerator, windows, **options) as loader:
         accelerator.register_for_checkpointing(loader)

@@ -120,6 +120,20 @@ def test_what_cannot_be_is_refused_at_once(
     context, target = dataset[0]
     np.testing.assert_array_equal(context, windows[:B].context)
     np.testing.assert_array_equal(target, windows[:B].target)
+    asked = {"x": "context", "y": "target_observed"}
+    with_parts = tensorcache.keras.dataset(windows, batch_size=B, parts=asked)
+    assert list(with_parts[0]) == ["x", "y"]
+    np.testing.assert_array_equal(with_parts[0]["x"], windows[B : 2 * B].context)
+    with_parts.close()
+    arranged = tensorcache.keras.dataset(
+        windows, batch_size=B, parts=asked, arrange=lambda parts: (parts["x"], parts["y"])
+    )
+    np.testing.assert_array_equal(arranged[0][1], windows[:B].target_observed)
+    arranged.close()
+    nothing = tensorcache.keras.dataset(windows, batch_size=B, arrange=lambda batch: None)
+    assert [nothing[number] for number in range(3)] == [None] * 3
+    assert nothing.state_dict()["consumed"] == 3 * B
+    nothing.close()
     # The copy is made in the middle of a pass, so it begins the next one.
     copy = pickle.loads(pickle.dumps(dataset))
     np.testing.assert_array_equal(copy[0][0], windows[:B].context)

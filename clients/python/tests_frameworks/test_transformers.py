@@ -60,13 +60,27 @@ def joined(epochs: list[list[int]]) -> list[int]:
     return list(itertools.chain.from_iterable(epochs))
 
 
+def by_the_model(parts: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The parts with the names of the model."""
+    return {NAMES[name]: part for name, part in parts.items() if name in NAMES}
+
+
+WAYS: list[dict[str, Any]] = [
+    {"names": NAMES},
+    {"parts": {theirs: ours for ours, theirs in NAMES.items()}},
+    {"arrange": by_the_model},
+    {"parts": tuple(NAMES), "arrange": lambda parts: dict(zip(NAMES.values(), parts, strict=True))},
+]
+
+
 @pytest.mark.parametrize("accumulate", [1, 4])
+@pytest.mark.parametrize("way", WAYS)
 def test_train_evaluate_and_predict(
-    windows: tensorcache.Windows, tmp_path: Path, accumulate: int
+    windows: tensorcache.Windows, tmp_path: Path, accumulate: int, way: dict[str, Any]
 ) -> None:
     train, val = windows.split(fractions=(0.7, 0.3))
     model = Model()
-    trainer = tensorcache.transformers.trainer_class(names=NAMES)(
+    trainer = tensorcache.transformers.trainer_class(**way)(
         model=model, train_dataset=train, eval_dataset={"val": val},
         args=arguments(tmp_path, num_train_epochs=2, gradient_accumulation_steps=accumulate,
                        eval_strategy="epoch"),
@@ -87,11 +101,11 @@ def test_train_evaluate_and_predict(
     torch.testing.assert_close(torch.from_numpy(reply.predictions), want.detach())
 
 
-@pytest.mark.parametrize("stop", [20, 31, 45])
+@pytest.mark.parametrize(("stop", "way"), [(20, 0), (31, 1), (45, 2)])
 def test_resuming_goes_on_at_the_next_batch(
-    windows: tensorcache.Windows, tmp_path: Path, stop: int
+    windows: tensorcache.Windows, tmp_path: Path, stop: int, way: int
 ) -> None:
-    kind = tensorcache.transformers.trainer_class(names=NAMES)
+    kind = tensorcache.transformers.trainer_class(**WAYS[way])
     saving = {
         "save_strategy": "steps",
         "save_steps": stop,
@@ -121,6 +135,9 @@ def test_what_cannot_be_is_refused_at_once() -> None:
             'names: got "contxt", want names for parts of a window: context, target',
         ),
         ({"names": "x"}, 'names: got "x", want names for parts of a window'),
+        ({"names": NAMES, "parts": {"x": "context"}}, "names: got .* with parts=, want one of"),
+        ({"names": NAMES, "arrange": by_the_model}, "names: got .* with arrange=, want one of"),
+        ({"parts": ("context", "target")}, "parts: got .*, want a mapping: models take named"),
     ):
         with pytest.raises(tensorcache.SpecError, match=words):
             tensorcache.transformers.trainer_class(**options)

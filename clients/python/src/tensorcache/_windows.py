@@ -275,11 +275,13 @@ class Windows(WindowIndex):
             SpecError: an option cannot be; ``field`` names it.
             ResourceError: the memory does not suffice for 3 slots.
         """
-        weights, delivery, parts = options["weights"], options["delivery"], options["parts"]
-        selection = None if parts is None else selection_of(parts, self, options["order"], delivery)
+        weights, delivery, order = options["weights"], options["delivery"], options["order"]
+        selection = None
+        if (parts := options["parts"]) is not None:
+            selection = selection_of(parts, self, order, delivery, options["mask"])
         sampler = sampler_options(
             batch_size,
-            options["order"],
+            order,
             options["seed"],
             options["rank"],
             options["num_replicas"],

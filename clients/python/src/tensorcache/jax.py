@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ._adapters.arranged_feed import feed_of
 from ._adapters.loader import Loader as AnyLoader
-from ._adapters.options import JAX_DEFAULTS, JaxOptions, LoaderOptions, Settings, check_format
+from ._adapters.options import JAX_DEFAULTS, JaxOptions, LoaderOptions, Settings, format_of
 from ._extras import required
 from ._feed.feed import Feed
 from ._feed.options import BatchOptions
@@ -35,8 +36,7 @@ def loader(windows: Windows, **options: Unpack[JaxOptions]) -> Loader:
         SpecError: options contradict each other, or one cannot be; or windows have 64 bits without
             ``jax_enable_x64``.
     """
-    form, device = options["format"], options["device"]
-    check_format(form)
+    form, device = format_of(options["format"], options["parts"]), options["device"]
     jax_delivery().check_device(device)  # first: if jax is not installed, that is the error
     made = Loader(Settings.of(windows, options, format=form, device=device))
     _ = made.feed  # refuses wrong options here, not in the loop
@@ -58,9 +58,8 @@ class Loader(AnyLoader):
     def make_feed(self, rank: int, num_replicas: int) -> Feed:
         """A feed that makes jax arrays."""
         given = self._settings
-        deliveries = jax_delivery().deliveries(given.own["format"], given.own["device"])
-        options = given.feed_options(rank, num_replicas)
-        return Feed(given.windows, options, deliveries, None, given.reconnect)
+        deliveries = jax_delivery().deliveries(given.selection, given.own["device"])
+        return feed_of(given, given.feed_options(rank, num_replicas), deliveries)
 
 
 def jax_delivery() -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._adapters.options import KERAS_DEFAULTS, KerasOptions, LoaderOptions, Settings
-from ._errors import SpecError
 from ._extras import required
 from ._feed.options import BatchOptions
 from ._keywords import takes
@@ -36,14 +35,8 @@ def dataset(windows: Windows, **options: Unpack[KerasOptions]) -> Any:
     Raises:
         SpecError: options contradict each other, or one is out of range.
     """
-    arrange = options["arrange"]
     with required("keras"):
         from ._adapters import keras_dataset
-    if arrange is not None and not callable(arrange):
-        raise SpecError(
-            f"arrange: got {arrange!r}, want a function",
-            field="arrange",
-            hint="arrange=lambda batch: (batch.context, batch.target) is what it does without",
-        )
-    loader = keras_dataset.ArrayLoader(Settings.of(windows, options))
-    return keras_dataset.WindowsDataset(loader, arrange or keras_dataset.pair)
+    if options["arrange"] is None and options["parts"] is None:
+        options = {**options, "arrange": keras_dataset.pair}
+    return keras_dataset.WindowsDataset(keras_dataset.ArrayLoader(Settings.of(windows, options)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._adapters.arrange import arrange_of
 from ._adapters.options import warn_of_workers
 from ._extras import required
 from ._windows import Windows
@@ -40,7 +41,8 @@ def datamodule(
         shuffle: whether training visits its windows in a random order.
         eval_batch_size: the number of windows in a batch of the other parts; None is
             ``batch_size``.
-        options: of the loaders: ``format``, ``channels_first`` and others for all parts; ``order``,
+        options: of the loaders: ``format``, ``parts`` (a mapping, if the windows to predict from
+            have no target), ``arrange``, ``channels_first`` and others for all of them; ``order``,
             ``seed``, ``drop_last``, ``tail``, ``weights`` and ``min_items`` for training.
 
     Raises:
@@ -50,6 +52,7 @@ def datamodule(
         UserWarning: ``num_workers`` is not 0, and is ignored.
     """
     warn_of_workers(options.pop("num_workers", 0))
+    options["arrange"] = arrange_of(options.get("arrange"))
     with required("lightning"):
         from ._adapters import lightning_module
     parts = {"train": train, "val": val, "test": test, "predict": predict}

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
+from ._adapters.arrange import arrange_of
 from ._adapters.choose_torch_delivery import device_and_delivery, torch_feed
 from ._adapters.loader import Loader as AnyLoader
 from ._adapters.options import (
@@ -19,8 +21,9 @@ from ._adapters.options import (
     LoaderOptions,
     Settings,
     TorchOptions,
-    check_format,
+    check_items,
     check_windows,
+    format_of,
     warn_of_workers,
 )
 from ._checks import flag
@@ -29,6 +32,7 @@ from ._extras import required
 from ._feed.feed import Feed
 from ._feed.options import BatchOptions
 from ._feed.orders import traits
+from ._feed.parts import Parts, selection_of
 from ._keywords import takes
 from ._windows import Windows
 
@@ -53,8 +57,7 @@ def loader(windows: Windows, **options: Unpack[TorchOptions]) -> Loader:
     Warns:
         UserWarning: ``num_workers`` is not 0, and is ignored.
     """
-    form = options["format"]
-    check_format(form)
+    form = format_of(options["format"], options["parts"])
     warn_of_workers(options["num_workers"])
     torch_delivery()  # if torch is not installed, that is the error
     resident = flag("resident", options["resident"])
@@ -65,7 +68,9 @@ def loader(windows: Windows, **options: Unpack[TorchOptions]) -> Loader:
     seed = seed_of(options["seed"], options["generator"])
     own = {"format": form, "device": device, "resident": resident, "pin_memory": pin_memory}
     resolved = {**options, "seed": seed, "delivery": delivery}
-    made = Loader(Settings.of(windows, resolved, **own))
+    settings = Settings.of(windows, resolved, **own)
+    check_items(windows, settings.selection)
+    made = Loader(settings)
     _ = made.feed  # refuses wrong options here, not in the loop
     return made
 
@@ -125,7 +130,13 @@ class Loader(AnyLoader):
         }
 
 
-def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> Any:  # noqa: A002
+def dataset(
+    windows: Windows,
+    *,
+    format: Literal["tuple", "dict"] | None = None,  # noqa: A002
+    parts: Parts | None = None,
+    arrange: Callable[[Any], Any] | None = None,
+) -> Any:
     """A map-style ``torch.utils.data.Dataset`` of windows, for a ``DataLoader``.
 
     ``dataset[i]`` is ``(context, target)`` of window i, or ``(context,)``, or the parts by name,
@@ -136,17 +147,28 @@ def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> 
 
     Args:
         windows: the windows to load.
-        format: ``"tuple"`` or ``"dict"``.
+        format: ``"tuple"`` or ``"dict"``; None is a tuple.
+        parts: the parts of a window, as for :meth:`Windows.feed`.
+        arrange: a function that turns the tensors into what ``dataset[i]`` returns. It gets one
+            window, or several along a leading axis for a list of numbers and for
+            ``dataset.collate``. To pickle the dataset, define it at the top of a module.
 
     Raises:
-        SpecError: ``windows`` are no windows, or the format is another one.
+        SpecError: ``windows`` are no windows, or the format is another one, or parts or ``arrange``
+            cannot be.
     """
-    check_format(format)
+    form = format_of(format, parts)
     check_windows(windows)
     torch_delivery()
     from ._adapters.torch_dataset import WindowDataset
 
-    return WindowDataset(windows, format)
+    selection = None
+    if parts is not None:
+        selection = selection_of(parts, windows, "", "", mask=False)
+        check_items(windows, selection)
+        # The daemon refuses dtypes that lose values.
+        windows.dataset._post("plan", windows._spec, windows._cuts, parts=selection.request())
+    return WindowDataset(windows, form, selection, arrange_of(arrange))
 
 
 def torch_delivery() -> Any:

@@ -6,18 +6,16 @@ transformers is imported by :func:`trainer_class`, not before.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from ._extras import required
 
 __all__ = ["trainer_class"]
 
-NAMES: Mapping[str, str] = MappingProxyType({"context": "past_values", "target": "future_values"})
-"""The names of a window's parts in the forecasting models of Transformers."""
 
-
-def trainer_class(base: Any = None, *, names: Mapping[str, str] = NAMES, **options: Any) -> Any:
+def trainer_class(
+    base: Any = None, *, names: Mapping[str, str] | None = None, **options: Any
+) -> Any:
     """A subclass of ``transformers.Trainer`` that takes windows as train, eval and test datasets.
 
     Their batches come from a feed, shuffled with the arguments' ``data_seed``, else ``seed``, in
@@ -28,10 +26,12 @@ def trainer_class(base: Any = None, *, names: Mapping[str, str] = NAMES, **optio
 
     Args:
         base: the class to extend; None is ``transformers.Trainer``.
-        names: the parts to give the model, and the names of the model's arguments for them.
-        options: for :func:`tensorcache.torch.loader`: ``channels_first``, ``resident``, ``slots``
-            and others for all datasets, ``order``, ``tail``, ``weights`` and ``min_items`` for
-            training.
+        names: the parts to give the model, and the names of the model's arguments for them. None
+            is ``{"context": "past_values", "target": "future_values"}``, unless ``parts`` or
+            ``arrange`` is given.
+        options: for :func:`tensorcache.torch.loader`: ``parts`` (a mapping of the model's arguments
+            to parts), ``arrange``, ``channels_first``, ``resident``, ``slots`` and others for all
+            datasets, ``order``, ``tail``, ``weights`` and ``min_items`` for training.
 
     Raises:
         SpecError: the base is no Trainer, or a name is of no part.

@@ -7,8 +7,8 @@ from typing import Any
 from .._errors import SpecError, show
 from .._feed.auto_delivery import Chooser
 from .._feed.feed import Feed
-from .._feed.mapped_windows import MappedWindows
 from .._feed.numpy_delivery import Deliveries
+from .arranged_feed import feed_of
 from .options import Settings
 
 
@@ -26,27 +26,26 @@ def torch_feed(
         rank: the number of this trainer.
         num_replicas: how many trainers there are.
     """
-    form, device = given.own["format"], given.own["device"]
+    selection, device = given.selection, given.own["device"]
     options = given.feed_options(rank, num_replicas)
-    deliveries: Deliveries = torch_delivery.PAIRS if form == "tuple" else torch_delivery.DICTS
+    deliveries: Deliveries = (
+        torch_delivery.NAMED if selection is None else torch_delivery.deliveries(selection)
+    )
     chooser = to_device = None
     if given.own["resident"]:
         from .torch_resident import resident_deliveries
 
-        deliveries = resident_deliveries(form, device)
+        deliveries = resident_deliveries(selection, device)
     elif device is not None:
         from .torch_device import ToDevice
 
-        to_device = ToDevice(form, device)
+        to_device = ToDevice(selection, device)
         deliveries = to_device.deliveries
     elif given.delivery == "auto":
         options["delivery"] = "slot"
-        mapped = MappedWindows(given.windows, given.channels_first, given.mask)
-        if torch_delivery.can_gather(mapped):
-            chooser = Chooser()
-    if given.own["pin_memory"]:
-        deliveries = torch_delivery.pinned(deliveries)
-    return Feed(given.windows, options, deliveries, chooser, given.reconnect), to_device
+        chooser = Chooser(lambda mapped: torch_delivery.can_gather(mapped, selection))
+    pin = torch_delivery.pinner() if given.own["pin_memory"] else None
+    return feed_of(given, options, deliveries, chooser, pin), to_device
 
 
 def device_and_delivery(

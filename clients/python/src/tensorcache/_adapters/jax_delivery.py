@@ -17,32 +17,52 @@ from .._errors import SpecError, show
 from .._feed import numpy_delivery
 from .._feed.batch import PARTS, Array, Layout
 from .._feed.numpy_delivery import Deliver, Deliveries
+from .._feed.part_delivery import slot_parts
+from .._feed.parts import Selection
 
 if TYPE_CHECKING:
     from .._feed.ring import Ring
 
-PLACES = ("item_code", "start", "time")
+PLACES = ("item", "item_code", "start", "row", "time")
 """The parts that remain numpy arrays."""
 
 
-def deliveries(form: str, device: Any) -> Deliveries:
-    """The deliveries of a loader's form for its device or sharding."""
+def deliveries(selection: Selection | None, device: Any) -> Deliveries:
+    """The deliveries of a loader's parts for its device or sharding.
+
+    Args:
+        selection: the parts; None is all of them by name.
+        device: where arrays are put.
+    """
     put = putter(device)
 
     def slot(ring: Ring, layout: Layout) -> Deliver:
-        batches = numpy_delivery.slot(ring, layout)
         for name, part in layout.parts.items():
             if name not in PLACES and jax.dtypes.canonicalize_dtype(part.dtype) != part.dtype:
+                chosen = None if selection is None else selection.chosen.get(name)
+                of_part = chosen is not None and chosen.dtype is not None
                 raise SpecError(
-                    f"{name}: its dtype is {part.dtype}, which JAX would cut to 32 bits",
-                    field="dtype",
-                    hint='data.windows(..., dtype="float32"), or '
+                    f"{chosen.name if chosen else name}: its dtype is {part.dtype}, which JAX "
+                    "would cut to 32 bits",
+                    field="parts" if of_part else "dtype",
+                    hint=f'{"Part" if of_part else "data.windows"}(..., dtype="float32"), or '
                     'jax.config.update("jax_enable_x64", True)',
                 )
 
-        def pairs(slot: int, rows: int, flags: int, row: int) -> tuple[jax.Array, ...]:
-            batch = batches(slot, rows, flags, row)
-            return tuple(put(part) for part in (batch.context, batch.target) if part is not None)
+        if selection is not None:
+            names, pack, arrays = (
+                selection.names,
+                selection.pack,
+                slot_parts(selection, ring, layout),
+            )
+
+            def packed(slot: int, rows: int, flags: int, row: int) -> Any:
+                made = zip(names, arrays(slot, rows, flags, row), strict=True)
+                return pack([np.array(a) if name in PLACES else put(a) for name, a in made])
+
+            return packed
+
+        batches = numpy_delivery.slot(ring, layout)
 
         def named(slot: int, rows: int, flags: int, row: int) -> dict[str, Any]:
             batch = batches(slot, rows, flags, row)
@@ -53,7 +73,7 @@ def deliveries(form: str, device: Any) -> Deliveries:
                 if part is not None
             }
 
-        return pairs if form == "tuple" else named
+        return named
 
     return {"slot": slot}
 

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import keras
 
 from .._feed.batch import Batch
 from .._feed.feed import Feed
+from .._feed.part_delivery import deliveries
+from .arranged_feed import feed_of
 from .loader import Loader
+
+END = object()
+"""Stands for the end of a pass."""
 
 
 class ArrayLoader(Loader):
-    """A loader of numpy batches."""
+    """A loader of numpy arrays."""
 
     def make_feed(self, rank: int, num_replicas: int) -> Feed:
-        """A feed of dense batches."""
+        """A feed of dense batches, or of their parts."""
         given = self._settings
         options = given.feed_options(rank, num_replicas)
-        return Feed(given.windows, options, reconnect=given.reconnect)
+        return feed_of(given, options, deliveries(given.selection, writable=False))
 
 
 class WindowsDataset(keras.utils.PyDataset):
     """See :func:`tensorcache.keras.dataset`."""
 
-    def __init__(self, loader: Loader, arrange: Callable[[Batch], Any]) -> None:
+    def __init__(self, loader: Loader) -> None:
         super().__init__(workers=1, use_multiprocessing=False)
         _ = loader.feed  # refuses wrong options here, not in the loop
         self._loader = loader
-        self._arrange = arrange
-        self._passing: Iterator[Batch] | None = None
+        self._passing: Iterator[Any] | None = None
         self._began: dict[str, Any] = loader.state_dict()
         self._served = self._count = 0
 
@@ -56,12 +60,12 @@ class WindowsDataset(keras.utils.PyDataset):
             self._loader.load_state_dict(self._began)
             self._served, self._count = 0, len(self._loader)
             self._passing = iter(self._loader)
-        batch = next(self._passing, None)
-        if batch is None:  # the epoch was resumed in its middle: continue in the next
+        batch = next(self._passing, END)
+        if batch is END:  # the epoch was resumed in its middle: continue in the next
             self._passing = iter(self._loader)
             batch = next(self._passing)
         self._served += 1
-        return self._arrange(batch)
+        return batch
 
     def __getstate__(self) -> dict[str, Any]:
         # A pass belongs to its process.

@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from .._checks import between, flag, whole
 from .._errors import SpecError
-from .._feed.batch import Batch
 from .._feed.options import BATCH_DEFAULTS, BatchOptions, feed_options, sampler_options
+from .._feed.parts import Part, Parts, Selection, is_in, selection_of
 from .._feed.weights import weights as item_weights
 from .._warnings import callers_level
 from .._windows import Windows
+from .arrange import Arrange, arrange_of
 
 
 class LoaderOptions(BatchOptions, total=False):
@@ -25,12 +28,19 @@ class LoaderOptions(BatchOptions, total=False):
         shuffle: True is short for ``order="shuffle"``, False for ``order="sequential"``.
         order: the order of an epoch, as for :meth:`Windows.feed`.
         drop_last: True is short for ``tail="drop"``: all batches have one shape.
+        parts: the parts of a batch, as for :meth:`Windows.feed`: a tuple of names gives a tuple, a
+            mapping gives a dict with its keys. :class:`Part` chooses columns and a dtype. Nothing
+            else is gathered.
+        arrange: a function that turns each batch, as ``parts`` or the format gives it, into what
+            the loop receives. To pickle the loader, define it at the top of a module.
     """
 
     batch_size: int | None
     shuffle: bool | None
     order: str | None
     drop_last: bool | None
+    parts: Parts | None
+    arrange: Callable[[Any], Any] | None
 
 
 class TorchOptions(LoaderOptions, total=False):
@@ -41,8 +51,9 @@ class TorchOptions(LoaderOptions, total=False):
             ``torch.distributed`` if that is initialised, else from ``RANK`` and ``WORLD_SIZE`` of
             the environment, as torchrun sets them, else it is 0 of 1.
         num_replicas: the number of trainers; None likewise.
-        format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` if nothing is predicted;
-            ``"dict"`` yields the parts by name, without those that a batch makes on first access.
+        format: ``"tuple"`` or None yields ``(context, target)``, or ``(context,)`` if nothing is
+            predicted; ``"dict"`` yields the parts by name, without those that a batch makes on
+            first access.
         generator: a ``torch.Generator`` whose ``initial_seed()`` is the seed.
         device: the device of the tensors. For a CUDA device the ring is pinned if possible, batches
             are copied on a stream of their own while the device computes, and a slot is filled
@@ -58,13 +69,13 @@ class TorchOptions(LoaderOptions, total=False):
             gather is better if a core is idle, the trainer's own if training keeps all cores busy.
             ``stats()`` names the choice. With ``"view"``, tensors are strides over a copy of the
             batch's rows: changing the latest batch in place is an error at the next one. With
-            ``"starts"`` a tuple is ``(item_code, start)``. For a device it is ``"slot"``, with
-            ``resident`` ``"starts"``.
+            ``"starts"`` and without ``parts``, a tuple is ``(item_code, start)``. For a device it
+            is ``"slot"``, with ``resident`` ``"starts"``.
     """
 
     rank: int | None
     num_replicas: int | None
-    format: Literal["tuple", "dict"]
+    format: Literal["tuple", "dict"] | None
     generator: Any
     device: Any
     resident: bool
@@ -79,17 +90,18 @@ class JaxOptions(LoaderOptions, total=False):
     Attributes:
         rank: the number of this trainer; None is ``jax.process_index()``.
         num_replicas: the number of trainers; None is ``jax.process_count()``.
-        format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` if nothing is predicted;
-            ``"dict"`` yields the parts by name, without those that a batch makes on first access.
-            ``item_code``, ``start`` and ``time`` are numpy arrays, because JAX has no 64-bit
-            integers by default.
+        format: ``"tuple"`` or None yields ``(context, target)``, or ``(context,)`` if nothing is
+            predicted; ``"dict"`` yields the parts by name, without those that a batch makes on
+            first access.
+            ``item``, ``item_code``, ``start``, ``row`` and ``time`` are numpy arrays, because JAX
+            has no 64-bit integers by default.
         device: a ``jax.Device``, or a ``jax.sharding.Sharding`` of the batch: then each process
             gives its part of the global array. None is JAX's default device.
     """
 
     rank: int | None
     num_replicas: int | None
-    format: Literal["tuple", "dict"]
+    format: Literal["tuple", "dict"] | None
     device: Any
 
 
@@ -99,14 +111,13 @@ class KerasOptions(LoaderOptions, total=False):
     Attributes:
         rank: the number of this trainer among ``num_replicas``, from 0.
         num_replicas: how many trainers share an epoch.
-        arrange: makes of a :class:`Batch` what Keras gets: ``(inputs, targets)`` or ``(inputs,
-            targets, sample_weights)``, of arrays or of dicts of arrays. None is ``(context,
-            target)``.
+        arrange: makes of a :class:`Batch`, or of the ``parts``, what Keras gets: ``(inputs,
+            targets)`` or ``(inputs, targets, sample_weights)``, of arrays or of dicts of arrays.
+            None is ``(context, target)``, or the ``parts`` as they are.
     """
 
     rank: int
     num_replicas: int
-    arrange: Callable[[Batch], Any] | None
 
 
 LOADER_DEFAULTS: LoaderOptions = {
@@ -114,13 +125,15 @@ LOADER_DEFAULTS: LoaderOptions = {
     "shuffle": None,
     "order": None,
     "drop_last": None,
+    "parts": None,
+    "arrange": None,
     **BATCH_DEFAULTS,
 }
 TORCH_DEFAULTS: TorchOptions = {
     **LOADER_DEFAULTS,
     "rank": None,
     "num_replicas": None,
-    "format": "tuple",
+    "format": None,
     "generator": None,
     "device": None,
     "resident": False,
@@ -132,14 +145,13 @@ JAX_DEFAULTS: JaxOptions = {
     **LOADER_DEFAULTS,
     "rank": None,
     "num_replicas": None,
-    "format": "tuple",
+    "format": None,
     "device": None,
 }
 KERAS_DEFAULTS: KerasOptions = {
     **LOADER_DEFAULTS,
     "rank": 0,
     "num_replicas": 1,
-    "arrange": None,
 }
 
 
@@ -162,6 +174,8 @@ class Settings:
         channels_first: whether arrays are ``[B, F, C]``.
         mask: whether to deliver ``mask`` always.
         reconnect: whether to continue with another daemon.
+        selection: the parts of a batch; None is all of them.
+        arrange: makes of each batch what the loop gets; None leaves it as it is.
         own: the options of one framework's loader alone.
     """
 
@@ -179,6 +193,8 @@ class Settings:
     channels_first: bool
     mask: bool
     reconnect: bool
+    selection: Selection | None
+    arrange: Arrange | None
     own: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -209,6 +225,8 @@ class Settings:
             channels_first=options["channels_first"],
             mask=options["mask"],
             reconnect=options["reconnect"],
+            selection=selected(windows, options, order, own),
+            arrange=arrange_of(options["arrange"]),
             own=own,
         )
 
@@ -218,7 +236,47 @@ class Settings:
             self.batch_size, self.order, self.seed, rank, num_replicas, self.tail, self.weights,
             self.min_items,
         )  # fmt: skip
-        return feed_options(sampler, self.delivery, self.slots, self.channels_first, self.mask)
+        return feed_options(
+            sampler, self.delivery, self.slots, self.channels_first, self.mask, self.selection
+        )
+
+
+def selected(
+    windows: Windows, options: Mapping[str, Any], order: str, own: Mapping[str, Any]
+) -> Selection | None:
+    """The parts that ``parts`` or the format names; None for all of them.
+
+    Args:
+        windows: the windows of the batches.
+        options: those of the loader.
+        order: the order of an epoch.
+        own: the options of one framework's loader alone.
+    """
+    parts = options["parts"]
+    # Resident columns are gathered where the daemon sends only places.
+    delivery = "" if own.get("resident") else options.get("delivery", "slot")
+    if parts is not None:
+        return selection_of(parts, windows, order, delivery, options["mask"])
+    if own.get("format") != "tuple":
+        return None
+    pair = ("item_code", "start") if delivery == "starts" else ("context", "target")
+    return Selection([Part(name) for name in pair if is_in(windows, name, order)], None)
+
+
+def check_items(windows: Windows, selection: Selection | None) -> None:
+    """Refuse to make tensors of items that are no integers.
+
+    Raises:
+        SpecError: the parts have ``item``, and the items are not integers.
+    """
+    if selection is None or "item" not in selection.names:
+        return
+    if windows.dataset.items[np.zeros(1, np.int64)].dtype.kind == "O":
+        raise SpecError(
+            "parts: item: torch makes tensors only of items that are integers",
+            field="parts",
+            hint='"item_code" has the codes: data.items[codes] are the items',
+        )
 
 
 def order_of(options: Mapping[str, Any]) -> str:
@@ -253,14 +311,23 @@ def tail_of(options: Mapping[str, Any]) -> str | None:
     return tail
 
 
-def check_format(form: Any) -> None:
-    """Refuse a form of batches that loaders do not have.
+def format_of(form: Any, parts: Any) -> str:
+    """The form of batches: a tuple if None is given.
 
     Raises:
-        SpecError: it is neither ``"tuple"`` nor ``"dict"``.
+        SpecError: it is neither ``"tuple"`` nor ``"dict"``, or parts have a form of their own.
     """
+    if form is None:
+        return "tuple"
     if form not in ("tuple", "dict"):
         raise SpecError(f'format: got "{form}", want "tuple" or "dict"', field="format")
+    if parts is not None:
+        raise SpecError(
+            f'format: got "{form}" with parts=, want one of them',
+            field="format",
+            hint="a tuple of parts gives a tuple, and a mapping a dict with its keys",
+        )
+    return str(form)
 
 
 def warn_of_workers(num_workers: Any) -> None:

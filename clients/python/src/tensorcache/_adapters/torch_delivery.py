@@ -1,12 +1,11 @@
-"""Torch tensors from descriptors: one function for each delivery, as in numpy_delivery.
-
-A pair is ``(context, target)``, or ``(context,)`` if nothing is predicted.
-"""
+"""Torch tensors from descriptors: one function for each delivery, as in part_delivery."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,121 +17,166 @@ from .._feed import numpy_delivery
 from .._feed.batch import PARTS, Array, Batch, Layout, Run
 from .._feed.mapped_windows import MappedWindows
 from .._feed.numpy_delivery import Deliver, Deliveries, Delivery, block_views
+from .._feed.part_delivery import local_parts, slot_parts, value
+from .._feed.parts import Part, Selection
 from .block_pool import Pool
 
 if TYPE_CHECKING:
     from .._feed.ring import Ring
 
-Pair = tuple[torch.Tensor, ...]
 WINDOWS = ("context", "target")
 
 
-def slot_pairs(ring: Ring, layout: Layout) -> Deliver:
-    """Tensors over slots of the ring."""
-    full = layout.rows
-    lent, most, make_room, put = ring.lent, ring.max_lent, ring.make_room, ring.lent.append
-    take, from_numpy = ring.taker(), torch.from_numpy
-    names = [name for name in WINDOWS if name in layout.parts]
-    arrays, parts = (
-        [block_views(ring, layout, name) for name in names],
-        [layout.parts[name] for name in names],
-    )
-    contexts, targets, pair = arrays[0], arrays[-1], len(arrays) == 2
+def deliveries(selection: Selection) -> Deliveries:
+    """Deliveries of the tensors of a selection."""
+    return {
+        "slot": partial(slot_tensors, selection), "view": partial(view_tensors, selection),
+        "local": partial(local_tensors, selection), "starts": partial(slot_tensors, selection),
+    }  # fmt: skip
 
-    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
-        if rows == full and pair and (len(lent) < most or make_room()):  # inlined, for speed
+
+def slot_tensors(selection: Selection, ring: Ring, layout: Layout) -> Deliver:
+    """Tensors over slots of the ring, and over what this process makes."""
+    names, full, pack = selection.names, layout.rows, selection.pack
+    if any(name not in layout.parts for name in names):
+        return tensors_of(slot_parts(selection, ring, layout), pack)
+    lent, most, make_room, put = ring.lent, ring.max_lent, ring.make_room, ring.lent.append
+    blocks = ring.blocks
+    take, from_numpy = ring.taker(), torch.from_numpy
+    parts = [layout.parts[name] for name in names]
+    views = [block_views(ring, layout, name) for name in names]
+    pair, first, second = selection.is_tuple and len(names) == 2, views[0], views[-1]
+
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
+        if pair and rows == full and (len(lent) < most or make_room()):  # inlined, for speed
             put(slot)
-            return from_numpy(contexts[slot][0]), from_numpy(targets[slot][0])
+            return from_numpy(first[slot][0]), from_numpy(second[slot][0])
         memory = take(slot)
-        made = (np.ndarray((rows, *part.shape), part.dtype, memory, part.offset) for part in parts)
-        return tuple(map(from_numpy, made))
+        if rows == full and memory is blocks[slot]:
+            return pack([from_numpy(view[slot][0]) for view in views])
+        arrays = (np.ndarray((rows, *p.shape), p.dtype, memory, p.offset) for p in parts)
+        return pack([from_numpy(array) for array in arrays])
 
     return deliver
 
 
-def view_pairs(ring: Ring, layout: Layout) -> Deliver:
+def view_tensors(selection: Selection, ring: Ring, layout: Layout) -> Deliver:
     """Tensors that are strides over a private copy of a batch's rows.
 
     A change of one window in place shows in its neighbours, which share its rows. torch counts the
     changes of a tensor and its views; if the latest batch was changed, the next one raises
     FeedError. A batch that crosses an item's end is gathered instead.
     """
-    gathered, put = local_pairs(ring, layout), ring.freed.append
-    copiers = layout.mapped.run_copiers(read_only=False)
-    last: Pair = ()
+    gathered, put = local_tensors(selection, ring, layout), ring.freed.append
+    names, pack = selection.names, selection.pack
+    copiers = [layout.mapped.copier(name, read_only=False) for name in names]
+    last: list[torch.Tensor] = []
 
-    def pair(row: int, rows: int) -> Pair:
-        return tuple([torch.from_numpy(copy(row, rows)) for copy in copiers])
+    def views(row: int, rows: int) -> list[torch.Tensor]:
+        return [torch.from_numpy(copy(row, rows)) for copy in copiers if copy is not None]
 
-    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
         nonlocal last
-        for tensor in last:
-            if tensor._version:
+        for tensor_of_last in last:
+            if tensor_of_last._version:
                 raise FeedError(
                     "a batch of views was changed in place: its windows share rows",
                     type="view_changed",
                     hint='delivery="slot" gives batches to change; the next pass has the values as '
                     "they were",
                 )
-        last = ()
+        last = []
         if not flags & RUN:
-            tensors: Pair = gathered(slot, rows, flags, row)
-            return tensors
+            return gathered(slot, rows, flags, row)
         put(slot)  # which has no values
         if torch.is_inference_mode_enabled():  # a tensor that is made in it has no count of changes
             with torch.inference_mode(mode=False):
-                last = pair(row, rows)
+                last = views(row, rows)
         else:
-            last = pair(row, rows)
-        return last
+            last = views(row, rows)
+        if len(last) == len(names):
+            return pack(last)
+        made, batch = iter(last), Run(layout, rows, row)
+        return pack(
+            [
+                tensor(value(batch, layout, name)) if copy is None else next(made)
+                for name, copy in zip(names, copiers, strict=True)
+            ]
+        )
 
     return deliver
 
 
-def local_pairs(ring: Ring, layout: Layout) -> Deliver:
+def local_tensors(selection: Selection, ring: Ring, layout: Layout) -> Deliver:
     """Tensors that this process gathers, into blocks that no batch uses any more."""
-    mapped = layout.mapped
-    all_windows = gathered_from(mapped)
+    mapped, names, pack = layout.mapped, selection.names, selection.pack
+    samples = [name for name in names if mapped.has(name)]
+    all_windows = gathered_from(mapped, samples)
     if all_windows is None:
-        return arrays_as_pairs(numpy_delivery.local(ring, layout))
+        return tensors_of(local_parts(selection, ring, layout), pack)
     mapped.advise_random()
     tensors, places, size, full = [readable(array) for array in all_windows], [], 0, layout.rows
     for array in all_windows:
         places.append(((full, *array.shape[1:]), array.dtype, size))
         size += -(-full * math.prod(array.shape[1:]) * array.itemsize // 64) * 64
-    pool, put = (
+    pool, put, take = (
         Pool(
             size,
             lambda memory: [np.ndarray(shape, dtype, memory, at) for shape, dtype, at in places],
         ),
         ring.freed.append,
+        ring.taker(),
     )
     rows_at, words = layout.parts["row"].offset // 8, layout.slot_bytes // 8
     numbers = torch.from_numpy(np.frombuffer(ring.words(), np.int64))
     of_slot = [numbers[at : at + full] for at in range(rows_at, len(ring.blocks) * words, words)]
     select, from_numpy = torch.index_select, torch.from_numpy
 
-    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
+    def gather(slot: int, rows: int) -> list[torch.Tensor]:
         number = of_slot[slot] if rows == full else of_slot[slot][:rows]
-        out = tuple(
-            select(tensor, 0, number, out=from_numpy(block[:rows]))
-            for tensor, block in zip(tensors, pool.take(), strict=True)
+        return [
+            select(source, 0, number, out=from_numpy(block[:rows]))
+            for source, block in zip(tensors, pool.take(), strict=True)
+        ]
+
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
+        made = gather(slot, rows)
+        if len(made) == len(names):
+            put(slot)
+            return pack(made)
+        batch, gathered = Batch(take(slot), layout, rows), dict(zip(samples, made, strict=True))
+        return pack(
+            [
+                gathered[name] if name in gathered else tensor(value(batch, layout, name))
+                for name in names
+            ]
         )
-        put(slot)
-        return out
 
     return deliver
 
 
-def gathered_from(mapped: MappedWindows) -> list[Array] | None:
-    """The parts of the windows that start at each row, or None if torch cannot gather from them."""
-    all_windows = [mapped.all_windows(name) for name in WINDOWS if mapped.has(name)]
+def tensors_of(arrays: Deliver, pack: Callable[[list[Any]], Any]) -> Deliver:
+    """Tensors over the arrays of another delivery."""
+    return lambda slot, rows, flags, row: pack(
+        [tensor(array) for array in arrays(slot, rows, flags, row)]
+    )
+
+
+def tensor(part: Any) -> torch.Tensor:
+    """A tensor over an array, or of a number; times and durations are int64."""
+    array: Array = np.asarray(part)
+    return torch.from_numpy(array.view("<i8") if array.dtype.kind in "mM" else array)
+
+
+def gathered_from(mapped: MappedWindows, names: Sequence[str]) -> list[Array] | None:
+    """Parts of the windows that start at each row, or None if torch cannot gather from them."""
+    all_windows = [mapped.all_windows(name) for name in names]
     known = [
         array
         for array in all_windows
         if array is not None and (array.dtype.kind in "fib" or array.itemsize == 1)
     ]
-    return known if len(known) == len(all_windows) else None
+    return known if known and len(known) == len(all_windows) else None
 
 
 def readable(array: Array) -> torch.Tensor:
@@ -145,29 +189,7 @@ def readable(array: Array) -> torch.Tensor:
         return torch.from_numpy(array)
 
 
-def starts_pairs(ring: Ring, layout: Layout) -> Deliver:
-    """Pairs ``(item_code, start)``."""
-    arrays = numpy_delivery.starts(ring, layout)
-
-    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
-        batch = arrays(slot, rows, flags, row)
-        return torch.from_numpy(batch.item_code), torch.from_numpy(batch.start)
-
-    return deliver
-
-
-def arrays_as_pairs(arrays: Deliver) -> Deliver:
-    """Tensors over the writable arrays of a batch."""
-
-    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
-        batch: Batch = arrays(slot, rows, flags, row)
-        both = (batch.context, batch.target)
-        return tuple(torch.from_numpy(array) for array in both if array is not None)
-
-    return deliver
-
-
-def arrays_as_dict(delivery: Delivery) -> Delivery:
+def named_parts(delivery: Delivery) -> Delivery:
     """All parts of a batch of writable arrays, by name."""
 
     def make(ring: Ring, layout: Layout) -> Deliver:
@@ -177,18 +199,20 @@ def arrays_as_dict(delivery: Delivery) -> Delivery:
     return make
 
 
-def pairs_as_dict(delivery: Delivery) -> Delivery:
-    """Context and target from a delivery of pairs, and all other parts, by name."""
+def with_other_parts(name: str) -> Delivery:
+    """Context and target from a delivery of tensors, and all other parts, by name."""
 
     def make(ring: Ring, layout: Layout) -> Deliver:
-        pairs = delivery(ring, layout)
+        windows = [Part(part) for part in WINDOWS if layout.mapped.has(part)]
+        selection = Selection(windows, [part.name for part in windows])
+        tensors = deliveries(selection)[name](ring, layout)
 
         def deliver(slot: int, rows: int, flags: int, row: int) -> dict[str, torch.Tensor]:
             if flags & RUN:
                 batch: Batch = Run(layout, rows, row)
             else:
                 batch = Batch(ring.copy(slot), layout, rows)
-            return named(batch, dict(zip(WINDOWS, pairs(slot, rows, flags, row), strict=False)))
+            return named(batch, tensors(slot, rows, flags, row))
 
         return deliver
 
@@ -204,55 +228,37 @@ def named(batch: Batch, made: dict[str, torch.Tensor]) -> dict[str, torch.Tensor
         elif not made or name not in WINDOWS:
             array = getattr(batch, name)
             if array is not None:
-                tensors[name] = torch.from_numpy(
-                    array.view("<i8") if array.dtype.kind in "mM" else array
-                )
+                tensors[name] = tensor(array)
     return tensors
 
 
-def pinned(deliveries: Deliveries) -> Deliveries:
-    """Deliveries whose tensors are in pinned memory, if there is a CUDA device.
+def pinner() -> Callable[[Any], Any] | None:
+    """The function that pins batches, if there is a CUDA device."""
+    return pinned if torch.cuda.is_available() else None
+
+
+def pinned(batch: Any) -> Any:
+    """A copy of a batch, whose tensors are in pinned memory; other objects are as they were.
 
     The memory is torch's own, which is safe to copy from asynchronously.
     """
-    return (
-        {name: pinned_by(delivery) for name, delivery in deliveries.items()}
-        if torch.cuda.is_available()
-        else deliveries
-    )
+    if isinstance(batch, torch.Tensor):
+        return batch.pin_memory()
+    if isinstance(batch, Mapping):
+        return {name: pinned(part) for name, part in batch.items()}
+    if type(batch) in (tuple, list):
+        return type(batch)(pinned(part) for part in batch)
+    return batch
 
 
-def pinned_by(delivery: Delivery) -> Delivery:
-    """A delivery that copies another one's tensors into pinned memory."""
-
-    def make(ring: Ring, layout: Layout) -> Deliver:
-        made = delivery(ring, layout)
-
-        def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
-            batch = made(slot, rows, flags, row)
-            if isinstance(batch, dict):
-                return {name: tensor.pin_memory() for name, tensor in batch.items()}
-            return tuple(tensor.pin_memory() for tensor in batch)
-
-        return deliver
-
-    return make
+NAMED: Deliveries = {
+    "slot": named_parts(numpy_delivery.slot), "starts": named_parts(numpy_delivery.starts),
+    "view": with_other_parts("view"), "local": with_other_parts("local"),
+}  # fmt: skip
+"""Deliveries of all parts by name."""
 
 
-PAIRS: Deliveries = {
-    "slot": slot_pairs,
-    "view": view_pairs,
-    "local": local_pairs,
-    "starts": starts_pairs,
-}
-DICTS: Deliveries = {
-    "slot": arrays_as_dict(numpy_delivery.slot),
-    "starts": arrays_as_dict(numpy_delivery.starts),
-    "view": pairs_as_dict(view_pairs),
-    "local": pairs_as_dict(local_pairs),
-}
-
-
-def can_gather(mapped: MappedWindows) -> bool:
+def can_gather(mapped: MappedWindows, selection: Selection | None) -> bool:
     """Whether there is a choice between the daemon's gather and torch's own."""
-    return gathered_from(mapped) is not None
+    names = WINDOWS if selection is None else selection.names
+    return gathered_from(mapped, [name for name in names if mapped.has(name)]) is not None

@@ -18,6 +18,9 @@ import torch
 
 from .._feed.batch import PARTS, Batch, Layout
 from .._feed.numpy_delivery import Deliver, Deliveries
+from .._feed.part_delivery import value
+from .._feed.parts import Selection
+from .torch_delivery import tensor
 
 if TYPE_CHECKING:
     from .._feed.ring import Ring
@@ -31,37 +34,37 @@ class ToDevice:
 
     A slot is copied as one flat block and divided on the device: parts are aligned to 64 bytes.
 
+    Args:
+        selection: the parts; None is all of them by name.
+        device: the name of the device.
+        cuda: ``torch.cuda``, or what takes its place in tests.
+
     Attributes:
         deliveries: the deliveries for :class:`Feed`.
         pinned: "yes", or the reason why the ring is not pinned.
     """
 
-    def __init__(self, form: str, device: str, cuda: Any = None) -> None:
-        self.deliveries: Deliveries = {"slot": self.slot, "starts": self.starts}
+    def __init__(self, selection: Selection | None, device: str, cuda: Any = None) -> None:
+        self.deliveries: Deliveries = {"slot": self.deliver, "starts": self.deliver}
         self.pinned = "no: not a CUDA device"
-        self._form = form
+        self._selection = selection
         self._device = torch.device(device)
         self._cuda = torch.cuda if cuda is None and self._device.type == "cuda" else cuda
 
-    def slot(self, ring: Ring, layout: Layout) -> Deliver:
-        """Context and target, or all parts."""
-        return self._make(ring, layout, ("context", "target"))
-
-    def starts(self, ring: Ring, layout: Layout) -> Deliver:
-        """Items and start rows, or all parts that there are."""
-        return self._make(ring, layout, ("item_code", "start"))
-
-    def _make(self, ring: Ring, layout: Layout, pair: tuple[str, ...]) -> Deliver:
-        all_parts = self._form == "dict"
-        names = [name for name in (PARTS if all_parts else pair) if name in layout.parts]
-        parts = []
+    def deliver(self, ring: Ring, layout: Layout) -> Deliver:
+        """Batches of the parts."""
+        selection, parts = self._selection, []
+        names = PARTS if selection is None else selection.names
         for name in names:
+            if name not in layout.parts:
+                continue
             part = layout.parts[name]
             size = layout.rows * int(np.prod(part.shape)) * part.dtype.itemsize
             parts.append(
                 (name, part.offset, part.offset + size, torch_dtype(part.dtype), part.shape)
             )
-        low, high = min(part[1] for part in parts), max(part[2] for part in parts)
+        low = min((part[1] for part in parts), default=0)
+        high = max((part[2] for part in parts), default=0)
         take, copies = ring.taker(), self._copies(ring)
 
         def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
@@ -71,19 +74,15 @@ class ToDevice:
             tensors = {}
             for name, start, end, dtype, shape in parts:
                 tensors[name] = there[start - low : end - low].view(dtype).view(-1, *shape)[:rows]
-            if not all_parts:
-                return tuple(tensors.values())
-            batch, named = Batch(memory, layout, rows), {}
-            for name in PARTS:
-                array = None if name in tensors else getattr(batch, name)
-                if name in tensors:
-                    named[name] = tensors[name]
-                elif array is not None:
-                    late = torch.from_numpy(
-                        array.view("<i8") if array.dtype.kind in "mM" else array
-                    )
-                    named[name] = late.to(self._device)
-            return named
+            if len(tensors) < len(names):
+                batch = Batch(memory, layout, rows)
+                for name in names:
+                    array = None if name in tensors else value(batch, layout, name)
+                    if array is not None:
+                        tensors[name] = tensor(array).to(self._device)
+            if selection is not None:
+                return selection.pack([tensors[name] for name in names])
+            return {name: tensors[name] for name in names if name in tensors}
 
         return deliver
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from .._data.cutter import Part
+from .._data.cutter import Part as CutPart
 from .._errors import ResourceError
 from .._feed import numpy_delivery
 from .._feed.batch import PARTS, Array, Layout
 from .._feed.numpy_delivery import Deliver, Deliveries
+from .._feed.parts import PLACES, Selection
+from .torch_delivery import tensor
 
 if TYPE_CHECKING:
     from .._feed.mapped_windows import MappedWindows
@@ -32,38 +34,35 @@ these."""
 _columns: weakref.WeakValueDictionary[tuple[Any, ...], torch.Tensor] = weakref.WeakValueDictionary()
 
 
-def resident_deliveries(form: str, device: str | None) -> Deliveries:
+def resident_deliveries(selection: Selection | None, device: str | None) -> Deliveries:
     """A delivery that gathers tensors on a device.
 
     Loaders over the same features share its columns.
+
+    Args:
+        selection: the parts; None is all of them by name.
+        device: the name of the device; None is the CPU.
     """
 
     def make(ring: Ring, layout: Layout) -> Deliver:
-        return gather(ring, layout, form, torch.device(device or "cpu"))
+        return gather(ring, layout, selection, torch.device(device or "cpu"))
 
     return {"starts": make}
 
 
-def gather(ring: Ring, layout: Layout, form: str, device: torch.device) -> Deliver:
+def gather(
+    ring: Ring, layout: Layout, selection: Selection | None, device: torch.device
+) -> Deliver:
     """Batches of windows, gathered on the device."""
     mapped = layout.mapped
     arrays, cutter = numpy_delivery.starts(ring, layout), mapped._cutter
-    wanted = ("context", "target") if form == "tuple" else ("context", "target", "known")
-    cubes = {name: cube(mapped, name, device) for name in wanted if cutter.has(name)}
-    if form == "dict":
-        cubes |= {
-            name: cube(mapped, name, device)
-            for name in mapped._missing
-            if cutter.has(name.split("_")[0])
-        }
-        if "static" in cutter.parts:
-            cubes["static"] = static(mapped, device)
-        if mapped._mask:
-            span = torch.from_numpy(cutter.spans["context"]).to(device)
-            cubes["mask"] = lambda row, start, first, item: start[:, None] + span >= first[:, None]
-    rest = () if form == "tuple" else ("item_code", "start", "time", "reset")
-    names = [name for name in PARTS if name in cubes or name in rest]
-    first_rows = cutter._first.of_each
+    if selection is not None:
+        names = list(selection.names)
+    else:
+        left_out = {"mask"} - mapped._mask | {"context_missing", "target_missing"} - mapped._missing
+        names = [name for name in PARTS if name not in left_out]
+    cubes = {name: found for name in names if (found := gather_of(mapped, name, device))}
+    first_rows, needs_first = cutter._first.of_each, cutter.padded or "mask" in cubes
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
         batch = arrays(slot, rows, flags, row)
@@ -71,19 +70,20 @@ def gather(ring: Ring, layout: Layout, form: str, device: torch.device) -> Deliv
             torch.from_numpy(array).to(device)
             for array in (batch.item_code, batch.start, batch.row)
         )
-        first = torch.from_numpy(first_rows(batch.item_code)).to(device) if mapped._mask else start
-        tensors = {}
+        first = start
+        if needs_first:
+            first = torch.from_numpy(first_rows(batch.item_code)).to(device)
+        tensors = {"item_code": item, "start": start, "row": at}
         for name in names:
             if name in cubes:
                 tensors[name] = cubes[name](at, start, first, item)
-            else:
+            elif name not in tensors and name in PLACES:
                 array = getattr(batch, name)
                 if array is not None:
-                    tensor = torch.from_numpy(
-                        array.view("<i8") if array.dtype.kind in "mM" else array
-                    )
-                    tensors[name] = {"item_code": item, "start": start}.get(name, tensor.to(device))
-        return tensors if form == "dict" else tuple(tensors.values())
+                    tensors[name] = tensor(array).to(device)
+        if selection is not None:
+            return selection.pack([tensors[name] for name in names])
+        return {name: tensors[name] for name in names if name in tensors}
 
     return deliver
 
@@ -93,13 +93,23 @@ Gather = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], torc
 int64 ``[B]`` on the device."""
 
 
-def cube(mapped: MappedWindows, name: str, device: torch.device) -> Gather:
-    """A function that gathers a part ``[B, rows, F]``."""
-    of, missing, _ = name.partition("_missing")
-    held = columns(mapped, of, bool(missing), device)
-    if not mapped._cutter.padded:
+def gather_of(mapped: MappedWindows, name: str, device: torch.device) -> Gather | None:
+    """A function that gathers a part; None if it is a place, or windows do not have it."""
+    cutter = mapped._cutter
+    if name == "mask":
+        span = torch.from_numpy(cutter.spans["context"]).to(device)
+        return lambda row, start, first, item: start[:, None] + span >= first[:, None]
+    of, kind = cutter.kind(name)
+    if of not in cutter.parts:
+        return None
+    if kind == "static":
+        return static(mapped, of, device)
+    if of not in cutter.spans:
+        return None
+    held = columns(mapped, of, kind, device)
+    if not cutter.padded:
         return Whole(held, mapped, of)
-    pad = np.False_ if missing else mapped._cutter.parts[of].pad
+    pad = cutter.parts[of].pad if kind == "values" else np.False_
     return Padded(held, mapped, of, np.atleast_1d(pad))
 
 
@@ -144,10 +154,10 @@ class Padded:
         )
 
 
-def static(mapped: MappedWindows, device: torch.device) -> Gather:
+def static(mapped: MappedWindows, name: str, device: torch.device) -> Gather:
     """A function that gathers the values that are constant in an item."""
     first = mapped._offsets[: len(mapped._data.items)]
-    held = torch.from_numpy(mapped._cutter.parts["static"].take(first, None)).to(device)
+    held = torch.from_numpy(mapped._cutter.parts[name].take(first, None)).to(device)
     values = gatherable(held)
     return lambda row, start, first, item: values.index_select(0, item).view(held.dtype)
 
@@ -157,26 +167,26 @@ def gatherable(values: torch.Tensor) -> torch.Tensor:
     return values.view(SIGNED.get(values.dtype, values.dtype))
 
 
-def columns(mapped: MappedWindows, name: str, missing: bool, device: torch.device) -> torch.Tensor:
-    """All rows of a part on the device, ``[rows, F]``, or whether each value is missing.
+def columns(mapped: MappedWindows, name: str, kind: str, device: torch.device) -> torch.Tensor:
+    """All rows of a part on the device, ``[rows, F]``, or a mask of its values.
 
     Raises:
         ResourceError: the device has too little memory for them.
     """
     part, data = mapped._cutter.parts[name], mapped._data
     names = tuple(column.name for column in part.columns)
-    key = (data.digest, names, str(part._dtype), part._fill, missing, str(device))
+    key = (data.digest, names, str(part._dtype), part._fill, kind, str(device))
     held = _columns.get(key)
     if held is not None:
         return held
     rows = len(data)
-    first = torch.from_numpy(chunk(part, 0, min(CHUNK, rows), missing))
+    first = torch.from_numpy(chunk(part, 0, min(CHUNK, rows), kind))
     shape = (rows, first.shape[1])
     try:
         made = torch.empty(shape, dtype=first.dtype, device=device)
         for at in range(0, rows, CHUNK):
             made[at : at + CHUNK] = torch.from_numpy(
-                chunk(part, at, min(at + CHUNK, rows), missing)
+                chunk(part, at, min(at + CHUNK, rows), kind)
             ).to(device)
     except torch.cuda.OutOfMemoryError as error:
         need = shape[0] * shape[1] * first.element_size()
@@ -190,7 +200,9 @@ def columns(mapped: MappedWindows, name: str, missing: bool, device: torch.devic
     return made
 
 
-def chunk(part: Part, start: int, end: int, missing: bool) -> Array:
-    """Some rows, converted to the dtype that is delivered."""
+def chunk(part: CutPart, start: int, end: int, kind: str) -> Array:
+    """Some rows, converted to the dtype that is delivered, or a mask of them."""
     rows = np.arange(start, end)
-    return part.missing(rows, None) if missing else part.take(rows, None)
+    if kind == "missing":
+        return part.missing(rows, None)
+    return part.observed(rows, None) if kind == "observed" else part.take(rows, None)

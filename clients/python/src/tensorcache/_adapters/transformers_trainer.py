@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import transformers
@@ -12,6 +13,10 @@ from .._errors import SpecError, show
 from .._feed.batch import PARTS
 from .._windows import Windows
 from .accelerate_loader import AccelerateLoader, of
+from .arrange import arrange_of
+
+NAMES: Mapping[str, str] = MappingProxyType({"context": "past_values", "target": "future_values"})
+"""The names of a window's parts in the forecasting models of Transformers."""
 
 TRAINING = ("order", "tail", "weights", "min_items")
 """Options for training alone."""
@@ -34,16 +39,19 @@ class Renamed(AccelerateLoader):
     """A loader whose batches have a model's names of parts.
 
     Attributes:
-        names: the model's names by ours.
+        names: the model's names by ours; None leaves batches as they are.
     """
 
-    names: Mapping[str, str]
+    names: Mapping[str, str] | None = None
 
     def extra(self) -> dict[str, Any]:
         """The attributes that Accelerate makes a DataLoader of: a dataset of whole batches."""
         return {"dataset": Epoch(self), "batch_size": None, "drop_last": False}
 
     def __iter__(self) -> Iterator[Any]:
+        if self.names is None:
+            yield from super().__iter__()
+            return
         names = self.names.items()
         for batch in super().__iter__():
             named = {theirs: batch[ours] for ours, theirs in names if ours in batch}
@@ -63,13 +71,12 @@ class EpochOfState(transformers.TrainerCallback):
             train_dataloader.set_epoch(int(state.epoch or 0))
 
 
-def extended(base: Any, names: Mapping[str, str], options: dict[str, Any]) -> Any:
-    """See :func:`tensorcache.transformers.trainer_class`."""
-    base = transformers.Trainer if base is None else base
-    if not (isinstance(base, type) and issubclass(base, transformers.Trainer)):
-        raise SpecError(
-            f"base: got {base!r}, want transformers.Trainer or a subclass of it", field="base"
-        )
+def check_names(names: Any) -> None:
+    """Refuse names of parts that windows do not have.
+
+    Raises:
+        SpecError: ``names`` is no mapping of parts.
+    """
     strange = (
         [name for name in names if name not in PARTS] if isinstance(names, Mapping) else [names]
     )
@@ -79,7 +86,34 @@ def extended(base: Any, names: Mapping[str, str], options: dict[str, Any]) -> An
             field="names",
             hint='names={"context": "x", "target": "y"} gives a model its arguments x and y',
         )
-    names = dict(names)
+
+
+def extended(base: Any, names: Mapping[str, str] | None, options: dict[str, Any]) -> Any:
+    """See :func:`tensorcache.transformers.trainer_class`."""
+    options = {**options, "arrange": arrange_of(options.get("arrange"))}
+    parts, arrange = options.get("parts"), options["arrange"]
+    if names is not None and (parts is not None or arrange is not None):
+        given = "arrange" if parts is None else "parts"
+        raise SpecError(
+            f"names: got {show(names)} with {given}=, want one of them",
+            field="names",
+            hint="parts= has the names of the model as keys, and the function of arrange= returns "
+            "a dict with these keys",
+        )
+    if parts is not None and arrange is None and not isinstance(parts, Mapping):
+        raise SpecError(
+            f"parts: got {show(parts)}, want a mapping: models take named parts", field="parts"
+        )
+    if parts is None and arrange is None and names is None:
+        names = NAMES
+    base = transformers.Trainer if base is None else base
+    if not (isinstance(base, type) and issubclass(base, transformers.Trainer)):
+        raise SpecError(
+            f"base: got {base!r}, want transformers.Trainer or a subclass of it", field="base"
+        )
+    if names is not None:
+        check_names(names)
+    renamed = None if names is None else dict(names)
 
     class Trainer(base):
         """A Trainer whose datasets may be windows."""
@@ -119,14 +153,16 @@ def extended(base: Any, names: Mapping[str, str], options: dict[str, Any]) -> An
             return self._windows_loader(windows, self.args.eval_batch_size, more)
 
         def _windows_loader(self, windows: Windows, batch_size: int, more: dict[str, Any]) -> Any:
-            given = {"format": "dict", "batch_size": batch_size, **more}
-            if given["format"] != "dict":
-                raise SpecError(
-                    f'format: got "{given["format"]}", want "dict": models take named parts',
-                    field="format",
-                )
+            given = {"batch_size": batch_size, **more}
+            if parts is None:
+                given["format"] = given.get("format") or "dict"
+                if given["format"] != "dict" and arrange is None:
+                    raise SpecError(
+                        f'format: got "{given["format"]}", want "dict": models take named parts',
+                        field="format",
+                    )
             loader = of(self.accelerator, windows, given, Renamed)
-            loader.names = names
+            loader.names = renamed
             return loader
 
     return Trainer

@@ -196,6 +196,10 @@ class Cutter:
         self.admits_missing = spec.get("max_missing", 0.0) != 0.0
         self.padded = self._first.padded
 
+    def kind(self, name: str) -> tuple[str, str]:
+        """The part whose columns a part has, and its kind: values, static, missing or observed."""
+        return self._kinds.get(name, (name, "values"))
+
     def with_part(
         self, name: str, part: str, columns: Sequence[str] | None, dtype: str | None
     ) -> Cutter:
@@ -207,7 +211,7 @@ class Cutter:
             columns: names of its columns; None is all.
             dtype: of values; None is that of the windows.
         """
-        of, kind = self._kinds.get(part, (part, "values"))
+        of, kind = self.kind(part)
         cutter = copy.copy(self)
         chosen = self.parts[of].choose(columns, self._dtype if dtype is None else dtype)
         cutter.parts = {**self.parts, name: chosen}
@@ -262,13 +266,13 @@ class Cutter:
 
     def has(self, name: str) -> bool:
         """Whether windows have a part of values in rows."""
-        _, kind = self._kinds.get(name, (name, "values"))
+        _, kind = self.kind(name)
         return kind == "values" and name in self.parts and name in self.spans
 
     def part(self, name: str, items: Int64s, starts: Int64s) -> Array | None:
         """A part of windows along a leading axis, as a copy; None if they do not have it."""
         base = self._data.items._row_offset[items][:, None]
-        of, kind = self._kinds.get(name, (name, "values"))
+        of, kind = self.kind(name)
         if kind == "static":
             return self.parts[of].take(base[:, 0], None) if of in self.parts else None
         if name == "time":

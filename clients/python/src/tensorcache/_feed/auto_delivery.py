@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Callable
 
 from . import idle_cores
+from .mapped_windows import MappedWindows
 
 clock = time.perf_counter
 ticks = idle_cores.ticks
@@ -44,13 +46,19 @@ class Chooser:
     neighbour, because both had the machine in the same state. Most of these ratios decide, or their
     median if they disagree. If the ratios are nearly 1, idle cores decide.
 
+    Args:
+        can_gather: whether the client can gather the windows, so that there is a choice.
+
     Attributes:
         delivery: the delivery to use now.
         settled: whether the choice is final.
         seconds: for each delivery tried, the seconds of a step: the median of its trials' means.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, can_gather: Callable[[MappedWindows], bool] = MappedWindows.can_be_gathered
+    ) -> None:
+        self.can_gather = can_gather
         self.delivery = TRIALS[0]
         self.settled = False
         self.seconds: dict[str, float] = {}

@@ -85,7 +85,7 @@ class Feed:
         self._stream: Stream | None = None
         self._stream = stream = self._attach((0, 0))
         # Only then is there a choice between the daemon's gather and the client's own.
-        if stream.reply["delivery"] == "slot" and self._mapped.can_be_gathered():
+        if stream.reply["delivery"] == "slot" and chooser and chooser.can_gather(self._mapped):
             self._chooser = chooser
         self._cursor: dict[str, Any] = dict(stream.reply["cursor"])
         self._length = int(stream.reply["batches"])

@@ -12,7 +12,7 @@ from .._data.cutter import Cutter
 from .._data.sample import KNOWN_PARTS, OBSERVED
 from .._errors import ProtocolError
 from .._index.index import WindowIndex
-from .parts import Selection
+from .parts import Selection, cutter_of
 from .run_copies import Copier, run_copier
 
 if TYPE_CHECKING:
@@ -64,10 +64,7 @@ class MappedWindows:
     @cached_property
     def _cutter(self) -> Cutter:
         """The cutter of the windows. The daemon has accepted the parts before this is read."""
-        cutter = self._windows._cut()
-        for name, part in self._selection.chosen.items() if self._selection else ():
-            cutter = cutter.with_part(name, part.name, part.columns, part.dtype)
-        return cutter
+        return cutter_of(self._windows, self._selection)
 
     def _part_of(self, name: str) -> str:
         """The part that a name in a batch is of."""

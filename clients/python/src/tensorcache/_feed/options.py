@@ -133,17 +133,11 @@ def feed_options(
         raise SpecError(
             'delivery: got "", want auto, slot, view, local or starts', field="delivery"
         )
-    if mask and selection is not None:
-        raise SpecError(
-            "mask: got True with parts, which name all that a batch has",
-            field="mask",
-            hint='name "mask" or "context_missing" in parts=',
-        )
     return {
         "options": sampler,
         "delivery": delivery,
         "slots": _checks.whole("slots", slots),
         "channels_first": _checks.flag("channels_first", channels_first),
-        "mask": _checks.flag("mask", mask),
+        "mask": _checks.flag("mask", mask) and selection is None,
         **({} if selection is None else {"parts": selection.request()}),
     }

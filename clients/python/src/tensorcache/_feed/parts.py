@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .. import _checks
+from .._data.cutter import Cutter
 from .._data.sample import KNOWN_PARTS, OBSERVED
 from .._errors import NotFoundError, SpecError, near, show
 from .._index.index import WindowIndex
@@ -119,6 +120,11 @@ class Selection:
                 self.chosen[name] = part
             self.names += (name,)
 
+    @property
+    def is_tuple(self) -> bool:
+        """Whether the parts are a tuple, and not a dict."""
+        return self._keys is None
+
     def part_of(self, name: str) -> str:
         """The part that a name in a batch is of, such as context."""
         return self.chosen[name].name if name in self.chosen else name
@@ -146,13 +152,22 @@ class Selection:
         return tuple(arrays) if self._keys is None else dict(zip(self._keys, arrays, strict=True))
 
 
-def selection_of(parts: Any, windows: WindowIndex, order: str, delivery: str) -> Selection:
+def selection_of(
+    parts: Any, windows: WindowIndex, order: str, delivery: str, mask: bool
+) -> Selection:
     """The parts that windows have of those that were requested.
 
     Raises:
-        SpecError: ``parts`` cannot be, or a tuple has a part that the windows lack.
+        SpecError: ``parts`` cannot be, or a tuple has a part that the windows lack, or ``mask`` is
+            True.
         NotFoundError: a part has no column of a name.
     """
+    if mask:
+        raise SpecError(
+            "mask: got True with parts, which name all that a batch has",
+            field="mask",
+            hint='name "mask" or "context_missing" in parts=',
+        )
     requested, keys = parse(parts)
     kept = []
     for number, part in enumerate(requested):
@@ -232,6 +247,17 @@ def absent(windows: WindowIndex, name: str) -> SpecError:
         field="parts",
         hint="leave it out; a mapping leaves it out by itself",
     )
+
+
+def cutter_of(windows: WindowIndex, selection: Selection | None) -> Cutter:
+    """What cuts the parts of windows out of the mapped columns.
+
+    The daemon must have accepted the dtypes of the parts.
+    """
+    cutter = windows._cut()
+    for name, part in selection.chosen.items() if selection else ():
+        cutter = cutter.with_part(name, part.name, part.columns, part.dtype)
+    return cutter
 
 
 def check_columns(windows: WindowIndex, part: Part) -> None:

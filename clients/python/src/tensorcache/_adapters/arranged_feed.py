@@ -1,0 +1,85 @@
+"""The feed of a loader, whose batches ``arrange=`` changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .._feed.feed import Feed
+from .._feed.orders import traits
+from .arrange import Arrange
+from .options import Settings
+
+if TYPE_CHECKING:
+    from .._feed.auto_delivery import Chooser
+    from .._feed.numpy_delivery import Deliver, Deliveries, Delivery
+    from .._feed.position import Position
+    from .._feed.ring import Ring
+
+
+def feed_of(
+    given: Settings,
+    options: dict[str, Any],
+    deliveries: Deliveries,
+    chooser: Chooser | None = None,
+    finish: Callable[[Any], Any] | None = None,
+) -> Feed:
+    """A feed of a loader, whose batches are arranged.
+
+    Args:
+        given: the loader's settings.
+        options: of the feed, as JSON.
+        deliveries: what makes the batches that ``arrange`` gets.
+        chooser: chooses the delivery.
+        finish: changes what the loop gets, last of all.
+    """
+    place = NextBatch(given, options["options"]["num_replicas"])
+    if given.arrange is not None or finish is not None:
+        deliveries = {
+            name: changed(delivery, given.arrange, finish, place)
+            for name, delivery in deliveries.items()
+        }
+    feed = Feed(given.windows, options, deliveries, chooser, given.reconnect, given.selection)
+    place.position = feed._position
+    return feed
+
+
+def changed(
+    delivery: Delivery,
+    arrange: Arrange | None,
+    finish: Callable[[Any], Any] | None,
+    place: NextBatch,
+) -> Delivery:
+    """A delivery of what the functions make of another one's batches."""
+
+    def make(ring: Ring, layout: Any) -> Deliver:
+        made = delivery(ring, layout)
+
+        def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
+            batch = made(slot, rows, flags, row)
+            if arrange is not None:
+                batch = arrange(batch, place.text)
+            return batch if finish is None else finish(batch)
+
+        return deliver
+
+    return make
+
+
+class NextBatch:
+    """Names the batch that a loader delivers next.
+
+    Attributes:
+        position: that of the loader's feed.
+    """
+
+    position: Position
+
+    def __init__(self, given: Settings, num_replicas: int) -> None:
+        size = 1 if traits(given.order).blocks else given.batch_size or 1  # what a cursor counts
+        self._step = size * num_replicas
+
+    def text(self) -> str:
+        """The number of the batch in its epoch, and the epoch."""
+        epoch, consumed = self.position.of_stream()
+        return f"batch {consumed // self._step} of epoch {epoch}"
