@@ -62,7 +62,7 @@ type FeedRequest struct {
 	Mask          bool `json:"mask"`
 	// Parts are the parts that batches have beside their places, in this order. If it is null, they are
 	// those of the spec; if it is empty, there are none. With it, Mask must be false.
-	Parts []PartRequest `json:"parts"`
+	Parts []PartRequest `json:"parts,omitzero"`
 	// Queue asks for descriptors and credits in the ring's memory.
 	Queue  bool            `json:"queue"`
 	Cursor json.RawMessage `json:"cursor"`
@@ -181,8 +181,8 @@ type PlanRequest struct {
 	Options       *sampler.Options `json:"options"`
 	ChannelsFirst bool             `json:"channels_first"`
 	Mask          bool             `json:"mask"`
-	Parts         []PartRequest    `json:"parts"`    // as in FeedRequest, for path and batch_bytes
-	PerItem       *[2]int64        `json:"per_item"` // the items [from, to) whose windows to count
+	Parts         []PartRequest    `json:"parts,omitzero"` // as in FeedRequest, for path and batch_bytes
+	PerItem       *[2]int64        `json:"per_item"`       // the items [from, to) whose windows to count
 }
 
 // PlanReply reports which windows exist, and why the other positions are not windows.
