@@ -82,7 +82,9 @@ def windows(data: tensorcache.Dataset) -> tensorcache.Windows:
 
 def test_a_tuple_of_a_loader_gathers_nothing_else(windows: tensorcache.Windows) -> None:
     with tensorcache.torch.loader(windows, batch_size=B, delivery="slot") as loader:
-        parts = loader.feed._stream.reply["parts"]  # type: ignore[union-attr]
+        stream = loader.feed._stream
+        assert stream is not None
+        parts = stream.reply["parts"]
         assert [part["name"] for part in parts] == ["context", "target", "item", "start"]
     asked = ("known_target", "item_code")
     with tensorcache.torch.loader(windows, batch_size=B, delivery="slot", parts=asked) as loader:

@@ -1,4 +1,4 @@
-"""``arrange=``: a function of the user that makes of each batch what a loader yields."""
+"""``arrange=``: a function of the user that turns each batch into what the loop receives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._errors import FeedError, SpecError, show
 
 
 class Arrange:
-    """Calls a function of the user, and says for which batch it raised.
+    """Calls a function of the user, and names the batch if the function raises.
 
     Args:
         function: gets what ``parts=`` or the format gives.
@@ -30,14 +30,14 @@ class Arrange:
         self._function = function
 
     def __call__(self, batch: Any, where: Callable[[], str]) -> Any:
-        """What the function makes of a batch.
+        """The result of the function for a batch.
 
         Raises:
-            FeedError: the function raised; ``where`` says for which batch.
+            FeedError: the function raised; ``where`` names the batch.
         """
         try:
             return self._function(batch)
-        except Exception as error:
+        except Exception as error:  # the user's function may raise anything
             raise FeedError(
                 f"arrange raised {type(error).__name__} for {where()}: {error}",
                 type="arrange_failed",
@@ -65,7 +65,7 @@ def pickles_functions(frame: FrameType) -> bool:
 
 
 def arrange_of(function: Any) -> Arrange | None:
-    """What calls the function of ``arrange=``; None without one.
+    """The given function as an :class:`Arrange`; None without a function.
 
     Raises:
         SpecError: it is not callable.

@@ -1,4 +1,4 @@
-"""The feed of a loader, whose batches ``arrange=`` changes."""
+"""The feed of a loader, with ``arrange=`` applied to its batches."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def feed_of(
     chooser: Chooser | None = None,
     finish: Callable[[Any], Any] | None = None,
 ) -> Feed:
-    """A feed of a loader, whose batches are arranged.
+    """A feed of a loader, with ``arrange`` applied to its batches.
 
     Args:
         given: the loader's settings.
         options: of the feed, as JSON.
-        deliveries: what makes the batches that ``arrange`` gets.
+        deliveries: the deliveries of the batches that are passed to ``arrange``.
         chooser: chooses the delivery.
-        finish: changes what the loop gets, last of all.
+        finish: is applied to the result of ``arrange``.
     """
     place = NextBatch(given, options["options"]["num_replicas"])
     if given.arrange is not None or finish is not None:
@@ -50,7 +50,7 @@ def changed(
     finish: Callable[[Any], Any] | None,
     place: NextBatch,
 ) -> Delivery:
-    """A delivery of what the functions make of another one's batches."""
+    """A delivery that applies the functions to the batches of another one."""
 
     def make(ring: Ring, layout: Any) -> Deliver:
         made = delivery(ring, layout)

@@ -12,7 +12,7 @@ import numpy as np
 from .._checks import between, flag, whole
 from .._errors import SpecError
 from .._feed.options import BATCH_DEFAULTS, BatchOptions, feed_options, sampler_options
-from .._feed.parts import Part, Parts, Selection, is_in, selection_of
+from .._feed.parts import Part, Parts, Selection, has_part, selection_of
 from .._feed.weights import weights as item_weights
 from .._warnings import callers_level
 from .._windows import Windows
@@ -111,7 +111,7 @@ class KerasOptions(LoaderOptions, total=False):
     Attributes:
         rank: the number of this trainer among ``num_replicas``, from 0.
         num_replicas: how many trainers share an epoch.
-        arrange: makes of a :class:`Batch`, or of the ``parts``, what Keras gets: ``(inputs,
+        arrange: turns a :class:`Batch`, or the ``parts``, into what Keras receives: ``(inputs,
             targets)`` or ``(inputs, targets, sample_weights)``, of arrays or of dicts of arrays.
             None is ``(context, target)``, or the ``parts`` as they are.
     """
@@ -175,7 +175,7 @@ class Settings:
         mask: whether to deliver ``mask`` always.
         reconnect: whether to continue with another daemon.
         selection: the parts of a batch; None is all of them.
-        arrange: makes of each batch what the loop gets; None leaves it as it is.
+        arrange: turns each batch into what the loop receives; None leaves it as it is.
         own: the options of one framework's loader alone.
     """
 
@@ -260,7 +260,7 @@ def selected(
     if own.get("format") != "tuple":
         return None
     pair = ("item_code", "start") if delivery == "starts" else ("context", "target")
-    return Selection([Part(name) for name in pair if is_in(windows, name, order)], None)
+    return Selection([Part(name) for name in pair if has_part(windows, name, order)], None)
 
 
 def check_items(windows: Windows, selection: Selection | None) -> None:

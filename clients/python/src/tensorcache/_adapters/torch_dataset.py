@@ -99,7 +99,7 @@ class Many(list[Any]):
     Args:
         together: the tensors of all samples, in a tuple or a dict.
         indices: the numbers of their windows.
-        arrange: makes of the tensors of a sample, or of all, what ``dataset[i]`` returns.
+        arrange: turns the tensors of a sample, or of all, into what ``dataset[i]`` returns.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Deliveries of the parts that were asked for: tuples or dicts of arrays.
+"""Deliveries of the parts that are requested: tuples or dicts of arrays.
 
 See :mod:`.numpy_delivery` for deliveries.
 """

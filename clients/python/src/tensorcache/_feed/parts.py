@@ -135,7 +135,7 @@ class Selection:
         return [name for name in self.names if self.part_of(name) in VALUES]
 
     def request(self) -> list[dict[str, Any]]:
-        """The parts that the daemon is asked for, as JSON."""
+        """The parts that the request to the daemon names, as JSON."""
         request = []
         for name in self.names:
             if self.part_of(name) not in (*VALUES, "mask"):
@@ -168,7 +168,7 @@ def selection_of(
             field="mask",
             hint='name "mask" or "context_missing" in parts=',
         )
-    requested, keys = parse(parts)
+    requested, keys = parse_parts(parts)
     kept = []
     for number, part in enumerate(requested):
         check_columns(windows, part)
@@ -178,10 +178,10 @@ def selection_of(
                 field="parts",
                 hint='delivery="local" gathers in this process',
             )
-        if is_in(windows, part.name, order):
+        if has_part(windows, part.name, order):
             kept.append(number)
         elif keys is None:
-            raise absent(windows, part.name)
+            raise no_part_error(windows, part.name)
     if not kept:
         raise SpecError("parts: these windows have none of them", field="parts")
     return Selection(
@@ -190,7 +190,7 @@ def selection_of(
     )
 
 
-def parse(parts: Any) -> tuple[list[Part], list[str] | None]:
+def parse_parts(parts: Any) -> tuple[list[Part], list[str] | None]:
     """The parts as they were requested, and the keys of a mapping.
 
     Raises:
@@ -222,7 +222,7 @@ def parse(parts: Any) -> tuple[list[Part], list[str] | None]:
     return listed, keys
 
 
-def is_in(windows: WindowIndex, name: str, order: str) -> bool:
+def has_part(windows: WindowIndex, name: str, order: str) -> bool:
     """Whether batches of windows have a part."""
     cutter = windows._cut()
     if name in VALUES:
@@ -234,7 +234,7 @@ def is_in(windows: WindowIndex, name: str, order: str) -> bool:
     return name != "reset" or order == "lanes"
 
 
-def absent(windows: WindowIndex, name: str) -> SpecError:
+def no_part_error(windows: WindowIndex, name: str) -> SpecError:
     """The error for a part in a tuple that windows do not have."""
     of = PART_OF.get(name, name)
     if name == "known_target" and windows._cut().has("known"):
