@@ -148,10 +148,11 @@ var allowed = map[string][]string{
 	// only the types of requests and messages
 	"internal/wire": {"layout", "window", "sampler", "internal/near", "internal/origin"},
 	// copies bytes of columns; the daemon and the Go client share it
-	"internal/gather": {"internal/portable", "layout"},
+	"internal/bitset": {},
+	"internal/gather": {"internal/bitset", "internal/portable", "layout"},
 	// which windows of a generation exist, and what they deliver; it copies nothing
-	"internal/plan": {"store", "layout", "window", "sampler", "internal/timezone", "internal/wire",
-		"internal/near"},
+	"internal/plan": {"store", "layout", "window", "sampler", "internal/bitset", "internal/timezone",
+		"internal/wire", "internal/near"},
 	// batches in memory; it does not know who reads them
 	"internal/batch": {"internal/gather", "internal/plan", "internal/wire", "layout", "sampler",
 		"window"},

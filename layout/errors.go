@@ -18,7 +18,7 @@ var (
 	// differ from what was written.
 	ErrChecksum = errors.New("checksum differs")
 	// ErrNotStored is returned by FilledCells for a generation of version 0.1.
-	ErrNotStored = errors.New("the generation does not store which values of the row were filled")
+	ErrNotStored = errors.New("version 0.1 did not store which values of a row were filled")
 	// ErrColumn is returned when a generation has no column of that name.
 	ErrColumn = errors.New("column not found")
 	// ErrSchema is returned by Create for columns that the format cannot store.

@@ -118,8 +118,8 @@ func (d *Data) FilledCells(c *ManifestColumn) ([]MissingRows, error) {
 	if c.Prepared.Before.Cells == nil {
 		for i, r := range runs {
 			if r.Cells != width {
-				return nil, fmt.Errorf("column %q: %w: %d of %d values of row %d", c.Name,
-					ErrNotStored, r.Cells, width, r.Row)
+				return nil, fmt.Errorf("column %q: %d of %d values of row %d were filled: %w", c.Name,
+					r.Cells, width, r.Row, ErrNotStored)
 			}
 			runs[i].Cells = 1
 		}

@@ -1,6 +1,8 @@
 package batch
 
 import (
+	"slices"
+
 	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/sampler"
@@ -39,12 +41,13 @@ func ChooseDelivery(w *plan.Windows, r wire.FeedRequest, o sampler.Options) (str
 }
 
 // mostlyViews reports whether windows can be views and nearly all batches are. Views of blocks never
-// cross the end of a run.
+// cross the end of a run. Masks cannot be views: the daemon makes them from bits, and a client would
+// make them from the values.
 func mostlyViews(w *plan.Windows, o sampler.Options) bool {
 	runs := int64(w.Index.RunCount())
 	mostly := o.Traits().Blocks || runs == 1 ||
 		runs <= w.Index.Len()/minBatchesPerCrossing/max(int64(o.BatchSize), 1)
-	return mostly && CheckView(w, o) == nil
+	return mostly && !w.HasValueMasks() && CheckView(w, o) == nil
 }
 
 // Paths: how a window's context gets to the trainer.
@@ -54,11 +57,11 @@ const (
 	PathView      = "view"      // strides over rows, not gathered
 )
 
-// Path returns how the context, or the first part that a request names, gets to the trainer by a
-// delivery; "" if the daemon gathers no samples.
+// Path returns how the context, or the first part of values that a request names, gets to the trainer
+// by a delivery; "" if there is none, or if the daemon gathers no samples.
 func (f *Filler) Path(delivery string) string {
 	switch {
-	case delivery == View && len(f.windows.Parts()) > 0:
+	case delivery == View && slices.ContainsFunc(f.windows.Parts(), plan.Part.HasValues):
 		return PathView
 	case delivery != Slot || len(f.parts) == 0:
 		return ""

@@ -20,6 +20,7 @@ type Filler struct {
 	windows *plan.Windows
 	parts   []part // of samples
 	statics []part
+	masks   []mask
 	// offsets in a slot of the parts that every slot has
 	item, start int64
 	row         *wire.Part // of batches that are delivered by their places
@@ -44,8 +45,19 @@ type part struct {
 	replacement *float64   // of missing values; nil to keep them
 }
 
-// NewFiller returns a filler of slots with a layout. The error wraps [layout.ErrSchema].
+// NewFiller returns a filler of slots with a layout. The error wraps [layout.ErrSchema], or is a
+// *wire.Problem.
 func NewFiller(w *plan.Windows, l *Layout, channelsFirst bool) (*Filler, error) {
+	f, err := newFillerOfValues(w, l, channelsFirst)
+	if err == nil {
+		err = f.addMasks(l, channelsFirst)
+	}
+	return f, err
+}
+
+// newFillerOfValues returns a filler that writes no masks of values, which cost a pass over the missing
+// values at first. It reads nothing.
+func newFillerOfValues(w *plan.Windows, l *Layout, channelsFirst bool) (*Filler, error) {
 	spec := w.Index.Spec()
 	f := &Filler{
 		windows: w, item: l.Part("item").Offset, start: l.Part("start").Offset,
@@ -55,12 +67,10 @@ func NewFiller(w *plan.Windows, l *Layout, channelsFirst bool) (*Filler, error) 
 	}
 	for _, p := range w.Parts() {
 		at := l.Part(p.Name)
-		if at == nil {
+		if at == nil || !p.HasValues() {
 			continue
 		}
-		b := gather.Block{Length: p.Length, Features: p.Width(), Dilation: f.dilation,
-			ChannelsFirst: channelsFirst && p.Of != plan.Static, Pad: spec.PadValue}
-		g, err := gather.NewPart(w.Handle.Data, p.Columns, at.DType, b)
+		g, err := gather.NewPart(w.Handle.Data, p.Columns, at.DType, f.block(p, channelsFirst))
 		if err != nil {
 			return nil, err
 		}
@@ -76,6 +86,12 @@ func NewFiller(w *plan.Windows, l *Layout, channelsFirst bool) (*Filler, error) 
 		}
 	}
 	return f, nil
+}
+
+// block returns the shape of the blocks of a part.
+func (f *Filler) block(p plan.Part, channelsFirst bool) gather.Block {
+	return gather.Block{Length: p.Length, Features: p.Width(), Dilation: f.dilation,
+		ChannelsFirst: channelsFirst && p.Of != plan.Static, Pad: f.windows.Index.Spec().PadValue}
 }
 
 // Fill writes a batch into a slot.
@@ -126,6 +142,7 @@ func (f *Filler) Fill(slot []byte, b *sampler.Batch) {
 	for p := range f.statics {
 		f.statics[p].finish(slot, int64(n))
 	}
+	f.fillMasks(slot, b.Windows)
 	if f.pads && padded {
 		f.pad(slot, items, starts)
 	}

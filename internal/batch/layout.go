@@ -133,7 +133,7 @@ func SlotPath(w *plan.Windows, s Shape) (path string, bytes int64, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	f, err := NewFiller(w, l, s.ChannelsFirst)
+	f, err := newFillerOfValues(w, l, s.ChannelsFirst)
 	if err != nil {
 		return "", 0, err
 	}

@@ -23,7 +23,7 @@ func CheckView(w *plan.Windows, o sampler.Options) error {
 			*spec.MinContext).WithHint(hintSlots)
 	}
 	for _, p := range w.Parts() {
-		if p.Of == plan.Static {
+		if p.Of == plan.Static || !p.HasValues() {
 			continue
 		}
 		for _, c := range p.Columns {

@@ -112,7 +112,7 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 	st := &feed{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.PID, client: r.Client, windows: w,
 		sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots,
 		reconnects: r.Reconnect, turn: s.pool.NewTurn(),
-		prefetcher: prefetch.New(h.Data.Map(), w, sm, delivery != batch.Starts)}
+		prefetcher: prefetch.New(h.Data.Map(), w, sm, readerOf(delivery))}
 	st.start(cursor.Epoch, cursor.Consumed)
 	var place *wire.Queue
 	if queued {
@@ -131,6 +131,17 @@ func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*f
 		Windows: w.Index.Len(), Batches: sm.Steps(cursor.Epoch, 0), Cursor: cursor, Queue: place,
 		Features: features, Warnings: warnings,
 	}, nil
+}
+
+// readerOf returns who reads the rows of batches.
+func readerOf(delivery string) prefetch.Reader {
+	switch delivery {
+	case batch.Slot:
+		return prefetch.Daemon
+	case batch.Starts:
+		return prefetch.Nobody
+	}
+	return prefetch.Client
 }
 
 // maxCursorSpec is the largest spec with cuts that a cursor contains. Cuts may have lists of items.

@@ -57,7 +57,7 @@ func serveCold(t *testing.T, st *feed) (*coldFile, *recordingSocket) {
 	t.Helper()
 	file := &coldFile{}
 	c := &recordingSocket{file: file}
-	st.prefetcher = prefetch.New(file, st.windows, st.sampler, st.delivery != batch.Starts)
+	st.prefetcher = prefetch.New(file, st.windows, st.sampler, readerOf(st.delivery))
 	st.connect(transport.New(c, nil, st.slots, st, &st.pool.Busy))
 	if err := st.serve(); !errors.Is(err, io.EOF) || c.batches != coldSlots {
 		t.Fatalf("%d batches, then %v", c.batches, err)
@@ -68,7 +68,7 @@ func serveCold(t *testing.T, st *feed) (*coldFile, *recordingSocket) {
 // coldBurst returns how many batches of a feed are announced at once if nothing is in memory.
 func coldBurst(t *testing.T, st *feed) int {
 	t.Helper()
-	p := prefetch.New(&coldFile{}, st.windows, st.sampler, true)
+	p := prefetch.New(&coldFile{}, st.windows, st.sampler, prefetch.Daemon)
 	var b sampler.Batch
 	err := st.sampler.Batch(&b, 0, 0)
 	if p.Check(&b, 0, 0); err != nil || !p.IsCold() {

@@ -22,6 +22,7 @@ type drawnDataset struct {
 	rows    []int64  // of each item
 	names   []string // of the items; empty if the only item has no name
 	timed   bool     // whether it has times
+	filled  map[string][][]bool
 }
 
 func (data *drawnDataset) offset(item int64) (at int64) {
@@ -77,6 +78,7 @@ func drawDataset(t *rapid.T) *drawnDataset {
 	if items > 1 {
 		data.names = itemNames[:items]
 	}
+	defer data.drawFilled(t)
 	data.timed = rapid.Bool().Draw(t, "timed")
 	nan := rapid.SampledFrom([]int{0, 0, 0, 5, 40}).Draw(t, "NaNs in a hundred")
 	random := rapid.Uint64().Draw(t, "values")
@@ -126,7 +128,7 @@ func (data *drawnDataset) publish(t tb, env *testEnv, name string) {
 	t.Helper()
 	table := layout.Table{Layout: data.layout, Rows: data.offset(int64(len(data.rows))),
 		Columns: data.columns}
-	final := layout.Final{Items: layout.Items{}}
+	final := layout.Final{Items: layout.Items{}, Prepared: data.prepared()}
 	for i := range len(data.rows) + 1 {
 		final.Items.Offsets = append(final.Items.Offsets, data.offset(int64(i)))
 	}

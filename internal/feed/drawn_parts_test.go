@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -40,6 +41,17 @@ func (f *drawnFeed) drawParts(t *rapid.T, data *drawnDataset) {
 	if f.static != nil {
 		all = append(all, drawnPart{wire.PartRequest{Part: plan.Static}, f.static, 0, 1})
 	}
+	for name, mask := range map[string]drawnPart{
+		"observed": all[0], "context_missing": all[0], "target_observed": all[1%len(all)],
+		"target_missing": all[1%len(all)],
+	} {
+		if mask.Part != plan.Target && strings.HasPrefix(name, plan.Target) {
+			continue // there is none
+		}
+		mask.Part = name
+		all = append(all, mask)
+	}
+	slices.SortFunc(all, func(a, b drawnPart) int { return strings.Compare(a.Part, b.Part) })
 	f.asked, f.mask = []drawnPart{}, false
 	for i := range rapid.IntRange(0, 5).Draw(t, "parts") {
 		p := rapid.SampledFrom(all).Draw(t, "part")
@@ -51,6 +63,10 @@ func (f *drawnFeed) drawParts(t *rapid.T, data *drawnDataset) {
 			p.columns = rapid.Permutation(p.columns).Draw(t, "columns of the part")
 			p.columns = p.columns[:rapid.IntRange(1, len(p.columns)).Draw(t, "number of columns")]
 			p.Columns = p.columns
+		}
+		if isValueMask(p.Part) {
+			f.asked = append(f.asked, p)
+			continue
 		}
 		fit := []string{"", "float32", "float64"}
 		for _, d := range []layout.DType{layout.Int32, layout.Int64} {
@@ -67,6 +83,11 @@ func (f *drawnFeed) drawParts(t *rapid.T, data *drawnDataset) {
 		f.asked = slices.Insert(f.asked, at,
 			drawnPart{PartRequest: wire.PartRequest{Name: plan.Mask, Part: plan.Mask}})
 	}
+}
+
+// isValueMask reports whether a part reports something about each value of another part.
+func isValueMask(part string) bool {
+	return strings.HasSuffix(part, "observed") || strings.HasSuffix(part, "_missing")
 }
 
 // requested returns the parts as the request has them; nil without any.
@@ -95,6 +116,9 @@ func (f *drawnFeed) askedParts(data *drawnDataset, at place) map[string][]float6
 			for range p.columns {
 				out[p.Name] = append(out[p.Name], float64(at.item%2))
 			}
+		case isValueMask(p.Part):
+			masks := data.masks(strings.HasSuffix(p.Part, "observed"))
+			out[p.Name] = f.block(masks, at, p.columns, p.from, p.to, inMask)
 		default:
 			out[p.Name] = f.block(data, at, p.columns, p.from, p.to, f.value)
 		}
@@ -111,7 +135,14 @@ func (c *checker) checkAsked() {
 			continue
 		}
 		names = append(names, p.Name)
-		if dtype := c.part(p.Name).DType; p.DType != "" && string(dtype) != p.DType {
+		want := p.DType
+		switch {
+		case strings.HasSuffix(p.Part, "observed"):
+			want = "float32"
+		case isValueMask(p.Part):
+			want = "bool"
+		}
+		if dtype := c.part(p.Name).DType; want != "" && string(dtype) != want {
 			c.Fatalf("%+v has the dtype %s", p, dtype)
 		}
 	}

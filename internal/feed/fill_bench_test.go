@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/tensorcache/tensorcache/internal/batch"
 	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/storetest"
 	"github.com/tensorcache/tensorcache/layout"
@@ -60,24 +59,7 @@ func BenchmarkFill(b *testing.B) {
 					plan.New(h,
 						asJSON(map[string]any{"context_length": 96, "prediction_length": 24}),
 						nil))(b)
-				s := must(sampler.New(windows.Index,
-					sampler.Options{BatchSize: timedBatch, Order: order}))(b)
-				slots := must(batch.NewLayout(windows, batch.Slot, batch.ShapeOf(s, false, false)))(b)
-				f := must(batch.NewFiller(windows, slots, false))(b)
-				var batch sampler.Batch
-				consumed, slot := int64(0), uint32(0)
-				b.SetBytes(slots.Bytes)
-				for b.Loop() {
-					if s.Steps(0, consumed) < 2 {
-						consumed = 0
-					}
-					if err := s.Batch(&batch, 0, consumed); err != nil {
-						b.Fatal(err)
-					}
-					f.Fill(memory.slot(slot%16), &batch)
-					consumed, slot = batch.Next, slot+1
-				}
-				b.ReportMetric(float64(b.N)*timedBatch/b.Elapsed().Seconds()/1e6, "Mwindows/s")
+				fillBatches(b, memory, windows, order)
 			})
 		}
 	}

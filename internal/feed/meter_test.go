@@ -2,12 +2,14 @@ package feed
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tensorcache/tensorcache/internal/batch"
 	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // meterFrame returns the payload of a METER frame.
@@ -83,6 +85,11 @@ func TestVerdictsNameTheBottleneck(t *testing.T) {
 			`converting column "b" from float64, try loading it as float32`},
 		"interleaving": {changes(shuffle, spec("columns", cd)), 100 * s, 50 * s, shares{},
 			"the gather is limited by interleaving columns, try layout packed"},
+		"masks": {changes(parts("name", "x", "part", "observed")), 100 * s, 50 * s, shares{},
+			"the daemon only makes masks, with "},
+		"a mask and values": {changes(spec("columns", cd), with("parts", []any{
+			map[string]any{"name": "m", "part": "observed"}, map[string]any{"name": "x", "part": "context"}})),
+			100 * s, 50 * s, shares{}, "the gather is limited by interleaving columns, try layout packed"},
 		"memory": {changes(shuffle, spec("columns", cd), with("channels_first", true)), 100 * s,
 			50 * s, shares{}, "the gather is limited by memory, with "},
 		"disk": {changes(shuffle), 100 * s, 50 * s, shares{disk: 0.6},
@@ -105,6 +112,28 @@ func TestVerdictsNameTheBottleneck(t *testing.T) {
 		}
 		if got := env.onlyFeed(t).verdict(f, test.in); !strings.Contains(got, test.says) {
 			t.Errorf("%s: %q, want %q", name, got, test.says)
+		}
+		tr.close()
+		env.waitUntilDetached(t)
+	}
+}
+
+func TestVerdictsOfStaticValuesNameThem(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	data := &drawnDataset{layout: layout.Columns, rows: []int64{40}, values: map[string][][]float64{}}
+	for _, name := range []string{"a", "s"} {
+		data.columns = append(data.columns,
+			layout.Column{Name: name, Role: layout.RoleValue, DType: layout.Float32})
+		data.values[name] = slices.Repeat([][]float64{{1}}, 40)
+	}
+	data.publish(t, env, "static")
+	static, observed := map[string]any{"name": "x", "part": "static"}, map[string]any{"name": "m", "part": "observed"}
+	for _, requested := range [][]any{{static}, {static, observed}} {
+		tr := env.attach(t, request("static", options("order", "shuffle"), with("parts", requested),
+			spec("columns", []string{"a"}, "static_columns", []string{"s"})))
+		f := wire.Feed{Delivery: tr.Delivery, Path: tr.Path, PassS: 100, WaitDataShare: 0.5}
+		if got := env.onlyFeed(t).verdict(f, shares{}); !strings.Contains(got, "try fewer static columns") {
+			t.Errorf("%v: %q", requested, got)
 		}
 		tr.close()
 		env.waitUntilDetached(t)

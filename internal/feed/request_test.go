@@ -132,11 +132,22 @@ func TestInvalidRequestsAreRefusedWithAReason(t *testing.T) {
 		"an unknown column of a part": {
 			changes(parts("name", "x", "part", "context", "columns", []string{"flga"})), wire.InvalidSpec,
 			`parts: context has no column "flga"; near: flag`},
+		"a column of a part twice": {
+			changes(parts("name", "x", "part", "context", "columns", []string{"flag", "flag"})),
+			wire.InvalidSpec, `parts: context: column "flag" is there twice`},
 		"no column of a part": {changes(parts("name", "x", "part", "context", "columns", []string{})),
 			wire.InvalidSpec, "parts: context: `columns` is empty"},
 		"a dtype of a part that loses fractions": {
 			changes(parts("name", "x", "part", "target", "dtype", "int32")), wire.InvalidSpec,
 			`parts: target: dtype: column "close" is float32, which does not fit int32`},
+		"a dtype of a mask": {changes(parts("name", "x", "part", "observed", "dtype", "float32")),
+			wire.InvalidSpec, `parts: observed: dtype: got "float32"; masks have a dtype of their own`},
+		"a mask of a target of no rows": {changes(spec("prediction_length", 0),
+			parts("name", "x", "part", "target_observed")), wire.InvalidSpec,
+			"parts: these windows have no target_observed"},
+		"an unknown column of a mask": {
+			changes(parts("name", "x", "part", "target_missing", "columns", []string{"flga"})),
+			wire.InvalidSpec, `parts: target_missing has no column "flga"; near: flag`},
 		"an unknown dtype of a part": {
 			changes(parts("name", "x", "part", "target", "dtype", "as stored")), wire.InvalidSpec,
 			`parts: target: dtype: got "as stored"`},

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/batch"
 	"github.com/tensorcache/tensorcache/internal/plan"
@@ -41,11 +42,17 @@ func (s *feed) bottleneck(f wire.Feed, in shares) string {
 	case f.Delivery != batch.Slot || len(s.windows.Parts()) == 0:
 		return fmt.Sprintf("the daemon writes only the places of windows, and the trainer is "+
 			"faster; try larger batches, or leave one of the %d cores to the daemon", s.pool.Size())
-	case batch.CheckView(s.windows, o) == nil:
+	case !s.windows.HasValueMasks() && batch.CheckView(s.windows, o) == nil:
 		return `the gather copies what could be a view, try delivery="view"`
 	case f.Path == batch.PathMemcpy:
 		return fmt.Sprintf("the gather is limited by memory, with %d workers; "+
 			"try fewer columns or a smaller dtype", s.pool.Size())
+	case !slices.ContainsFunc(s.windows.Parts(), plan.Part.HasValues):
+		return fmt.Sprintf("the daemon only makes masks, with %d workers; try fewer columns of them",
+			s.pool.Size())
+	case f.Path == "": // of static values, and masks
+		return fmt.Sprintf("the gather is limited by memory, with %d workers; try fewer static columns",
+			s.pool.Size())
 	}
 	for _, p := range s.windows.Parts() {
 		if c := convertedColumn(p); c != nil {
@@ -65,7 +72,7 @@ func (s *feed) bottleneck(f wire.Feed, in shares) string {
 // in, or nil.
 func convertedColumn(p plan.Part) *layout.ManifestColumn {
 	for _, c := range p.Columns {
-		if c.DType.Plain() != p.DType {
+		if p.HasValues() && c.DType.Plain() != p.DType {
 			return c
 		}
 	}

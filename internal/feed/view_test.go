@@ -92,4 +92,10 @@ func TestAutoChoosesViewsIfNearlyAllBatchesCanBeViews(t *testing.T) {
 		}
 		tr.close()
 	}
+	masked := env.attach(t, request("patchwork", spec("columns", []string{"c", "d"}), with("views", true),
+		parts("name", "x", "part", "observed")))
+	if masked.Delivery != batch.Slot {
+		t.Errorf("auto chose %s with a mask, which a client would make from the values", masked.Delivery)
+	}
+	masked.close()
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/near"
@@ -17,8 +18,20 @@ const (
 	Mask         = "mask"          // which samples of the context are not padding
 )
 
+// valueMasks are the parts that report something about each value of another part.
+var valueMasks = map[string]struct {
+	of   string
+	kind Kind
+}{
+	"observed":        {Context, KindObserved},
+	"target_observed": {Target, KindObserved},
+	"context_missing": {Context, KindMissing},
+	"target_missing":  {Target, KindMissing},
+}
+
 // selectable are the parts that a request may name.
-var selectable = []string{Context, Target, Known, KnownContext, KnownTarget, Static, Mask}
+var selectable = slices.Concat([]string{Context, Target, Known, KnownContext, KnownTarget, Static, Mask},
+	slices.Sorted(maps.Keys(valueMasks)))
 
 // reserved are the names of parts that batches have without a request.
 var reserved = []string{"item", "start", "row", "reset"}
@@ -69,15 +82,21 @@ func (w *Windows) selected(r wire.PartRequest) (Part, error) {
 	if of == KnownContext || of == KnownTarget {
 		of = Known
 	}
+	mask := valueMasks[r.Part]
+	if mask.of != "" {
+		of = mask.of
+	}
 	p, ok := w.Part(of)
 	spec := w.Index.Spec()
 	switch {
 	case !slices.Contains(selectable, r.Part):
 		return p, badPart("got %q, want %s", r.Part, near.List(selectable))
-	case !ok || spec.PredictionLength == 0 && r.Part == KnownTarget || r.Part == Target && w.Index.IsLatest():
+	case !ok || spec.PredictionLength == 0 && r.Part == KnownTarget || of == Target && w.Index.IsLatest():
 		return p, badPart("these windows have no %s", r.Part)
+	case mask.of != "" && r.DType != "":
+		return p, badPart("%s: dtype: got %q; masks have a dtype of their own", r.Part, r.DType)
 	}
-	p.Name = r.Name
+	p.Name, p.Kind = r.Name, mask.kind
 	switch r.Part {
 	case KnownContext:
 		p.Length = spec.ContextLength
@@ -85,13 +104,13 @@ func (w *Windows) selected(r wire.PartRequest) (Part, error) {
 		p.First = spec.ContextLength + spec.Gap - spec.Overlap
 		p.Length = spec.Overlap + spec.PredictionLength
 	}
-	if r.Columns == nil && r.DType == "" {
-		return p, nil
-	}
 	if r.Columns != nil {
 		all := p.Columns
 		p.Columns = nil
-		for _, name := range r.Columns {
+		for n, name := range r.Columns {
+			if slices.Contains(r.Columns[:n], name) {
+				return p, badPart("%s: column %q is there twice", r.Part, name)
+			}
 			i := slices.IndexFunc(all, func(c *layout.ManifestColumn) bool { return c.Name == name })
 			if i < 0 {
 				return p, badPart("%s has no column %q%s", r.Part, name, nearColumns(name, all))
@@ -101,6 +120,16 @@ func (w *Windows) selected(r wire.PartRequest) (Part, error) {
 		if len(p.Columns) == 0 {
 			return p, badPart("%s: `columns` is empty, want names of its columns", r.Part)
 		}
+	}
+	switch {
+	case p.Kind == KindObserved:
+		p.DType = layout.Float32
+		return p, nil
+	case p.Kind == KindMissing:
+		p.DType = layout.Bool
+		return p, nil
+	case r.Columns == nil && r.DType == "":
+		return p, nil
 	}
 	return p, p.convert(r, spec)
 }

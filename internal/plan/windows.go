@@ -12,6 +12,7 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
@@ -30,15 +31,28 @@ type Windows struct {
 	isSelected, hasMask bool
 }
 
+// Kind is what a part has for each sample of its columns.
+type Kind int
+
+const (
+	KindValues   Kind = iota
+	KindObserved      // 0 if the value is padding, missing, or made by the load, else 1
+	KindMissing       // whether the value is missing; false for padding
+)
+
 // Part is a part of a window, such as the context: samples of some columns, as one dtype.
 type Part struct {
 	Name    string // of the part in batches
 	Of      string // the part of the spec whose columns it has: context, target, known or static
+	Kind    Kind
 	Columns []*layout.ManifestColumn
 	DType   layout.DType
 	First   int64 // the sample of the window at which the part begins
 	Length  int64 // number of samples; a static part has one, which is no sample of the window
 }
+
+// HasValues reports whether the part has the values of its columns, and is no mask.
+func (p Part) HasValues() bool { return p.Kind == KindValues }
 
 // New resolves a spec and its cuts against a generation. Errors are *wire.Problem or wrap the
 // errors of package window.
@@ -115,6 +129,12 @@ func (w *Windows) HasMask() bool { return w.hasMask || !w.isSelected && w.IsPadd
 func (w *Windows) HasMissing() bool {
 	limit := w.Index.Spec().MaxMissing
 	return !w.isSelected && (limit.Any || limit.Share > 0)
+}
+
+// HasValueMasks reports whether a request names masks of values, such as observed.
+func (w *Windows) HasValueMasks() bool {
+	isMask := func(p Part) bool { return !p.HasValues() }
+	return slices.ContainsFunc(w.parts, isMask)
 }
 
 // AreConsecutive reports whether windows start a stride apart in one item. Their numbers ascend,

@@ -77,13 +77,14 @@ type FeedRequest struct {
 type PartRequest struct {
 	// Name is that of the part in batches.
 	Name string `json:"name"`
-	// Part is context, target, known, known_context, known_target, static or mask. Only a mask has the
+	// Part is context, target, known, known_context, known_target, static, mask, or one of the masks of
+	// values: observed, target_observed, context_missing, target_missing. Only the part mask has the
 	// name mask.
 	Part string `json:"part"`
 	// Columns are columns of the part. If it is null, they are all of them.
-	Columns []string `json:"columns,omitempty"`
+	Columns []string `json:"columns,omitzero"`
 	// DType is float32, float64, int32, int64 or the dtype in which all columns are stored. "" is the
-	// dtype of the spec.
+	// dtype of the spec. It must be "" for masks.
 	DType string `json:"dtype,omitempty"`
 }
 

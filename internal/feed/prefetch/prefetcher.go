@@ -71,12 +71,20 @@ type Prefetcher struct {
 	batch          sampler.Batch
 }
 
-// New returns a prefetcher of windows in an order. If readsRows is false, neither the daemon nor
-// the client reads the rows, and it asks for nothing.
-func New(pages Pages, w *plan.Windows, order *sampler.Sampler, readsRows bool) *Prefetcher {
+// Reader is who reads the rows of windows.
+type Reader int
+
+const (
+	Nobody Reader = iota // there is nothing to ask for
+	Daemon               // which makes masks from bits in memory
+	Client               // which makes masks from the values
+)
+
+// New returns a prefetcher of windows in an order.
+func New(pages Pages, w *plan.Windows, order *sampler.Sampler, reader Reader) *Prefetcher {
 	p := &Prefetcher{pages: pages, windows: w, order: order}
-	if readsRows {
-		p.ranges = columnRanges(w)
+	if reader != Nobody {
+		p.ranges = columnRanges(w, reader == Client)
 	}
 	o := order.Options()
 	traits := o.Traits()

@@ -115,7 +115,7 @@ func open(t *testing.T, s *store.Store, dataset string, spec,
 		t.Fatal(err)
 	}
 	file := &fakeFile{waited: map[int64]bool{}}
-	return New(file, w, newSampler(t, w, o), true), file
+	return New(file, w, newSampler(t, w, o), Daemon), file
 }
 
 func newSampler(t *testing.T, w *plan.Windows, o sampler.Options) *sampler.Sampler {

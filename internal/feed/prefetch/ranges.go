@@ -22,11 +22,12 @@ type columnRange struct {
 	rows   int64
 }
 
-// columnRanges returns what the parts of windows read, each range once.
-func columnRanges(w *plan.Windows) (out []columnRange) {
+// columnRanges returns what the parts of windows read, each range once. If masks is true, masks are
+// made from the values.
+func columnRanges(w *plan.Windows, masks bool) (out []columnRange) {
 	dilation := max(w.Index.Spec().Dilation, 1)
 	for _, p := range w.Parts() {
-		if p.Of == plan.Static || p.Length == 0 {
+		if p.Of == plan.Static || p.Length == 0 || !masks && !p.HasValues() {
 			continue // an item's static values are one row, and small
 		}
 		for _, c := range p.Columns {
