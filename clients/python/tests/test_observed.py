@@ -117,6 +117,23 @@ def test_observed_is_what_the_source_has(cache: tensorcache.Cache, case: dict[st
                 assert got.flags.c_contiguous
                 got = got.swapaxes(1, 2) if case["channels_first"] else got
                 np.testing.assert_array_equal(got, getattr(of_batch, part))
+    wide = tensorcache.Part("observed", columns=["pair"])
+    with windows.feed(
+        batch_size=4,
+        parts=("observed", wide, "target_missing", "target_observed", "context_missing"),
+        delivery=case["delivery"],
+        channels_first=case["channels_first"],
+    ) as parts:
+        for number, arrays in enumerate(parts):
+            of_batch = windows[4 * number : 4 * number + len(arrays[0])]
+            wants = (
+                of_batch.observed, of_batch.observed[..., 4:], of_batch.target_missing,
+                of_batch.target_observed, of_batch.context_missing,
+            )  # fmt: skip
+            for got, want in zip(arrays, wants, strict=True):
+                assert got.dtype == want.dtype
+                got = got.swapaxes(1, 2) if case["channels_first"] else got
+                np.testing.assert_array_equal(got, want)
     cache.remove("observed")
 
 
@@ -170,6 +187,10 @@ def test_what_is_not_stored_is_refused(cache: tensorcache.Cache, delivery: str) 
                 assert e.value.field == "columns"
                 assert "values of a copy" in e.value.hint
             assert of.context is not None
+    with pytest.raises(tensorcache.SpecError, match=r'"pair" is a part .* "whole"') as e:
+        next(iter(windows.feed(batch_size=2, delivery=delivery, parts=("observed", "context"))))
+    assert e.value.field == "columns"
+    assert "values of a copy" in e.value.hint
     assert data.windows(context_length=2, columns="a")[0].observed.all()
 
 

@@ -260,5 +260,7 @@ NAMED: Deliveries = {
 
 def can_gather(mapped: MappedWindows, selection: Selection | None) -> bool:
     """Whether there is a choice between the daemon's gather and torch's own."""
+    if selection is not None and selection.has_masks:
+        return False  # the daemon makes masks from bits, and this process from the values
     names = WINDOWS if selection is None else selection.names
     return gathered_from(mapped, [name for name in names if mapped.has(name)]) is not None

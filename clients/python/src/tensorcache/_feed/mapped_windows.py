@@ -115,6 +115,8 @@ class MappedWindows:
 
     def can_be_gathered(self) -> bool:
         """Whether all windows can be gathered as stored, without converting or checking values."""
+        if self._selection is not None and self._selection.has_masks:
+            return False  # the daemon makes masks from bits, and this process from the values
         wanted = ("context", "target") if self._selection is None else self._selection.values
         names = [name for name in wanted if self.has(name)]
         return bool(names) and all(self.all_windows(name) is not None for name in names)

@@ -134,11 +134,16 @@ class Selection:
         """The names in a batch of the parts with values of columns."""
         return [name for name in self.names if self.part_of(name) in VALUES]
 
+    @property
+    def has_masks(self) -> bool:
+        """Whether parts report something about each value, such as observed."""
+        return any(self.part_of(name) in MASKS for name in self.names)
+
     def request(self) -> list[dict[str, Any]]:
         """The parts that the request to the daemon names, as JSON."""
         request = []
         for name in self.names:
-            if self.part_of(name) not in (*VALUES, "mask"):
+            if self.part_of(name) not in (*VALUES, *MASKS, "mask"):
                 continue
             entry: dict[str, Any] = {"name": name, "part": self.part_of(name)}
             if (part := self.chosen.get(name)) is not None:
