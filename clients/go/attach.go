@@ -26,11 +26,13 @@ func (f *Feed[T]) attach(ctx context.Context, from *place) (*stream, error) {
 		RequestHeader: requestHeader("feed"), Dataset: w.data.name, Generation: w.data.generation,
 		Digest: w.data.Digest(), Spec: w.specJSON, Cuts: w.cuts, Options: o.sampler(),
 		Delivery: delivery, Views: f.builder != nil && f.builder.reader.checkViews() == nil,
-		Slots: o.Slots, ChannelsFirst: o.ChannelsFirst, Mask: o.Mask, Cursor: cursorText,
+		Slots: o.Slots, ChannelsFirst: o.ChannelsFirst, Mask: o.Mask, Parts: o.partRequests(),
+		Cursor: cursorText,
 	}, &f.meter)
 	if err != nil {
 		return nil, err
 	}
+	s.layout.hasNamed = o.Parts != nil
 	if err := s.checkDelivery(delivery); err != nil {
 		s.close()
 		return nil, err

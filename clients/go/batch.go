@@ -21,6 +21,9 @@ type Batch[T Value] struct {
 	// Known has the columns known in advance: [B, C + G + P, F], or [B, F, C + G + P].
 	Known  Part[T]
 	Static Part[T] // [B, F]: the columns that are constant in an item
+	// KnownContext and KnownTarget are the samples of Known at the rows of Context and of Target, if
+	// FeedOptions.Parts has them. In windows of [Windows.Latest], KnownTarget is full.
+	KnownContext, KnownTarget Part[T]
 
 	ItemCode []int64 // the code of each window's item; [Dataset.Item] returns its value
 	// Start is each window's first row, counted from the item's first row. It is negative if the
@@ -30,12 +33,23 @@ type Batch[T Value] struct {
 	Mask           Part[bool] // [B, C]: true for a real row, false for padding
 	ContextMissing Part[bool] // of the shape of Context: true for a missing value
 	TargetMissing  Part[bool] // of the shape of Target: true for a missing value
+	// Observed and TargetObserved are 0 for a value of Context or of Target that is padding, missing in
+	// the source, or made by the load (Fill, Regrid), else 1. Batches have them if FeedOptions.Parts
+	// does.
+	Observed, TargetObserved Part[float32]
 	// Reset is true for a window that does not continue the window at the same index of the batch
 	// before. Only the order lanes has it.
 	Reset []bool
 
 	itemRows *itemRows
 	refs     *batchRefs
+	slot     slotOfBatch // for PartOf; empty if no parts were requested by name
+}
+
+// slotOfBatch is the memory of a batch in the layout of a slot.
+type slotOfBatch struct {
+	layout *slotLayout
+	memory []byte
 }
 
 // Len returns the number of windows.
@@ -62,6 +76,11 @@ func (b *Batch[T]) Times() ([]int64, error) { return b.itemRows.timesOf(b.ItemCo
 
 // Copy returns the batch in memory of its own, which stays valid.
 func (b *Batch[T]) Copy() *Batch[T] {
+	if b.slot.layout != nil {
+		copied := batchInSlot[T](b.slot.layout, copySlice(b.slot.memory), b.Len())
+		copied.itemRows = b.itemRows
+		return copied
+	}
 	copied := *b
 	copied.refs = nil
 	for _, p := range []*Part[T]{&copied.Context, &copied.Target, &copied.Known, &copied.Static} {

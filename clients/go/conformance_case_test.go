@@ -90,6 +90,7 @@ type caseFeed struct {
 	Options       caseOptions `json:"options"`
 	ChannelsFirst bool        `json:"channels_first"`
 	Mask          bool        `json:"mask"`
+	Parts         []FeedPart  `json:"parts"`
 	View          bool        `json:"view"`
 	Epoch         uint64      `json:"epoch"`
 	Consumed      int64       `json:"consumed"`

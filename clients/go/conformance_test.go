@@ -90,6 +90,9 @@ func checkFeed(t *testing.T, w *Windows, s caseFeed) {
 func checkRanks[T Value](t *testing.T, w *Windows, s caseFeed) {
 	t.Helper()
 	deliveries := []string{DeliverSlot, DeliverLocal, DeliverStarts, DeliverAuto}
+	if s.Parts != nil {
+		deliveries = []string{DeliverSlot, DeliverAuto}
+	}
 	if s.View {
 		deliveries = append(deliveries, DeliverView)
 	}
@@ -103,6 +106,7 @@ func checkDelivery[T Value](t *testing.T, w *Windows, s caseFeed, delivery strin
 	for rank, batches := range s.Ranks {
 		o := s.Options.feed()
 		o.ChannelsFirst, o.Mask, o.Rank, o.Delivery = s.ChannelsFirst, s.Mask, int64(rank), delivery
+		o.Parts = s.Parts
 		f := must(NewFeed[T](t.Context(), w, o))(t)
 		state := f.State()
 		state.Epoch, state.Consumed = s.Epoch, s.Consumed
@@ -129,7 +133,11 @@ func checkDelivery[T Value](t *testing.T, w *Windows, s caseFeed, delivery strin
 						return !slices.Contains(partsOfStarts, name)
 					})
 			}
-			checkParts(t, b, want)
+			if s.Parts != nil {
+				checkNamed(t, b, want)
+			} else {
+				checkParts(t, b, want)
+			}
 			n++
 		}
 		if n != len(batches) {

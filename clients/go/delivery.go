@@ -34,6 +34,9 @@ const (
 
 // attachFirst attaches the feed's first stream, and with it settles the delivery.
 func (f *Feed[T]) attachFirst(ctx context.Context) (s *stream, err error) {
+	if f.options.Parts != nil {
+		f.options.Delivery = DeliverSlot
+	}
 	if o := f.options; o.Delivery != DeliverSlot && o.Delivery != DeliverStarts {
 		if f.builder, err = newBatchBuilder[T](f.windows, o); err != nil {
 			return nil, err
@@ -58,9 +61,13 @@ func (f *Feed[T]) settleDelivery(s *stream) error {
 		f.closeBuilder()
 		f.builder = nil
 	}
-	for _, name := range []string{"context", "target", "known", "static"} {
+	for _, name := range []string{"context", "target", "known", "known_context", "known_target", "static"} {
 		if p, ok := s.layout.parts[name]; ok {
-			if err := checkType[T](name, p.dtype); err != nil {
+			err := checkType[T](name, p.dtype)
+			if err != nil && f.options.Parts != nil {
+				err = fmt.Errorf("%w; or give it a Name, and read it with PartOf", err)
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -38,6 +38,10 @@ type FeedOptions struct {
 	// Mask delivers Batch.Mask, ContextMissing and TargetMissing even if the spec allows neither
 	// padding nor missing values.
 	Mask bool
+	// Parts are the parts of a batch beside its places, in place of those of the spec; the daemon
+	// gathers no others. Nil is the parts of the spec. With them, Mask must be false, and Delivery
+	// DeliverSlot or DeliverAuto, which is DeliverSlot then.
+	Parts []FeedPart
 	// Delivery is [DeliverSlot], [DeliverView], [DeliverLocal], [DeliverStarts] or [DeliverAuto].
 	// "" is DeliverSlot.
 	Delivery string
@@ -62,6 +66,9 @@ func (o FeedOptions) check(w *Windows) error {
 	if o.WholeGroups && o.BatchSize != 0 {
 		return errorf(InvalidSpec, "batch_size",
 			"batch_size: got %d with WholeGroups, want one of them", o.BatchSize)
+	}
+	if err := o.checkParts(); err != nil {
+		return err
 	}
 	return w.checkWeights(o.Weights)
 }

@@ -70,6 +70,7 @@ func (w *Windows) Plan(ctx context.Context, options *FeedOptions) (*Plan, error)
 		o := options.sampler()
 		request.Options, request.ChannelsFirst, request.Mask = &o,
 			options.ChannelsFirst, options.Mask
+		request.Parts = options.partRequests()
 	}
 	var err error
 	if request.Selection, err = w.selection(); err != nil {

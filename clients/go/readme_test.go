@@ -56,6 +56,7 @@ var forecast []float64
 func use(...any)                      {}
 func train(context, target []float32) {}
 func score(context, target []float32) {}
+func embed(codes []int64)             {}
 
 func main() {
 	use(window.Spec{}, ` + strings.Join(functions, ", ") + `)

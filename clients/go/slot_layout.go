@@ -11,6 +11,7 @@ import (
 type slotLayout struct {
 	batchSize int64
 	parts     map[string]slotPart
+	hasNamed  bool // parts were requested by name
 }
 
 type slotPart struct {
@@ -51,7 +52,7 @@ func newSlotLayout(r wire.FeedReply) (*slotLayout, error) {
 
 // batchInSlot returns the batch of n windows in a slot's memory, without a copy.
 func batchInSlot[T Value](l *slotLayout, memory []byte, n int) *Batch[T] {
-	return &Batch[T]{
+	b := &Batch[T]{
 		Context:        partInSlot[T](l, "context", memory, n),
 		Target:         partInSlot[T](l, "target", memory, n),
 		Known:          partInSlot[T](l, "known", memory, n),
@@ -61,8 +62,16 @@ func batchInSlot[T Value](l *slotLayout, memory []byte, n int) *Batch[T] {
 		Mask:           partInSlot[bool](l, "mask", memory, n),
 		ContextMissing: partInSlot[bool](l, "context_missing", memory, n),
 		TargetMissing:  partInSlot[bool](l, "target_missing", memory, n),
+		KnownContext:   partInSlot[T](l, "known_context", memory, n),
+		KnownTarget:    partInSlot[T](l, "known_target", memory, n),
+		Observed:       partInSlot[float32](l, "observed", memory, n),
+		TargetObserved: partInSlot[float32](l, "target_observed", memory, n),
 		Reset:          partInSlot[bool](l, "reset", memory, n).Data,
 	}
+	if l.hasNamed {
+		b.slot = slotOfBatch{l, memory}
+	}
+	return b
 }
 
 // partInSlot returns one part of n windows in a slot's memory, or the zero Part.

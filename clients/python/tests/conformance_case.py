@@ -81,11 +81,11 @@ def frame(
 def feed(batch_size: int | None, order: str = "sequential", **more: Any) -> Json:
     """A feed of a case.
 
-    ``more`` has options of the order, and channels_first, mask, epoch, consumed and view.
+    ``more`` has options of the order, and channels_first, mask, epoch, consumed, view and parts.
     """
     beside = {
         key: more.pop(key)
-        for key in ("channels_first", "mask", "epoch", "consumed", "view")
+        for key in ("channels_first", "mask", "epoch", "consumed", "view", "parts")
         if key in more
     }
     return {"options": {"batch_size": batch_size, "order": order, **more}, **beside}

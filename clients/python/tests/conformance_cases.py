@@ -10,6 +10,7 @@ import math
 from conformance_case import AB, COLUMNS, OPTIONS, SHORT, WIDE, Case, View, feed, frame
 from conformance_errors import ERRORS
 from conformance_groups import GROUPS
+from conformance_parts import PARTS
 
 ROLES = [
     View(
@@ -377,6 +378,7 @@ CASES: dict[str, Case] = {
             ),
         ],
     ),
+    "parts": PARTS,
     "errors": ERRORS,
     "inverse": Case(
         "what a load did to the values is undone: to the values that were put, within 1e-4 of them",

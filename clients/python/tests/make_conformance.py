@@ -27,6 +27,12 @@ from naive_orders import Order
 
 TARGET = Path(__file__).resolve().parents[3] / "testdata" / "conformance"
 BLOCKS = ("context", "target", "known")
+MASKS = ("observed", "target_observed", "context_missing", "target_missing")
+PART_OF = {
+    **{name: "target" if "target" in name else "context" for name in MASKS},
+    **dict.fromkeys(("known_context", "known_target"), "known"),
+}
+"""The part of the spec that has the columns of another part."""
 
 
 def hashed(array: np.ndarray[Any, Any]) -> str:
@@ -96,6 +102,34 @@ class Answer:
             parts["reset"] = np.array(reset, np.bool_)
         return {name: described(array) for name, array in parts.items()}
 
+    def named(
+        self, numbers: Sequence[int], asked: list[dict[str, Any]], channels_first: bool
+    ) -> dict[str, Any]:
+        """The parts of a batch that a feed asks for by name."""
+        windows = [self.windows[n] for n in numbers]
+        parts = {}
+        for part in asked:
+            of = part["part"]
+            dtype = np.dtype(part.get("dtype", self.dtype))
+            if of == "mask" or of in MASKS:
+                dtype = np.dtype(np.float32 if of.endswith("observed") else np.bool_)
+            array = np.array([window[of] for window in windows])
+            if "columns" in part:
+                features = self.naive.features[PART_OF.get(of, of)]
+                array = array[
+                    ...,
+                    [
+                        number
+                        for column in part["columns"]
+                        for number, feature in enumerate(features)
+                        if feature == column or feature.startswith(column + "[")
+                    ],
+                ]
+            if channels_first and array.ndim == 3:
+                array = array.swapaxes(1, 2)
+            parts[part["name"]] = described(array.astype(dtype))
+        return parts
+
     def feed(self, feed: dict[str, Any]) -> dict[str, Any]:
         """A feed with the batches of each rank, and the state while the loop has each batch."""
         options = {"num_replicas": 1, "tail": "short", **feed["options"]}
@@ -114,7 +148,11 @@ class Answer:
                 [
                     {
                         "state": [epoch + 1, 0] if number == len(batches) - 1 else [epoch, after],
-                        "parts": self.parts(numbers, turned, mask, resets[number]),
+                        "parts": (
+                            self.named(numbers, feed["parts"], turned)
+                            if "parts" in feed
+                            else self.parts(numbers, turned, mask, resets[number])
+                        ),
                     }
                     for number, (numbers, after) in enumerate(batches)
                 ]

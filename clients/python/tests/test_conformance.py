@@ -102,6 +102,11 @@ def test_windows_and_batches(cache: tensorcache.Cache, name: str) -> None:
 
 
 def check_feed(windows: tensorcache.Windows, described: dict[str, Any]) -> None:
+    if "parts" in described:
+        for delivery in ("slot", "local"):
+            for rank, batches in enumerate(described["ranks"]):
+                check_named(windows, described, delivery, rank, batches)
+        return
     for delivery in ("slot", "local", "starts", *["view"] * described.get("view", False)):
         for rank, batches in enumerate(described["ranks"]):
             check_rank(windows, described, delivery, rank, batches)
@@ -128,6 +133,40 @@ def check_rank(
                 parts = {name: part for name, part in parts.items() if name in PLACES}
                 batch.context_missing = batch.target_missing = None
             check(batch, parts)
+
+
+def check_named(
+    windows: tensorcache.Windows,
+    described: dict[str, Any],
+    delivery: str,
+    rank: int,
+    batches: list[dict[str, Any]],
+) -> None:
+    """Check the batches of a feed that asks for parts by name."""
+    parts = {
+        part["name"]: tensorcache.Part(part["part"], part.get("columns"), part.get("dtype"))
+        for part in described["parts"]
+    }
+    if not parts:
+        return  # which Python refuses
+    first = described.get("channels_first", False)
+    with windows.feed(
+        **described["options"], channels_first=first, rank=rank, delivery=delivery, parts=parts
+    ) as feed:
+        begin = {"epoch": described.get("epoch", 0), "consumed": described.get("consumed", 0)}
+        feed.load_state_dict({**feed.state_dict(), **begin})
+        for batch, wanted in zip(feed, batches, strict=True):
+            state = feed.state_dict()
+            assert [state["epoch"], state["consumed"]] == wanted["state"]
+            got = {
+                name: {
+                    "dtype": str(array.dtype),
+                    "shape": list(array.shape),
+                    "sha256": hashed(array),
+                }
+                for name, array in batch.items()
+            }
+            assert got == wanted["parts"]
 
 
 def check_error(cache: tensorcache.Cache, data: tensorcache.Dataset, bad: dict[str, Any]) -> None:
