@@ -89,6 +89,39 @@ def test_another_daemon_goes_on_exactly(
     assert stats["batches"] == len(want)
 
 
+@pytest.mark.parametrize("delivery", ["slot", "local", "view"])
+def test_another_daemon_goes_on_with_the_same_parts(
+    windows: tensorcache.Windows, delivery: str
+) -> None:
+    options: dict[str, Any] = {
+        "batch_size": 16,
+        "order": "random_start",
+        "seed": 4,
+        "delivery": delivery,
+        "slots": 4,
+        "parts": {
+            "x": tensorcache.Part("context", columns=["OT"]), "seen": "observed", "y": "target",
+            "at": "start",
+        },
+    }  # fmt: skip
+
+    def all_of(feed: tensorcache.Feed, leaves: dict[int, str]) -> list[dict[str, Any]]:
+        got = []
+        for n, batch in enumerate(feed):
+            got.append({name: np.array(array) for name, array in batch.items()})
+            if how := leaves.get(n):
+                leave(how)
+        return got
+
+    with windows.feed(**options) as feed:
+        want = all_of(feed, {})
+    with windows.feed(**options, reconnect=True) as feed:
+        got = all_of(feed, {3: "killed", 30: "stopped"})
+        assert feed.stats()["reconnects"] == 2
+    assert list(got[0]) == ["x", "seen", "y", "at"]
+    np.testing.assert_equal(got, want)
+
+
 def test_a_generation_that_left_with_the_daemon_is_said_to(windows: tensorcache.Windows) -> None:
     options: dict[str, Any] = {"batch_size": 16, "order": "shuffle", "slots": 4}
     with (
