@@ -113,6 +113,9 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 			if c.Width > 0 {
 				out.Shape, out.Strides = append(out.Shape, c.Width), append(out.Strides, size)
 			}
+			if c.Role == RoleValue {
+				out.PartOfFilled = c.PartOfFilled
+			}
 			a := w.accumulators[i]
 			if a == nil || a.deferred {
 				a = w.newAccumulator(i)

@@ -98,6 +98,10 @@ type ManifestColumn struct {
 	Scale    *Scale    `json:"scale,omitempty"`
 	// StepsOf is set if the steps are those of another dataset's column; nil if they are the load's.
 	StepsOf *StepsOf `json:"steps_of,omitempty"`
+	// PartOfFilled is the column in which a load filled values, if these are a part or a cast of it, or
+	// come from another daemon, so that the generation does not store which were filled. Otherwise it
+	// is nil.
+	PartOfFilled *PartOf `json:"part_of_filled,omitempty"`
 	// Statistics is nil if the column is not numeric.
 	Statistics *Statistics `json:"statistics,omitempty"`
 }

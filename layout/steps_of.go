@@ -19,6 +19,12 @@ type StepsOf struct {
 	Fit map[string]json.RawMessage `json:"fit,omitempty"`
 }
 
+// PartOf names the column of a dataset of which the values of a column are a part or a cast.
+type PartOf struct {
+	Dataset string `json:"dataset"`
+	Column  string `json:"column"`
+}
+
 // HasSteps reports whether a load changed the values of the column, of this dataset or another one.
 func (c ManifestColumn) HasSteps() bool {
 	return c.Prepared != nil || c.Scale != nil || c.StepsOf != nil

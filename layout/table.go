@@ -42,6 +42,8 @@ type Column struct {
 	// NamedOnly is true if windows include the column only where a spec names it. It has an effect
 	// on numeric value columns only: see [ManifestColumn.InDefaultWindows].
 	NamedOnly bool
+	// PartOfFilled is that of [ManifestColumn]. It has an effect on value columns only.
+	PartOfFilled *PartOf
 }
 
 // values returns the number of values of one row.

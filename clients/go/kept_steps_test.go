@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/window"
 )
 
 // TestPutsOfColumnsKeepTheirSteps puts columns of a dataset as they are, in part and as copies, and
@@ -65,4 +67,55 @@ func TestPutsOfColumnsKeepTheirSteps(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestMasksOfPartsOfFilledColumnsAreRefused(t *testing.T) {
+	c, ctx := sharedDaemon(t), t.Context()
+	v := []float64{1, math.NaN(), 3, 4, 5, 6}
+	filled := must(c.Put(ctx, "filled", []PutColumn{Values("v", v)},
+		LoadOptions{Fill: map[string]any{"v": 0}}))(t)
+	defer filled.Close()
+	scaled := must(c.Put(ctx, "scaled", []PutColumn{Values("v", []float64{1, 2, 3, 4, 5, 6})},
+		LoadOptions{DType: "float64", Scale: map[string]string{"v": "standard"}}))(t)
+	defer scaled.Close()
+	stored := must(Column[float64](filled, "v"))(t)
+	part := must(c.Put(ctx, "part", []PutColumn{Values("w", stored[1:])}, LoadOptions{}))(t)
+	defer part.Close()
+	ofPart := must(Column[float64](part, "w"))(t)
+	for name, test := range map[string]struct {
+		values []float64
+		want   []float32 // nil if the masks are refused
+	}{
+		"whole":                    {stored, []float32{1, 0, 1, 1, 1, 1}},
+		"part":                     {stored[1:], nil},
+		"a part, as a whole":       {ofPart, nil},
+		"part of a part":           {ofPart[:3], nil},
+		"copy":                     {slices.Clone(stored[1:]), []float32{1, 1, 1, 1, 1}},
+		"part of a scaled column":  {must(Column[float64](scaled, "v"))(t)[1:], []float32{1, 1, 1, 1, 1}},
+		"whole of a scaled column": {must(Column[float64](scaled, "v"))(t), []float32{1, 1, 1, 1, 1, 1}},
+	} {
+		d := must(c.Put(ctx, "of", []PutColumn{Values("x", test.values)}, LoadOptions{}))(t)
+		w := must(d.Windows(ctx, window.Spec{ContextLength: int64(len(test.values))}))(t)
+		f, err := NewFeed[float32](ctx, w, FeedOptions{BatchSize: 1, Parts: []FeedPart{{Part: "observed"}}})
+		if test.want == nil {
+			if !errors.Is(err, InvalidSpec) ||
+				!strings.Contains(err.Error(), `a part or a cast of column "v" of dataset "filled"`) {
+				t.Errorf("%s: %v", name, err)
+			}
+		} else if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else {
+			for b, err := range f.Epoch(ctx) {
+				if err != nil || !slices.Equal(b.Observed.Data, test.want) {
+					t.Errorf("%s: %v, %v", name, b.Observed.Data, err)
+				}
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -89,7 +89,7 @@ func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn,
 	}
 	sent := make([]sentColumn, len(columns))
 	for i, column := range columns {
-		sent[i] = sentColumn{column, c.stepsOf(column)}
+		sent[i] = c.sent(column)
 	}
 	header, err := json.Marshal(sent)
 	if err != nil {

@@ -42,41 +42,53 @@ type stepsOf struct {
 	Changed bool `json:"changed,omitempty"`
 }
 
-// stepsOf returns the column with steps whose memory the values are in, nil if there is none.
-func (c *Cache) stepsOf(p PutColumn) *stepsOf {
-	if len(p.payload) != 1 || len(p.payload[0]) == 0 {
-		return nil
-	}
-	openDatasets.Lock()
-	defer openDatasets.Unlock()
-	for d := range openDatasets.all {
-		if of := d.stepsOf(p); of != nil {
-			of.Changed = of.Changed || d.cache.dir != c.dir
-			return of
-		}
-	}
-	return nil
-}
-
 // sentColumn is the header of a column in the request of a put.
 type sentColumn struct {
 	PutColumn
 	StepsOf *stepsOf `json:"steps_of,omitempty"`
+	// PartOfFilled is the column in which a load filled values, if it is not known which of these were.
+	PartOfFilled *layout.PartOf `json:"part_of_filled,omitempty"`
 }
 
-// stepsOf is [Cache.stepsOf] for one dataset.
-func (d *Dataset) stepsOf(p PutColumn) *stepsOf {
+// sent returns the header of a column, with the column of an open dataset whose memory the values are
+// in.
+func (c *Cache) sent(p PutColumn) sentColumn {
+	s := sentColumn{PutColumn: p}
+	if len(p.payload) != 1 || len(p.payload[0]) == 0 {
+		return s
+	}
+	openDatasets.Lock()
+	defer openDatasets.Unlock()
+	for d := range openDatasets.all {
+		of, whole := d.columnOf(p)
+		if of == nil {
+			continue
+		}
+		whole = whole && d.cache.dir == c.dir
+		if whole && of.HasSteps() || of.NeedsSteps() {
+			s.StepsOf = &stepsOf{Dataset: d.name, Generation: d.generation, Digest: d.Digest(),
+				Column: of.Name, Changed: !whole}
+		}
+		s.PartOfFilled = of.PartOfFilled
+		if filled := of.Prepared != nil && of.Prepared.Before != nil; filled && !whole && s.PartOfFilled == nil {
+			s.PartOfFilled = &layout.PartOf{Dataset: d.name, Column: of.Name}
+		}
+		break
+	}
+	return s
+}
+
+// columnOf returns the column whose memory the values are in, nil if there is none. whole is true if
+// they are all its values.
+func (d *Dataset) columnOf(p PutColumn) (of *layout.ManifestColumn, whole bool) {
 	release, err := d.acquire()
 	if err != nil { // it was closed, and the values cannot be of it
-		return nil
+		return nil, false
 	}
 	defer release()
 	values := p.payload[0]
 	for i := range d.data.Manifest.Columns {
 		c := &d.data.Manifest.Columns[i]
-		if !c.HasSteps() {
-			continue
-		}
 		stored, err := layout.View[uint8](d.data, c)
 		if err != nil || len(stored.Data) == 0 {
 			continue
@@ -86,13 +98,8 @@ func (d *Dataset) stepsOf(p PutColumn) *stepsOf {
 		if offset < 0 || offset >= int64(len(stored.Data)) || offset%stored.Step >= stored.Width {
 			continue
 		}
-		whole := offset == 0 && stored.Contiguous() && len(values) == len(stored.Data) &&
+		return c, offset == 0 && stored.Contiguous() && len(values) == len(stored.Data) &&
 			p.DType == string(c.DType) && slices.Equal(p.Shape, c.Shape)
-		if !whole && !c.NeedsSteps() {
-			return nil
-		}
-		return &stepsOf{Dataset: d.name, Generation: d.generation, Digest: d.Digest(), Column: c.Name,
-			Changed: !whole}
 	}
-	return nil
+	return nil, false
 }

@@ -103,11 +103,11 @@ func addNaN[T layout.Native](b *maskBuilder, h *store.Handle, c *layout.Manifest
 
 // addUnobserved sets the bits of texts that are missing, and of values that a load filled.
 func (b *maskBuilder) addUnobserved(h *store.Handle, c *layout.ManifestColumn) error {
-	if of := c.StepsOf; of != nil && of.Changed {
+	if of := c.PartOfFilled; of != nil {
 		return wire.NewProblem(wire.InvalidSpec, "column %q is a part or a cast of column %q of dataset "+
 			"%q: the generation does not store which of its values were filled", c.Name, of.Column,
 			of.Dataset).WithField("columns").
-			WithHint("put the whole column; values of a copy all count as observed")
+			WithHint("put the whole column, at the daemon of that dataset; values of a copy all count as observed")
 	}
 	if c.DType == layout.Text && c.Missing > 0 {
 		if err := b.addMissingTexts(h, c); err != nil {

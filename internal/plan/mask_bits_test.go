@@ -27,7 +27,8 @@ func publishMasked(t *testing.T, s *store.Store) {
 	for _, c := range []layout.Column{
 		{Name: "pair", DType: layout.Float64, Width: 2}, {Name: "word", DType: layout.Text},
 		{Name: "count", DType: layout.Int32}, {Name: "none", DType: layout.Float32},
-		{Name: "of 0.1", DType: layout.Float32, Width: 2}, {Name: "part", DType: layout.Float32},
+		{Name: "of 0.1", DType: layout.Float32, Width: 2},
+		{Name: "part", DType: layout.Float32, PartOfFilled: &layout.PartOf{Dataset: "whole", Column: "p"}},
 		{Name: "kept", DType: layout.Float32, Width: 2}, {Name: "gaps", DType: layout.Float32},
 	} {
 		c.Role = layout.RoleValue
@@ -43,7 +44,7 @@ func publishMasked(t *testing.T, s *store.Store) {
 			"kept":   {Fill: "value", Before: &layout.BeforeFill{Missing: 2, ListFile: list(one)}},
 		},
 		StepsOf: map[string]*layout.StepsOf{
-			"part": {Dataset: "whole", Column: "p", Changed: true}, "kept": {Dataset: "before", Column: "kept"},
+			"kept": {Dataset: "before", Column: "kept"},
 		},
 	}
 	storetest.Publish(t, s, "masked", table, final, func(w *layout.Writer) {

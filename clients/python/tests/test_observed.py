@@ -194,6 +194,66 @@ def test_what_is_not_stored_is_refused(cache: tensorcache.Cache, delivery: str) 
     assert data.windows(context_length=2, columns="a")[0].observed.all()
 
 
+@pytest.mark.parametrize("fill", ["forward", 0])
+def test_parts_of_filled_columns_are_refused(
+    cache: tensorcache.Cache, tmp_path: Path, fill: str | int
+) -> None:
+    # inverse does not change the values, so a part has no steps to keep.
+    data = cache.put("filled", {"a": [1.0, np.nan, 3, 4, 5, 6]}, fill=fill)
+    part = cache.put("part", {"a": data["a"][1:], "b": np.arange(5.0)})
+    again = cache.put("again", {"x": part["a"], "b": part["b"]})
+    torn = cache.put("torn", {"v": again["x"][:2]})
+    melted = cache.put("melted", {"k": part["b"], "a": part["a"]}, melt=True)
+    for of in (part, again, torn, melted):
+        with pytest.raises(
+            tensorcache.SpecError, match='a part or a cast of column "a" of dataset "filled"'
+        ):
+            _ = of.windows(context_length=1)[0].observed
+        with pytest.raises(tensorcache.SpecError, match='column "a" of dataset "filled"') as caught:
+            of.windows(context_length=1).feed(batch_size=1, parts=("observed",))
+        assert caught.value.hint.startswith("put the whole column, at the daemon of that dataset;")
+    assert part.windows(context_length=1, columns="b")[:].observed.all()
+    copied = cache.put("part", {"a": data["a"][1:].copy(), "b": np.arange(5.0)})
+    assert copied.windows(context_length=1)[:].observed.all()
+
+
+@pytest.mark.parametrize("first", ["filled", "plain"])
+def test_values_from_several_columns_are_part_of_each(cache: tensorcache.Cache, first: str) -> None:
+    cache.put("filled", {"a": [1.0, np.nan, 3, 4]}, fill="forward")
+    cache.put("plain", {"a": [7.5, 8, 9]})
+    scaled = cache.put("scaled", {"a": [1.0, 2, 3]}, scale="standard")
+    names = [first, *({"filled", "plain"} - {first})]
+    joined = cache.put("joined", {name: {"a": cache.dataset(name)["a"]} for name in names})
+    with pytest.raises(tensorcache.SpecError, match='column "a" of dataset "filled"'):
+        _ = joined.windows(context_length=1)[0].observed
+    arrays = {"A": {"a": cache.dataset("plain")["a"]}, "B": {"a": scaled["a"]}}
+    for order in (["A", "B"], ["B", "A"]):
+        entry = cache.put("both", {item: arrays[item] for item in order}).manifest["columns"]
+        steps_of = next(column["steps_of"] for column in entry if column["name"] == "a")
+        assert steps_of["changed"]
+        assert steps_of["dataset"] == "scaled"
+
+
+def test_appends_to_a_part_of_a_filled_column_are_refused(
+    cache: tensorcache.Cache, tmp_path: Path
+) -> None:
+    data = cache.put("filled", {"a": [1.0, np.nan, 3, 4, 5, 6]}, fill=0)
+    cache.put("part", {"a": data["a"][1:]})
+    np.savez(tmp_path / "more.npz", a=[7.0, 8.0])
+    cache.append("part", tmp_path / "more.npz")
+    grown = cache.dataset("part")
+    assert len(grown) == 7
+    with pytest.raises(tensorcache.SpecError, match='column "a" of dataset "filled"'):
+        _ = grown.windows(context_length=1)[6].observed
+
+
+def test_parts_of_columns_without_a_filled_value_are_observed(cache: tensorcache.Cache) -> None:
+    data = cache.put("scaled", {"a": [1.0, 2, 3, 4, 5, 6]}, scale="standard", fill="forward")
+    part = cache.put("part", {"a": data["a"][1:]})
+    assert part.manifest["columns"][0]["steps_of"]["changed"]
+    assert part.windows(context_length=2)[:].observed.all()
+
+
 def test_rows_that_version_0_1_filled_in_part_are_refused() -> None:
     # It stored the rows alone.
     column = Column("pair", "value", "float32", "", (20, 2), 0, (8, 4), None)

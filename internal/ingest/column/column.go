@@ -92,6 +92,8 @@ type Column struct {
 	As         string // the name that options have for it, if not Name
 	NamedOnly  bool   // windows include the column only where a spec names it
 	Decimal    bool   // values are decimals, rounded to the nearest float64
+	// PartOfFilled is the column in which a load filled values, if these are a part of it
+	PartOfFilled *layout.PartOf
 }
 
 // MayBeRounded reports whether float64 values may differ from those of the source, because these are
@@ -170,6 +172,7 @@ func Unify(a, b Column) (Column, error) {
 		a.Nullable = a.Nullable || b.Nullable
 		a.Decimal = a.Decimal || b.Decimal
 		a.NamedOnly = a.NamedOnly || b.NamedOnly
+		a.PartOfFilled = cmp.Or(a.PartOfFilled, b.PartOfFilled)
 		return a, nil
 	}
 	is, was := b.Describe(), a.Describe()
@@ -193,6 +196,7 @@ func WiderOfSameClass(a, b Column) (wider Column, ok bool) {
 	}
 	wider.Mixed, wider.Decimal = a.Mixed || b.Mixed, a.Decimal || b.Decimal
 	wider.NamedOnly = a.NamedOnly || b.NamedOnly
+	wider.PartOfFilled = cmp.Or(a.PartOfFilled, b.PartOfFilled)
 	return wider, true
 }
 

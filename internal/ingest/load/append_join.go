@@ -52,6 +52,7 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data,
 		table.Columns = append(table.Columns, layout.Column{
 			Name: c.Name, Role: c.Role, DType: c.DType, Width: c.Width(), Unit: c.Unit,
 			Zone: c.Zone, NamedOnly: c.NamedOnly,
+			PartOfFilled: cmp.Or(c.PartOfFilled, delta.Manifest.Columns[i].PartOfFilled),
 		})
 		final.Source[c.Name] = c.SourceDType
 		final.DTypeError[c.Name] = largerError(c.DTypeError, delta.Manifest.Columns[i].DTypeError)

@@ -34,7 +34,7 @@ type columnPlan struct {
 func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan {
 	p := columnPlan{steps: o.StepsOf(c, role), asked: o.DType.Of(c)}
 	p.stored = layout.Column{Name: c.Name, Role: role, DType: c.Kind.DType(), Width: c.Width,
-		Unit: c.Unit, Zone: c.Zone, NamedOnly: c.NamedOnly}
+		Unit: c.Unit, Zone: c.Zone, NamedOnly: c.NamedOnly, PartOfFilled: c.PartOfFilled}
 	if role == layout.RoleTime && c.Kind.IsInteger() || role == layout.RoleItemID &&
 		c.Kind == column.KindUint64 {
 		p.stored.DType = layout.Int64

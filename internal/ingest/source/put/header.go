@@ -21,6 +21,11 @@ func (h Column) Check() error {
 			return err
 		}
 	}
+	if of := h.PartOfFilled; of != nil {
+		if err := checkNames("part_of_filled", of.Dataset, of.Column); err != nil {
+			return err
+		}
+	}
 	switch {
 	case h.Name == "":
 		return fmt.Errorf("a column has no name")
@@ -105,6 +110,9 @@ type Column struct {
 	Decimal bool `json:"decimal,omitempty"`
 	// StepsOf names the column that the values are of, if they have steps.
 	StepsOf *StepsOf `json:"steps_of,omitempty"`
+	// PartOfFilled names the column in which a load filled values, if the values are a part or a cast
+	// of it, or of a part of it.
+	PartOfFilled *layout.PartOf `json:"part_of_filled,omitempty"`
 }
 
 // StepsOf names a column of a generation.
@@ -126,7 +134,7 @@ func (s StepsOf) Description() string {
 	return fmt.Sprintf("%s column %q of dataset %q", what, s.Column, s.Dataset)
 }
 
-// maxName is the largest number of bytes of a column's name in StepsOf.
+// maxName is the largest number of bytes of the name of another dataset's column.
 const maxName = 4 << 10
 
 // check returns an error if no column can have the name.
@@ -135,12 +143,17 @@ func (s StepsOf) check() error {
 	if err != nil || len(digest) != 16 {
 		return fmt.Errorf("steps_of: the digest is %.40q, want 32 hex digits", s.Digest)
 	}
-	if len(s.Column) > maxName || !utf8.ValidString(s.Column) {
-		return fmt.Errorf("steps_of: the column is %.40q…, want a name of at most %d bytes of UTF-8",
-			s.Column, maxName)
+	return checkNames("steps_of", s.Dataset, s.Column)
+}
+
+// checkNames returns an error if no dataset or no column can have the name in a field.
+func checkNames(field, dataset, column string) error {
+	if len(column) > maxName || !utf8.ValidString(column) {
+		return fmt.Errorf("%s: the column is %.40q…, want a name of at most %d bytes of UTF-8", field,
+			column, maxName)
 	}
-	if err := layout.CheckName(s.Dataset); err != nil {
-		return fmt.Errorf("steps_of: %w", err)
+	if err := layout.CheckName(dataset); err != nil {
+		return fmt.Errorf("%s: %w", field, err)
 	}
 	return nil
 }

@@ -122,6 +122,10 @@ func TestInvalidHeadersAreRefused(t *testing.T) {
 			"is text of shape [3 1], want [rows]"},
 		{func(c *put.Column) { c.DType, c.Missing = "utf8", true },
 			"whose offsets say what is missing"},
+		{func(c *put.Column) { c.PartOfFilled = &layout.PartOf{Dataset: "a/b", Column: "x"} },
+			"part_of_filled: "},
+		{func(c *put.Column) { c.PartOfFilled = &layout.PartOf{Dataset: "a", Column: "\xff"} },
+			"part_of_filled: the column is "},
 		// The product of rows, width and size is a multiple of 2⁶⁴, so it overflows to 0.
 		{func(c *put.Column) {
 			c.DType, c.Shape, c.Bytes = "float64", []int64{1 << 43, 1 << 26}, 0

@@ -117,6 +117,8 @@ class Column:
     missing: int = 0
     prepared: Prepared = Prepared()
     steps_of: StepsOf | None = None
+    part_of_filled: Mapping[str, str] | None = None
+    """The dataset and the column in which a load filled values, if these are a part of it."""
 
     @property
     def width(self) -> int:
@@ -240,6 +242,7 @@ def column_of(entry: dict[str, Any]) -> Column:
         missing=int(entry.get("missing") or 0),
         prepared=prepared_of(entry.get("prepared") or {}, width),
         steps_of=steps_of(entry.get("steps_of")),
+        part_of_filled=entry.get("part_of_filled"),
     )
 
 

@@ -34,13 +34,14 @@ def filled_bits(column: Column, rows: bytes, cells: bytes) -> Bits | None:
         SpecError: the generation does not store which values were filled.
         SourceError: the lists are damaged.
     """
-    of = column.steps_of
-    if of is not None and of.changed:
+    of, filled = column.steps_of, column.part_of_filled
+    if filled is not None:
         raise SpecError(
-            f'column "{column.name}" is a part or a cast of column "{of.column}" of dataset '
-            f'"{of.dataset}": the generation does not store which of its values were filled',
+            f'column "{column.name}" is a part or a cast of column "{filled["column"]}" of dataset '
+            f'"{filled["dataset"]}": the generation does not store which of its values were filled',
             field="columns",
-            hint="put the whole column; values of a copy all count as observed",
+            hint="put the whole column, at the daemon of that dataset; values of a copy all count "
+            "as observed",
         )
     count = column.shape[0]
     if cells:

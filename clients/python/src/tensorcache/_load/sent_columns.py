@@ -62,6 +62,8 @@ class Column:
     """Arrays over memory that the values may be copied from."""
     steps_of: dict[str, Any] | None = None
     """The column of a dataset that the values are; see ``StoredColumns.of``."""
+    part_of_filled: Mapping[str, str] | None = None
+    """The column of a dataset in which a load filled values, if the values are a part of it."""
 
     def description(self) -> dict[str, Any]:
         """The column's entry in the request."""
@@ -78,6 +80,7 @@ class Column:
             "named_only": self.named_only,
             "decimal": self.decimal,
             "steps_of": self.steps_of,
+            "part_of_filled": self.part_of_filled,
         }
         return {**description, **{key: value for key, value in more.items() if value}}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -95,6 +95,12 @@ class StoredColumn(NamedTuple):
         }
         return {**entry, "changed": True} if self.changed else entry
 
+    def part_of_filled(self) -> Mapping[str, str] | None:
+        """The column in which a load filled values, if it is not known which of these were."""
+        if self.column.part_of_filled is None and self.changed and self.column.prepared.before:
+            return {"dataset": self.stored.dataset, "column": self.column.name}
+        return self.column.part_of_filled
+
 
 def with_steps(
     columns: Sequence[SentColumn], stored: StoredColumns, append: bool
@@ -102,13 +108,15 @@ def with_steps(
     """The columns of a put, each with the column of a dataset whose steps its values have."""
     out = []
     for column in columns:
-        found = None if column.array is None else stored.of(column.array)
-        if not found:
-            found = next(filter(None, map(stored.part, column.memory)), None)
+        one = None if column.array is None else stored.of(column.array)
+        found = [one] if one else [part for part in map(stored.part, column.memory) if part]
         if not found and column.array is not None:
-            found = cast_of(column.array)
+            cast = cast_of(column.array)
+            found = [cast] if cast else []
         of_text = column.dtype == "utf8" and not append
-        out.append(replace(column, steps_of=found and found.entry(of_text)))
+        steps = filter(None, (of.entry(of_text) for of in found))
+        filled = filter(None, (of.part_of_filled() for of in found))
+        out.append(replace(column, steps_of=next(steps, None), part_of_filled=next(filled, None)))
     return out
 
 
