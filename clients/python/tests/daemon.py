@@ -6,12 +6,14 @@ The daemon is checked when the module ends.
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -139,3 +141,13 @@ def wait_until(true: Callable[[], object], why: str, seconds: float = 60.0) -> N
     while not true():
         assert time.monotonic() < deadline, why
         time.sleep(0.005)
+
+
+def example_named(name: str) -> ModuleType:
+    """The module of an example."""
+    spec = importlib.util.spec_from_file_location(name, REPOSITORY / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

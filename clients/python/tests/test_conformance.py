@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -121,18 +122,26 @@ def check_rank(
 ) -> None:
     beside = {key: described[key] for key in ("channels_first", "mask") if key in described}
     with windows.feed(**described["options"], **beside, rank=rank, delivery=delivery) as feed:
-        begin = {"epoch": described.get("epoch", 0), "consumed": described.get("consumed", 0)}
-        feed.load_state_dict({**feed.state_dict(), **begin})
-        if not begin["consumed"]:
-            assert len(feed) == len(batches)
-        for batch, wanted in zip(feed, batches, strict=True):
-            state = feed.state_dict()
-            assert [state["epoch"], state["consumed"]] == wanted["state"]
+        for batch, wanted in pass_of(feed, described, batches):
             parts = wanted["parts"]
             if delivery == "starts":
                 parts = {name: part for name, part in parts.items() if name in PLACES}
                 batch.context_missing = batch.target_missing = None
             check(batch, parts)
+
+
+def pass_of(
+    feed: tensorcache.Feed[Any], described: dict[str, Any], batches: list[dict[str, Any]]
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The batches of a feed from where a case begins, each with its answers."""
+    begin = {"epoch": described.get("epoch", 0), "consumed": described.get("consumed", 0)}
+    feed.load_state_dict({**feed.state_dict(), **begin})
+    if not begin["consumed"]:
+        assert len(feed) == len(batches)
+    for batch, wanted in zip(feed, batches, strict=True):
+        state = feed.state_dict()
+        assert [state["epoch"], state["consumed"]] == wanted["state"]
+        yield batch, wanted
 
 
 def check_named(
@@ -153,11 +162,7 @@ def check_named(
     with windows.feed(
         **described["options"], channels_first=first, rank=rank, delivery=delivery, parts=parts
     ) as feed:
-        begin = {"epoch": described.get("epoch", 0), "consumed": described.get("consumed", 0)}
-        feed.load_state_dict({**feed.state_dict(), **begin})
-        for batch, wanted in zip(feed, batches, strict=True):
-            state = feed.state_dict()
-            assert [state["epoch"], state["consumed"]] == wanted["state"]
+        for batch, wanted in pass_of(feed, described, batches):
             got = {
                 name: {
                     "dtype": str(array.dtype),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,18 +11,12 @@ import pandas as pd
 import pytest
 
 import tensorcache
-from daemon import REPOSITORY
+from daemon import REPOSITORY, example_named
 
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
-    path = REPOSITORY / "examples" / "cross_section_rank.py"
-    spec = importlib.util.spec_from_file_location("cross_section_rank", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return example_named("cross_section_rank")
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,7 @@ The example passes, and it fails if the state is carried over wrongly.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -16,18 +14,12 @@ import pytest
 import torch
 
 import tensorcache
-from daemon import REPOSITORY
+from daemon import example_named
 
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
-    path: Path = REPOSITORY / "examples" / "lstm_lanes.py"
-    spec = importlib.util.spec_from_file_location("lstm_lanes", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return example_named("lstm_lanes")
 
 
 def test_the_example_exits_with_0(

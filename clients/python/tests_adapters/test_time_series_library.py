@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from types import ModuleType
 
 import numpy as np
@@ -12,7 +11,7 @@ import pandas as pd
 import pytest
 
 import tensorcache
-from daemon import REPOSITORY
+from daemon import REPOSITORY, example_named
 
 Array = npt.NDArray[np.float32]
 LENGTHS = [(96, 48, 96), (336, 0, 192), (48, 24, 720)]
@@ -21,13 +20,7 @@ TRAIN, VAL, TEST = 12 * 30 * 24, 4 * 30 * 24, 4 * 30 * 24
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
-    path = REPOSITORY / "examples" / "time_series_library.py"
-    spec = importlib.util.spec_from_file_location("time_series_library", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return example_named("time_series_library")
 
 
 def tables(features: str, target: str) -> tuple[Array, Array]:
