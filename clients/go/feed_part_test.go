@@ -149,7 +149,7 @@ func TestPartsThatCannotBeDeliveredAreRefused(t *testing.T) {
 			`parts: two parts have the name "known"`},
 		"no column": {FeedOptions{Parts: []FeedPart{{Part: "context", Columns: []string{}}}}, "parts",
 			"parts: context: `columns` is empty"},
-		"an unknown part":   {FeedOptions{Parts: []FeedPart{{Part: "contxt"}}}, "parts", `parts: got "contxt", want context`},
+		"an unknown part":   {FeedOptions{Parts: []FeedPart{{Part: "contxt"}}}, "parts", `parts: got "contxt"; near: context`},
 		"an unknown column": {FeedOptions{Parts: []FeedPart{{Part: "observed", Columns: []string{"w"}}}}, "parts", `parts: observed has no column "w"`},
 		"with Mask":         {FeedOptions{Mask: true, Parts: namedParts}, "mask", "mask: got true with parts"},
 	} {

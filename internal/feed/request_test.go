@@ -115,7 +115,7 @@ func TestInvalidRequestsAreRefusedWithAReason(t *testing.T) {
 		"infinite as float32": {changes(spec("missing_value", 1e39)), wire.InvalidSpec,
 			`missing_value: got 1e+39, want a number that float32, the dtype of the context, can represent`},
 		"an unknown part": {changes(parts("name", "x", "part", "contxt")), wire.InvalidSpec,
-			`parts: got "contxt", want context, target, known`},
+			`parts: got "contxt"; near: context`},
 		"a part that windows lack": {changes(parts("name", "x", "part", "known_target")), wire.InvalidSpec,
 			"parts: these windows have no known_target"},
 		"a part without a name": {changes(parts("part", "context")), wire.InvalidSpec,

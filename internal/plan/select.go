@@ -90,7 +90,7 @@ func (w *Windows) selected(r wire.PartRequest) (Part, error) {
 	spec := w.Index.Spec()
 	switch {
 	case !slices.Contains(selectable, r.Part):
-		return p, badPart("got %q, want %s", r.Part, near.List(selectable))
+		return p, unknownPart(r.Part)
 	case !ok || spec.PredictionLength == 0 && r.Part == KnownTarget || of == Target && w.Index.IsLatest():
 		return p, badPart("these windows have no %s", r.Part)
 	case mask.of != "" && r.DType != "":
@@ -184,6 +184,14 @@ func nearColumns(name string, columns []*layout.ManifestColumn) string {
 		return "; near: " + near.List(like)
 	}
 	return "; it has: " + near.List(names[:min(len(names), 20)])
+}
+
+// unknownPart is the error for a name that no part has. It names similar parts.
+func unknownPart(name string) *wire.Problem {
+	if like := near.Names(name, selectable); len(like) > 0 {
+		return badPart("got %q; near: %s", name, near.List(like))
+	}
+	return badPart("got %q, want %s", name, near.List(selectable))
 }
 
 // badPart is the error for a request of a part.
