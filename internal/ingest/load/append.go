@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
+	"github.com/tensorcache/tensorcache/internal/calendar"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"

@@ -7,12 +7,8 @@ import (
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
-	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
-	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
-	"github.com/tensorcache/tensorcache/internal/timezone"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -100,26 +96,4 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 	}
 	l.writer = nil
 	return m, ctx.Err()
-}
-
-// fillCalendar computes the calendar columns, which follow those of the sources.
-func (l *load) fillCalendar(ctx context.Context, k *rows.Keys) error {
-	columns, err := l.CalendarColumns()
-	if err != nil || len(columns) == 0 {
-		return err
-	}
-	zone, ok := timezone.Find(k.Clock.Zone)
-	if !ok {
-		return &loaderr.SourceError{
-			Path: l.readers[0].Path(), Column: k.Clock.Name,
-			Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs",
-				k.Clock.Zone),
-		}
-	}
-	to := make([]layout.Strided[float32], len(columns))
-	for i := range columns {
-		to[i] = layout.Values[float32](l.writer.Column(len(l.columns)+i, layout.Random))
-	}
-	return calendar.Fill(ctx, l.Workers, columns, to, *k.Time,
-		textvalue.PerSecond(k.Clock.Unit), zone)
 }

@@ -1,8 +1,8 @@
 package calendar
 
 import (
-	"context"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +10,6 @@ import (
 
 	_ "github.com/tensorcache/tensorcache/internal/testseed" // for rapid
 	"github.com/tensorcache/tensorcache/internal/timezone"
-	"github.com/tensorcache/tensorcache/layout"
 )
 
 // naive computes a feature with package time.
@@ -53,34 +52,33 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 		for i, s := range seconds {
 			times[i] = s*perSecond + rapid.Int64Range(0, perSecond-1).Draw(t, "fraction")
 		}
-		var featureNames []string
+		var columns []Column
 		for _, f := range features {
-			if featureNames = append(featureNames, f.name); f.period > 0 {
-				featureNames = append(featureNames, f.name+"_sincos")
+			names := []string{f.name}
+			if f.period > 0 {
+				names = append(names, f.name+"_sin", f.name+"_cos")
+			}
+			for _, name := range names {
+				c, ok := Of(name)
+				if !ok {
+					t.Fatalf("%s is no feature", name)
+				}
+				columns = append(columns, c)
 			}
 		}
-		columns, err := Parse(featureNames)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows := int64(len(times))
-		to := make([]layout.Strided[float32], len(columns))
-		for i := range to {
-			to[i] = layout.Strided[float32]{Data: make([]float32, rows), Step: 1,
-				Width: 1, Rows: rows}
-		}
-		in := layout.Strided[int64]{Data: times, Step: 1, Width: 1, Rows: rows}
-		if err := Fill(context.Background(), 2, columns, to, in, perSecond, zone); err != nil {
-			t.Fatal(err)
-		}
-		for i, c := range columns {
-			for row, s := range seconds {
+		values, out := NewValues(columns, perSecond, zone), make([]float32, len(columns))
+		for row, s := range seconds {
+			values.Of(times[row], out)
+			for i, c := range columns {
 				want := naive(c.feature.name, time.Unix(s, 0).In(zone))
-				if c.wave != nil {
-					want = c.wave(2 * math.Pi * (want - float64(c.feature.least)) / float64(
-						c.feature.period))
+				from, period := want-float64(c.feature.least), float64(c.feature.period)
+				switch _, form, _ := strings.Cut(c.Name, "_"); form {
+				case "sin":
+					want = math.Sin(2 * math.Pi * from / period)
+				case "cos":
+					want = math.Cos(2 * math.Pi * from / period)
 				}
-				if got := to[i].Data[row]; got != float32(want) {
+				if got := out[i]; got != float32(want) {
 					t.Errorf("%s of %d s in %q is %v, want %v", c.Name, s, name, got, want)
 				}
 			}
@@ -88,11 +86,11 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 	})
 }
 
-func TestUnknownFeaturesAreRefused(t *testing.T) {
-	for _, names := range [][]string{{"second"}, {"year_sin"}, {"hour", "hour"},
-		{"hour_sin", "hour_sincos"}, {""}} {
-		if c, err := Parse(names); err == nil {
-			t.Errorf("%q is accepted with %d columns", names, len(c))
+func TestNamesOfNoFeature(t *testing.T) {
+	for _, name := range []string{"", "second", "year_sin", "hour_",
+		"hour_sin_sin", "hour_sincos", "Hour"} {
+		if _, ok := Of(name); ok {
+			t.Errorf("%q is a feature", name)
 		}
 	}
 }

@@ -1,0 +1,79 @@
+package calendar
+
+import (
+	"math"
+	"time"
+)
+
+// Values computes columns row by row. It is not safe for concurrent use.
+type Values struct {
+	columns []Column
+	tables  [][]float32 // by column and value of its feature
+	clock   clock
+}
+
+// NewValues returns the values of columns of times with perSecond units a second since 1970, in the
+// local time of a zone.
+func NewValues(columns []Column, perSecond int64, zone *time.Location) *Values {
+	v := &Values{columns: columns, tables: make([][]float32, len(columns)),
+		clock: clock{zone: zone, perSecond: perSecond, today: math.MinInt64}}
+	for i, c := range columns {
+		v.tables[i] = c.table()
+	}
+	return v
+}
+
+// Of writes the values of a time to out, which has one for each column.
+func (v *Values) Of(time int64, out []float32) {
+	second := v.clock.set(time)
+	for i := range v.columns {
+		f := &v.columns[i].feature
+		if value := f.of(v.clock.day, second); f.period == 0 {
+			out[i] = float32(value)
+		} else {
+			out[i] = v.tables[i][value-f.least]
+		}
+	}
+}
+
+// clock converts times to local days and seconds. It caches the last day, and the offset of the
+// zone with the range of times that have it.
+type clock struct {
+	zone       *time.Location
+	perSecond  int64
+	from, till int64 // the offset is that of seconds from from to till-1
+	offset     int64 // of the zone from UTC, in seconds
+	today      int64
+	day        civil
+}
+
+// set sets the day to that of a time, and returns the second of the day.
+func (c *clock) set(v int64) (second int64) {
+	at := floorDiv(v, c.perSecond)
+	if at < c.from || at >= c.till {
+		t := time.Unix(at, 0).In(c.zone)
+		_, offset := t.Zone()
+		c.offset, c.from, c.till = int64(offset), math.MinInt64, math.MaxInt64
+		from, till := t.ZoneBounds()
+		if !from.IsZero() {
+			c.from = from.Unix()
+		}
+		if !till.IsZero() {
+			c.till = till.Unix()
+		}
+	}
+	at += c.offset
+	if today := floorDiv(at, 86400); today != c.today {
+		c.today, c.day = today, civilOf(today)
+	}
+	return at - c.today*86400
+}
+
+// floorDiv returns a / b, rounded down.
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
