@@ -92,7 +92,7 @@ var allowed = map[string][]string{
 		"internal/numerals",
 		"layout"},
 	// one format; a reader does not know what is done to its columns
-	"internal/ingest/source/put": {"internal/ingest/column", "internal/ingest/files",
+	"internal/ingest/source/put": {"internal/calendar", "internal/ingest/column", "internal/ingest/files",
 		"internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source",
 		"internal/ingest/textvalue", "layout"},
 	// one format; a reader does not know what is done to its columns

@@ -23,6 +23,7 @@ type Final struct {
 	Prepared   map[string]*Prepared   // by column
 	Scale      map[string]*Scale      // by column
 	StepsOf    map[string]*StepsOf    // by column
+	Calendar   map[string]string      // the features of calendar columns, by column
 	Unchanged  map[string]string      // by column, the checksum that its values must have
 	DTypeError map[string]*DTypeError // by column
 	Recipe     json.RawMessage        // the load options without their sources
@@ -104,7 +105,8 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 			size := c.DType.Size()
 			out := ManifestColumn{
 				Name: c.Name, Role: c.Role, DType: c.DType, Unit: c.Unit, Zone: c.Zone,
-				NamedOnly: c.NamedOnly && c.Role == RoleValue && c.DType.IsNumeric(),
+				NamedOnly: (c.NamedOnly || f.Calendar[c.Name] != "") && c.Role == RoleValue && c.DType.IsNumeric(),
+				Calendar:  f.Calendar[c.Name],
 				Shape:     []int64{w.table.Rows}, Field: w.fieldNames[i],
 				Offset: w.offsets[i], Strides: []int64{w.strides[i]},
 				SourceDType: f.Source[c.Name], DTypeError: f.DTypeError[c.Name],

@@ -82,6 +82,7 @@ type ManifestColumn struct {
 	Unit        string  `json:"unit,omitempty"`
 	Zone        string  `json:"zone,omitempty"`
 	NamedOnly   bool    `json:"named_only,omitempty"` // see InDefaultWindows
+	Calendar    string  `json:"calendar,omitempty"`   // the feature of the load option that it is
 	Shape       []int64 `json:"shape"`
 	Field       string  `json:"field"`
 	Offset      int64   `json:"offset"`

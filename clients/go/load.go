@@ -57,7 +57,8 @@ type LoadOptions struct {
 	FitSample   int64      `json:"fit_sample,omitempty"` // number of these rows to draw; 0 is all
 	FitSeed     int64      `json:"fit_seed,omitempty"`   // seed of FitSample
 
-	// Calendar are features of the time that become value columns.
+	// Calendar are features of the time that become value columns: "hour", "month_sincos", "timeF:h"
+	// for all of a frequency, "age" and others. Spec.KnownColumns names them, all as "calendar".
 	Calendar []string `json:"calendar,omitempty"`
 
 	// Options of text files.

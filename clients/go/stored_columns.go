@@ -48,6 +48,8 @@ type sentColumn struct {
 	StepsOf *stepsOf `json:"steps_of,omitempty"`
 	// PartOfFilled is the column in which a load filled values, if it is not known which of these were.
 	PartOfFilled *layout.PartOf `json:"part_of_filled,omitempty"`
+	// Calendar is the feature that a load computed the values as, "" if it did not.
+	Calendar string `json:"calendar,omitempty"`
 }
 
 // sent returns the header of a column, with the column of an open dataset whose memory the values are
@@ -70,6 +72,9 @@ func (c *Cache) sent(p PutColumn) sentColumn {
 				Column: of.Name, Changed: !whole}
 		}
 		s.PartOfFilled = of.PartOfFilled
+		if p.DType == string(layout.Float32) {
+			s.Calendar = of.Calendar
+		}
 		if filled := of.Prepared != nil && of.Prepared.Before != nil; filled && !whole && s.PartOfFilled == nil {
 			s.PartOfFilled = &layout.PartOf{Dataset: d.name, Column: of.Name}
 		}

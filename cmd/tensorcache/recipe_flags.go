@@ -37,7 +37,7 @@ func (f *loadFlags) addRecipe(cmd *cobra.Command) {
 		"fit them on so many of these `rows`, drawn at random")
 	flags.Int64Var(&f.FitSeed, "fit-seed", 0, "the `seed` of that draw")
 	flags.Var(namesFlag{&f.Calendar}, "calendar",
-		"make `features` of the time: hour, dayofweek, month_sincos, …")
+		"make `features` of the time: hour, month_sincos, timeF:h, age, …")
 }
 
 // recipeOptions returns the options of the flags and of the recipe file.

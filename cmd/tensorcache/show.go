@@ -67,7 +67,9 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 			dtype += "[" + strings.Trim(c.Unit+", "+c.Zone, ", ") + "]"
 		}
 		role := string(c.Role)
-		if c.NamedOnly {
+		if c.Calendar != "" {
+			role += ", calendar"
+		} else if c.NamedOnly {
 			role += ", named only"
 		}
 		rows = append(rows, []any{c.Name, role, dtype, c.Shape, c.Missing,

@@ -1,7 +1,8 @@
-// Package calendar computes features of times, such as the hour and its sine.
+// Package calendar computes features of times, such as the hour and its sine. The age is a feature of
+// a row in its item.
 //
-// [Of] returns the column of a name, and [Values] computes columns row by row, in the local time of a
-// zone.
+// [Of] returns the column of a name, [OfFrequency] the names for a frequency, and [Values] computes
+// columns row by row, in the local time of a zone.
 package calendar
 
 import (
@@ -19,8 +20,13 @@ type feature struct {
 	of            func(day civil, second int64) int
 }
 
-// features are all features, in the order of messages.
+// Age is the name of the feature log10(2 + row), where row is the row in the item. It needs no time.
+// It comes from GluonTS' AddAgeFeature.
+const Age = "age"
+
+// features are all features of times, in the order of messages.
 var features = []feature{
+	{"second", 0, 60, func(_ civil, second int64) int { return int(second % 60) }},
 	{"minute", 0, 60, func(_ civil, second int64) int { return int(second / 60 % 60) }},
 	{"hour", 0, 24, func(_ civil, second int64) int { return int(second / 3600) }},
 	{"dayofweek", 0, 7, func(d civil, _ int64) int { return d.weekday }},
@@ -49,6 +55,9 @@ type Column struct {
 	value   func(f feature, i int) float64 // of i, which is 0 for the least integer
 }
 
+// IsOfTime reports whether the column is computed from the time. [Age] is not.
+func (c Column) IsOfTime() bool { return c.Name != Age }
+
 // forms are the suffixes of a feature's name, and the values of such columns. The plain integers
 // have the suffix "".
 var forms = []struct {
@@ -61,11 +70,20 @@ var forms = []struct {
 	{"_cos", func(f feature, i int) float64 {
 		return math.Cos(2 * math.Pi * float64(i) / float64(f.period))
 	}},
+	{unitSuffix, func(f feature, i int) float64 { // as GluonTS rounds it
+		return float64(i)/float64(f.period-1) - 0.5
+	}},
 	{"", func(f feature, i int) float64 { return float64(i + f.least) }},
 }
 
+// unitSuffix is that of columns from -0.5 for the least integer to 0.5 for the largest one.
+const unitSuffix = "_unit"
+
 // Of returns the column of a name. ok is false if there is none.
 func Of(name string) (c Column, ok bool) {
+	if name == Age {
+		return Column{Name: Age}, true
+	}
 	for _, form := range forms {
 		base, ok := strings.CutSuffix(name, form.suffix)
 		i := slices.IndexFunc(features, func(f feature) bool { return f.name == base })

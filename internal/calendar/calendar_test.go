@@ -16,6 +16,8 @@ import (
 func naive(name string, t time.Time) float64 {
 	_, week := t.ISOWeek()
 	switch name {
+	case "second":
+		return float64(t.Second())
 	case "minute":
 		return float64(t.Minute())
 	case "hour":
@@ -56,7 +58,7 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 		for _, f := range features {
 			names := []string{f.name}
 			if f.period > 0 {
-				names = append(names, f.name+"_sin", f.name+"_cos")
+				names = append(names, f.name+"_sin", f.name+"_cos", f.name+"_unit")
 			}
 			for _, name := range names {
 				c, ok := Of(name)
@@ -68,7 +70,7 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 		}
 		values, out := NewValues(columns, perSecond, zone), make([]float32, len(columns))
 		for row, s := range seconds {
-			values.Of(times[row], out)
+			values.Of(times[row], int64(row), out)
 			for i, c := range columns {
 				want := naive(c.feature.name, time.Unix(s, 0).In(zone))
 				from, period := want-float64(c.feature.least), float64(c.feature.period)
@@ -77,6 +79,8 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 					want = math.Sin(2 * math.Pi * from / period)
 				case "cos":
 					want = math.Cos(2 * math.Pi * from / period)
+				case "unit":
+					want = from/(period-1) - 0.5
 				}
 				if got := out[i]; got != float32(want) {
 					t.Errorf("%s of %d s in %q is %v, want %v", c.Name, s, name, got, want)
@@ -87,10 +91,20 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 }
 
 func TestNamesOfNoFeature(t *testing.T) {
-	for _, name := range []string{"", "second", "year_sin", "hour_",
-		"hour_sin_sin", "hour_sincos", "Hour"} {
+	for _, name := range []string{"", "millisecond", "year_sin", "year_unit", "age_unit", "hour_",
+		"hour_sin_sin", "_unit", "hour_sincos", "Hour"} {
 		if _, ok := Of(name); ok {
 			t.Errorf("%q is a feature", name)
+		}
+	}
+}
+
+func TestAgeIsTheNearestFloat(t *testing.T) {
+	c, _ := Of(Age)
+	values, out := NewValues([]Column{c}, 1, time.UTC), make([]float32, 1)
+	for row, want := range map[int64]float32{0: 0.30103, 1: 0.47712126, 98: 2, 99: 2.0043213} {
+		if values.Of(0, row, out); out[0] != want || c.IsOfTime() {
+			t.Errorf("the age of row %d is %v, want %v", row, out[0], want)
 		}
 	}
 }

@@ -10,31 +10,42 @@ type Values struct {
 	columns []Column
 	tables  [][]float32 // by column and value of its feature
 	clock   clock
+	ofTime  bool // a column is
 }
 
 // NewValues returns the values of columns of times with perSecond units a second since 1970, in the
-// local time of a zone.
+// local time of a zone. Columns that are not of the time need neither.
 func NewValues(columns []Column, perSecond int64, zone *time.Location) *Values {
 	v := &Values{columns: columns, tables: make([][]float32, len(columns)),
 		clock: clock{zone: zone, perSecond: perSecond, today: math.MinInt64}}
 	for i, c := range columns {
-		v.tables[i] = c.table()
+		v.tables[i], v.ofTime = c.table(), v.ofTime || c.IsOfTime()
 	}
 	return v
 }
 
-// Of writes the values of a time to out, which has one for each column.
-func (v *Values) Of(time int64, out []float32) {
-	second := v.clock.set(time)
+// Of writes the values of a time and of a row in its item to out, which has one for each column.
+func (v *Values) Of(time, row int64, out []float32) {
+	var second int64
+	if v.ofTime {
+		second = v.clock.set(time)
+	}
 	for i := range v.columns {
 		f := &v.columns[i].feature
-		if value := f.of(v.clock.day, second); f.period == 0 {
-			out[i] = float32(value)
-		} else {
-			out[i] = v.tables[i][value-f.least]
+		switch {
+		case f.of == nil:
+			out[i] = age(row)
+		case f.period == 0:
+			out[i] = float32(f.of(v.clock.day, second))
+		default:
+			out[i] = v.tables[i][f.of(v.clock.day, second)-f.least]
 		}
 	}
 }
+
+// age returns the nearest float32 of log10(2 + row). GluonTS computes it in float32: its result may
+// differ by two units in the last place, and between processors and C libraries.
+func age(row int64) float32 { return float32(math.Log10(2 + float64(row))) }
 
 // clock converts times to local days and seconds. It caches the last day, and the offset of the
 // zone with the range of times that have it.

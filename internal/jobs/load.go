@@ -85,6 +85,9 @@ func (m *Manager) findHit(dataset string, o ingest.Options,
 	if !o.StepsFit(i.Manifest.Columns) { // the load will return the better error
 		return wire.Job{}, false
 	}
+	if !o.CalendarFits(i.Manifest.Columns) {
+		return wire.Job{}, false
+	}
 	h, err := m.store.Acquire(dataset, i.Generation)
 	if err != nil {
 		return wire.Job{}, false

@@ -40,6 +40,7 @@ def test_calendar_features_are_those_of_pandas(
     else:
         frame.to_parquet(path)
     names = [
+        "second",
         "minute",
         "hour",
         "dayofweek",
@@ -51,6 +52,7 @@ def test_calendar_features_are_those_of_pandas(
         "weekofyear",
     ]
     periods = {
+        "second": 60,
         "minute": 60,
         "hour": 24,
         "dayofweek": 7,
@@ -59,26 +61,29 @@ def test_calendar_features_are_those_of_pandas(
         "month": 12,
         "quarter": 4,
     }
-    waves = [f"{name}_sincos" for name in periods] + ["weekofyear_cos"]
+    forms = [f"{name}_{form}" for name in periods for form in ("sincos", "unit")]
+    forms.append("weekofyear_cos")
     with cache.load(
-        "calendar", path, time="t", calendar=names + waves, layout="packed", scale="standard"
+        "calendar", path, time="t", calendar=names + forms, layout="packed", scale="standard"
     ) as data:
         for name in names:
             np.testing.assert_array_equal(data[name], feature(times, name), name)
         for name, period in periods.items():
-            least = 0 if name in ("minute", "hour", "dayofweek") else 1
+            least = 0 if name in ("second", "minute", "hour", "dayofweek") else 1
             angle = 2 * np.pi * (feature(times, name) - least) / period
             np.testing.assert_allclose(data[f"{name}_sin"], np.sin(angle), atol=1e-6)
             np.testing.assert_allclose(data[f"{name}_cos"], np.cos(angle), atol=1e-6)
+            unit = (feature(times, name).astype("f8") - least) / (period - 1) - 0.5
+            np.testing.assert_array_equal(data[f"{name}_unit"], unit.astype("f4"), name)
         assert "weekofyear_sin" not in data
 
 
 def test_calendar_features_that_cannot_be(cache: tensorcache.Cache) -> None:
     rows = {"t": np.arange(3), "hour": np.arange(3.0)}
     for options, match in (
-        ({"calendar": "hours"}, 'calendar: "hours": want minute, hour'),
+        ({"calendar": "hours"}, 'calendar: "hours": want second, minute, hour'),
         ({"calendar": "year_sin"}, 'calendar: "year_sin"'),
-        ({"calendar": ["day", "day"]}, 'calendar: "day": want each feature once'),
+        ({"calendar": ["day", "day"]}, 'calendar: "day": want each column once'),
         ({"calendar": "day"}, 'time column "t" holds int64'),
     ):
         with pytest.raises(tensorcache.SpecError, match=match):

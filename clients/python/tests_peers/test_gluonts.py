@@ -14,6 +14,7 @@ from peers import peer, put, windows_of
 transform = peer("gluonts.transform")
 sampler = peer("gluonts.transform.sampler")
 split = peer("gluonts.dataset.split")
+time_feature = peer("gluonts.time_feature")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 START = pd.Period("2020-01-01", "D")
@@ -83,3 +84,25 @@ def test_rolling_windows_are_backtest_folds(
         np.testing.assert_array_equal(
             everything.context[:, :, 0], [histories[k][-context:], histories[folds + k][-context:]]
         )
+
+
+@pytest.mark.parametrize("frequency", ["QE", "ME", "W", "D", "B", "h", "15min", "s"])
+def test_features_of_a_frequency(cache: tensorcache.Cache, frequency: str) -> None:
+    times = pd.date_range("2019-12-29", periods=500, freq=pd.Timedelta("1D 1h 1min 1s"))
+    rows = {"t": times.to_numpy(), "y": np.zeros(len(times))}
+    theirs = time_feature.time_features_from_frequency_str(frequency)
+    with cache.put("f", rows, time="t", calendar=f"timeF:{frequency}") as data:
+        ours = list(data)[2:]
+        assert len(ours) == len(theirs)
+        for name, feature in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(data[name], np.asarray(feature(times), np.float32), name)
+
+
+def test_age(cache: tensorcache.Cache) -> None:
+    rows = 100_000
+    add = transform.AddAgeFeature("target", "age", 0)
+    theirs = add.map_transform({"target": np.zeros(rows, np.float32)}, is_train=True)["age"][0]
+    with cache.put("age", {"y": np.zeros(rows)}, calendar="age") as data:
+        # theirs is computed in float32, and differs from one machine to another
+        units = np.abs(data["age"].view(np.int32) - theirs.view(np.int32))
+        assert units.max() <= 2

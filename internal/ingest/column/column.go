@@ -91,6 +91,7 @@ type Column struct {
 	Nullable   bool   // booleans of a text file may be missing, see Want
 	As         string // the name that options have for it, if not Name
 	NamedOnly  bool   // windows include the column only where a spec names it
+	Calendar   string // the feature that a load computed the values as, "" if it did not
 	Decimal    bool   // values are decimals, rounded to the nearest float64
 	// PartOfFilled is the column in which a load filled values, if these are a part of it
 	PartOfFilled *layout.PartOf
@@ -172,6 +173,7 @@ func Unify(a, b Column) (Column, error) {
 		a.Nullable = a.Nullable || b.Nullable
 		a.Decimal = a.Decimal || b.Decimal
 		a.NamedOnly = a.NamedOnly || b.NamedOnly
+		a.Calendar = sameOrNone(a.Calendar, b.Calendar)
 		a.PartOfFilled = cmp.Or(a.PartOfFilled, b.PartOfFilled)
 		return a, nil
 	}
@@ -196,8 +198,17 @@ func WiderOfSameClass(a, b Column) (wider Column, ok bool) {
 	}
 	wider.Mixed, wider.Decimal = a.Mixed || b.Mixed, a.Decimal || b.Decimal
 	wider.NamedOnly = a.NamedOnly || b.NamedOnly
+	wider.Calendar = sameOrNone(a.Calendar, b.Calendar)
 	wider.PartOfFilled = cmp.Or(a.PartOfFilled, b.PartOfFilled)
 	return wider, true
+}
+
+// sameOrNone returns the text that both are, "" if they differ.
+func sameOrNone(a, b string) string {
+	if a != b {
+		return ""
+	}
+	return a
 }
 
 // Widest returns the type for the cells of both inferred columns. ok is false if there is none.

@@ -152,6 +152,15 @@ func openBase(dir string) (*base, error) {
 	return k, nil
 }
 
+// calendarOf returns the feature of a calendar column of the generation, "" for other columns.
+func (k *base) calendarOf(name string) string {
+	c, err := k.Data.Manifest.Column(name)
+	if err != nil {
+		return "" // the load refuses it later
+	}
+	return c.Calendar
+}
+
 // vocab returns the words of a text column, in the order of their codes.
 func vocab(d *layout.Data, column string) ([]string, error) {
 	words := make([]string, d.Manifest.Vocab[column].Count)

@@ -33,7 +33,7 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data,
 	}
 	final := layout.Final{
 		ItemID: old.ItemID, Time: old.Time, Vocab: map[string][]string{},
-		Source:   map[string]string{},
+		Source: map[string]string{}, Calendar: map[string]string{},
 		Prepared: map[string]*layout.Prepared{}, Scale: map[string]*layout.Scale{},
 		DTypeError: map[string]*layout.DTypeError{},
 		Dialect:    l.dialect(),
@@ -54,7 +54,7 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data,
 			Zone: c.Zone, NamedOnly: c.NamedOnly,
 			PartOfFilled: cmp.Or(c.PartOfFilled, delta.Manifest.Columns[i].PartOfFilled),
 		})
-		final.Source[c.Name] = c.SourceDType
+		final.Source[c.Name], final.Calendar[c.Name] = c.SourceDType, c.Calendar
 		final.DTypeError[c.Name] = largerError(c.DTypeError, delta.Manifest.Columns[i].DTypeError)
 		steps := k.Join(&c, &delta.Manifest.Columns[i])
 		final.Prepared[c.Name], final.Scale[c.Name] = steps.Prepared, steps.Scale

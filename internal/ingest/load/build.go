@@ -46,7 +46,7 @@ func (l *load) buildGeneration(ctx context.Context) (*layout.Manifest, error) {
 	if err := l.keepSteps(&final); err != nil {
 		return nil, err
 	}
-	if err := l.fillCalendar(ctx, keys); err != nil {
+	if final.Calendar, err = l.addCalendar(ctx, keys, offsets); err != nil {
 		return nil, err
 	}
 	for i, c := range l.columns {

@@ -94,7 +94,12 @@ func (l *load) setColumns(columns []column.Column) {
 	}
 }
 
-// setColumn sets one column, and plans it anew.
+// setColumn sets one column, and plans it anew. Rows are appended to a calendar column as to one.
 func (l *load) setColumn(i int, c column.Column) {
+	if l.base != nil {
+		c.Calendar = l.base.calendarOf(c.Name)
+	} else if c.Kind != column.KindFloat32 || c.Width > 0 {
+		c.Calendar = "" // the column has other values than a calendar column
+	}
 	l.columns[i], l.plans[i] = c, planColumn(l.Options, c, l.wanted.roles[i])
 }

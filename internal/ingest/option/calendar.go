@@ -11,31 +11,40 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// CalendarColumns returns the calendar columns, in their order. A name with _sincos has two columns.
-// The error is a [loaderr.OptionError].
+// timeF begins the names of the features of a frequency, as Time-Series-Library calls them.
+const timeF = "timeF:"
+
+// CalendarColumns returns the calendar columns, in their order. A name with _sincos has two columns,
+// and timeF:FREQ those of the frequency. The error is a [loaderr.OptionError].
 func (o Options) CalendarColumns() ([]calendar.Column, error) {
 	var out []calendar.Column
+	from := map[string]string{} // the name as it was given, by column
 	for _, asked := range o.Calendar {
-		each := []string{asked}
+		names := []string{asked}
 		if base, ok := strings.CutSuffix(asked, "_sincos"); ok {
-			each = []string{base + "_sin", base + "_cos"}
+			names = []string{base + "_sin", base + "_cos"}
+		} else if frequency, ok := strings.CutPrefix(asked, timeF); ok {
+			if names, ok = calendar.OfFrequency(frequency); !ok {
+				return nil, &loaderr.OptionError{Field: "calendar", Value: asked, Allowed: timeF +
+					" and a frequency: s, min, h, D, B, W, ME, QE or YE, as in timeF:15min"}
+			}
 		}
-		for _, name := range each {
+		for _, name := range names {
 			c, ok := calendar.Of(name)
 			if !ok {
 				return nil, &loaderr.OptionError{
 					Field: "calendar", Value: asked,
-					Allowed: "minute, hour, dayofweek, day, dayofyear, weekofyear, month or quarter, " +
-						"plain or with _sin, _cos or _sincos, or year",
+					Allowed: "second, minute, hour, dayofweek, day, dayofyear, weekofyear, month or " +
+						"quarter, also with _sin, _cos, _sincos or _unit; or year, age, or timeF: and a " +
+						"frequency, as in timeF:h",
 				}
 			}
+			if other, ok := from[name]; ok {
+				return nil, &loaderr.OptionError{Field: "calendar", Value: asked,
+					Allowed: fmt.Sprintf("each column once; %q has %q too", other, name)}
+			}
+			from[name] = asked
 			out = append(out, c)
-		}
-	}
-	for i, c := range out {
-		if slices.ContainsFunc(out[:i], func(b calendar.Column) bool { return b.Name == c.Name }) {
-			return nil, &loaderr.OptionError{Field: "calendar", Value: c.Name,
-				Allowed: "each feature once"}
 		}
 	}
 	return out, nil
@@ -43,12 +52,16 @@ func (o Options) CalendarColumns() ([]calendar.Column, error) {
 
 // validateCalendar checks the names of calendar features.
 func (o Options) validateCalendar() error {
-	if len(o.Calendar) > 0 && o.Time == "" {
-		return &loaderr.OptionError{Field: "calendar", Value: o.Calendar[0],
+	columns, err := o.CalendarColumns()
+	if err != nil {
+		return err
+	}
+	if o.Time == "" && slices.ContainsFunc(columns, calendar.Column.IsOfTime) {
+		of := slices.IndexFunc(o.Calendar, func(name string) bool { return name != calendar.Age })
+		return &loaderr.OptionError{Field: "calendar", Value: o.Calendar[of],
 			Allowed: "it only together with time"}
 	}
-	_, err := o.CalendarColumns()
-	return err
+	return nil
 }
 
 // CheckCalendar refuses calendar features of a time column without timestamps, and features with
@@ -67,7 +80,7 @@ func (o Options) CheckCalendar(columns []column.Column) error {
 					Hint:    "leave the column out with `columns`",
 				}
 			}
-			if c.Name == o.Time && c.Kind != column.KindTime {
+			if f.IsOfTime() && c.Name == o.Time && c.Kind != column.KindTime {
 				return &loaderr.OptionError{
 					Field: "calendar", Value: f.Name,
 					Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.Name,
@@ -77,6 +90,19 @@ func (o Options) CheckCalendar(columns []column.Column) error {
 		}
 	}
 	return nil
+}
+
+// CalendarFits reports whether a generation stores of each calendar column that it is one. Versions
+// before 0.2 did not.
+func (o Options) CalendarFits(columns []layout.ManifestColumn) bool {
+	features, _ := o.CalendarColumns() // Validate has checked them
+	for _, f := range features {
+		i := slices.IndexFunc(columns, func(c layout.ManifestColumn) bool { return c.Name == f.Name })
+		if i < 0 || columns[i].Calendar != f.Name {
+			return false
+		}
+	}
+	return true
 }
 
 // CalendarLayout returns the calendar columns of the result, which follow those of the sources.

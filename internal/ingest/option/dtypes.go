@@ -103,7 +103,7 @@ func (d DTypes) Of(c column.Column) layout.DType {
 	if v, ok := d.By[c.Name]; ok {
 		return layout.DType(v)
 	}
-	if c.Kind == column.KindUnknown || c.Kind.IsFloat() {
+	if c.Calendar == "" && (c.Kind == column.KindUnknown || c.Kind.IsFloat()) {
 		return layout.DType(d.Floats)
 	}
 	return ""

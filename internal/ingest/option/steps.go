@@ -68,6 +68,9 @@ func (o Options) StepsOf(c column.Column, role layout.Role) Steps {
 	}
 	var steps Steps
 	for _, option := range stepOptions {
+		if c.Calendar != "" && !option.hasOwn(&o, c.Name) { // only a step that names it changes it
+			continue
+		}
 		s := option.of(&o, c.Name)
 		if !s.IsOff() && (c.IsNumber() || s.Traits().Bools) {
 			steps = append(steps, s)

@@ -151,7 +151,7 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 		}
 		value = other
 	}
-	value.Name, value.As, value.NamedOnly = column.MeltedValue, "", false
+	value.Name, value.As, value.NamedOnly, value.Calendar = column.MeltedValue, "", false, ""
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		switch m.Names()[x.Index] {

@@ -108,7 +108,7 @@ func (a *arrays) Describe(w []column.Want) ([]column.Column, error) {
 // Describe returns the type of a column that [Column.Check] accepts.
 func (h Column) Describe() column.Column {
 	k, _ := arrayKind(h.DType)
-	c := column.Column{Name: h.Name, Kind: k, NamedOnly: h.NamedOnly, Decimal: h.Decimal,
+	c := column.Column{Name: h.Name, Kind: k, NamedOnly: h.NamedOnly, Calendar: h.Calendar, Decimal: h.Decimal,
 		PartOfFilled: h.PartOfFilled}
 	if k == column.KindTime || k == column.KindDuration {
 		c.Unit = h.Unit

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/calendar"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
@@ -25,6 +26,9 @@ func (h Column) Check() error {
 		if err := checkNames("part_of_filled", of.Dataset, of.Column); err != nil {
 			return err
 		}
+	}
+	if _, ok := calendar.Of(h.Calendar); !ok && h.Calendar != "" {
+		return fmt.Errorf("calendar is %q, want a feature of the load option", h.Calendar)
 	}
 	switch {
 	case h.Name == "":
@@ -105,6 +109,8 @@ type Column struct {
 	Missing bool `json:"missing,omitempty"`
 	// NamedOnly is true if windows include the column only where a spec names it.
 	NamedOnly bool `json:"named_only,omitempty"`
+	// Calendar is the feature that a load computed the values as, "" if it did not.
+	Calendar string `json:"calendar,omitempty"`
 	// Decimal is true if values are decimals, rounded to float64, and all are whole numbers or one is
 	// 2^53 or more.
 	Decimal bool `json:"decimal,omitempty"`

@@ -119,6 +119,8 @@ class Column:
     steps_of: StepsOf | None = None
     part_of_filled: Mapping[str, str] | None = None
     """The dataset and the column in which a load filled values, if these are a part of it."""
+    calendar: str = ""
+    """The feature that a load computed the values as; empty if it did not."""
 
     @property
     def width(self) -> int:
@@ -243,6 +245,7 @@ def column_of(entry: dict[str, Any]) -> Column:
         prepared=prepared_of(entry.get("prepared") or {}, width),
         steps_of=steps_of(entry.get("steps_of")),
         part_of_filled=entry.get("part_of_filled"),
+        calendar=str(entry.get("calendar") or ""),
     )
 
 

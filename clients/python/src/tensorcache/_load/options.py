@@ -48,7 +48,9 @@ class ArrayOptions(TypedDict, total=False):
         fit_fraction: the fit may use only this share of each item's rows, from its start.
         fit_sample: fit on so many of these rows, drawn at random.
         fit_seed: the seed of that draw; None is 0.
-        calendar: features of the time to add as columns: ``"hour"``, ``"month_sincos"`` and others.
+        calendar: features of the time to add as columns: ``"hour"``, ``"month_sincos"``,
+            ``"timeF:h"`` for all of a frequency, ``"age"`` and others. Windows include them only
+            if ``known_columns`` names them, all of them as ``"calendar"``.
         recipe: more of these options, as a dict or the path of a JSON or TOML file.
         where: load only the rows with a time in these bounds, half-open: ``(a, b)`` or
             ``{"time": (a, b)}``. Bounds without a zone are in the zone of the time column.

@@ -64,6 +64,8 @@ class Column:
     """The column of a dataset that the values are; see ``StoredColumns.of``."""
     part_of_filled: Mapping[str, str] | None = None
     """The column of a dataset in which a load filled values, if the values are a part of it."""
+    calendar: str = ""
+    """The feature that a load computed the values as; empty if it did not."""
 
     def description(self) -> dict[str, Any]:
         """The column's entry in the request."""
@@ -81,6 +83,7 @@ class Column:
             "decimal": self.decimal,
             "steps_of": self.steps_of,
             "part_of_filled": self.part_of_filled,
+            "calendar": self.calendar,
         }
         return {**description, **{key: value for key, value in more.items() if value}}
 

@@ -116,8 +116,24 @@ def with_steps(
         of_text = column.dtype == "utf8" and not append
         steps = filter(None, (of.entry(of_text) for of in found))
         filled = filter(None, (of.part_of_filled() for of in found))
-        out.append(replace(column, steps_of=next(steps, None), part_of_filled=next(filled, None)))
+        out.append(
+            replace(
+                column,
+                steps_of=next(steps, None),
+                part_of_filled=next(filled, None),
+                calendar=calendar_of(column, found),
+            )
+        )
     return out
+
+
+def calendar_of(column: SentColumn, found: Sequence[StoredColumn]) -> str:
+    """The calendar feature that values in memory of these columns may be; empty if there is none.
+
+    The daemon compares all values with the feature.
+    """
+    features = {of.column.calendar for of in found}
+    return features.pop() if len(features) == 1 and column.dtype == "float32" else ""
 
 
 def cast_of(array: Array) -> StoredColumn | None:

@@ -44,7 +44,7 @@ def dataset_html(data: Any) -> str:
         [
             text(column["name"]),
             text(f"{column['dtype']}{shape_text(column['shape'])}"),
-            text(column["role"] + (", named only" if column.get("named_only") else "")),
+            text(role_text(column)),
             f"{int(column.get('missing') or 0):,}",
             *(
                 number_text(statistics.get(column["name"], {}).get(name))
@@ -298,3 +298,10 @@ def bytes_text(count: int) -> str:
             return f"{size:.3g} {unit}" if unit != "B" else f"{count} B"
         size /= 1024
     return f"{size:,.3g} TiB"
+
+
+def role_text(column: Mapping[str, Any]) -> str:
+    """A column's role, and whether windows include it only if a spec names it."""
+    if column.get("calendar"):
+        return f"{column['role']}, calendar"
+    return str(column["role"]) + (", named only" if column.get("named_only") else "")
