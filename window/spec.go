@@ -73,7 +73,7 @@ type Spec struct {
 	Columns        []string
 	ContextColumns []string
 	TargetColumns  []string
-	KnownColumns   []string
+	KnownColumns   []string // "calendar" is all calendar columns, unless a column is named so
 	StaticColumns  []string
 	DType          DType
 	MissingValue   *float64

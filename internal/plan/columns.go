@@ -79,6 +79,9 @@ func selectColumns(h *store.Handle, spec window.Spec) (map[string][]*layout.Mani
 		}
 		return out
 	}
+	if spec, err = withCalendar(h, spec); err != nil {
+		return nil, err
+	}
 	known, static := lookup("known_columns", spec.KnownColumns),
 		lookup("static_columns", spec.StaticColumns)
 	both := lookup("columns", spec.Columns)

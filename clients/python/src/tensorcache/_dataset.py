@@ -88,11 +88,11 @@ class Dataset(Generation):
             max_missing: the largest share of missing cells; None admits all.
             count_filled: whether filled values count as missing.
             columns: columns of context and target; None is every numeric value column but the
-                levels of a pandas index.
+                levels of a pandas index and the calendar columns.
             context_columns: columns of the context.
             target_columns: columns of the target.
             known_columns: columns known in advance, delivered for all rows of the window; none of
-                ``target_columns``.
+                ``target_columns``. ``"calendar"`` means all calendar columns.
             static_columns: columns constant in an item, delivered once for each window; none of the
                 others.
             dtype: the dtype of the parts; None is as stored.
