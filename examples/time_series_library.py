@@ -19,16 +19,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 import tensorcache
 import tensorcache.torch
 
 CSV = Path(__file__).parent / "data" / "ETTh1.csv"
 ROWS = (8640, 2880, 2880)  # of the parts: 12, 4 and 4 months
-VALUES = ["HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"]
-MARKS = ["hour", "weekday", "day", "yearday"]
 PARTS = ("context", "target", "known_context", "known_target")
 
 
@@ -43,9 +38,9 @@ def data_provider(args: argparse.Namespace, flag: str) -> tuple[tensorcache.Wind
             and ``batch_size``.
         flag: train, val or test.
     """
-    names = [args.target] if args.features == "S" else VALUES
-    lengths = {"context_length": args.seq_len, "prediction_length": args.pred_len}
-    windows = etth1().windows(**lengths, overlap=args.label_len, columns=names, known_columns=MARKS)
+    spec = {"context_length": args.seq_len, "prediction_length": args.pred_len}
+    spec |= {"overlap": args.label_len, "columns": args.target if args.features == "S" else None}
+    windows = etth1().windows(**spec, known_columns="calendar")
     part = windows.split(lengths=ROWS)[flag]
     options = {"batch_size": args.batch_size, "shuffle": flag != "test"}
     return part, tensorcache.torch.loader(part, parts=PARTS, **options)
@@ -53,21 +48,8 @@ def data_provider(args: argparse.Namespace, flag: str) -> tuple[tensorcache.Wind
 
 def etth1() -> tensorcache.Dataset:
     """ETTh1, scaled by its training rows, with the marks of its times."""
-    cache = tensorcache.connect()
-    data = cache.load("etth1", CSV, time="date", scale="standard", fit_rows=(0, ROWS[0]))
-    return cache.put("etth1-marks", {**data, **marks(data["date"])}, time="date")
-
-
-def marks(times: npt.NDArray[np.datetime64]) -> dict[str, npt.NDArray[np.float64]]:
-    """Hour, weekday, day of month and day of year from -0.5 to 0.5, as GluonTS has them."""
-    days = times.astype("M8[D]")
-    months, years = days.astype("M8[M]").astype("M8[D]"), days.astype("M8[Y]").astype("M8[D]")
-    return {
-        "hour": (times - days) / np.timedelta64(1, "h") / 23 - 0.5,
-        "weekday": (days.astype(np.int64) + 3) % 7 / 6 - 0.5,  # 1970-01-01 was a Thursday
-        "day": (days - months) / np.timedelta64(1, "D") / 30 - 0.5,
-        "yearday": (days - years) / np.timedelta64(1, "D") / 365 - 0.5,
-    }
+    steps = {"scale": "standard", "fit_rows": (0, ROWS[0]), "calendar": "timeF:h"}
+    return tensorcache.connect().load("etth1-timeF", CSV, time="date", **steps)
 
 
 def main() -> None:
@@ -76,7 +58,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--features", choices=["M", "S", "MS"], default="M")
-    parser.add_argument("--target", choices=VALUES, default="OT")
+    parser.add_argument("--target", default="OT")
     for name, rows in (("seq_len", 96), ("label_len", 48), ("pred_len", 96), ("batch_size", 32)):
         parser.add_argument(f"--{name}", type=int, default=rows)
     args = parser.parse_args()
