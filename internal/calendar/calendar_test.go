@@ -39,7 +39,6 @@ func naive(name string, t time.Time) float64 {
 }
 
 func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
-	units := map[string]int64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
 	rapid.Check(t, func(t *rapid.T) {
 		names := []string{"", "Europe/Berlin", "America/New_York", "Asia/Kolkata",
 			"+05:30", "-0800"}
@@ -48,7 +47,8 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 		if !ok {
 			t.Fatalf("zone %q is unknown", name)
 		}
-		perSecond := units[rapid.SampledFrom([]string{"s", "ms", "us", "ns"}).Draw(t, "unit")]
+		unit := rapid.SampledFrom([]string{"s", "ms", "us", "ns"}).Draw(t, "unit")
+		perSecond := units[unit]
 		seconds := rapid.SliceOfN(rapid.Int64Range(-5e9, 5e9), 1, 20).Draw(t, "times")
 		times := make([]int64, len(seconds))
 		for i, s := range seconds {
@@ -68,9 +68,10 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 				columns = append(columns, c)
 			}
 		}
-		values, out := NewValues(columns, perSecond, zone), make([]float32, len(columns))
+		var clock Clock
+		values, out := NewValues(columns, unit, zone), make([]float32, len(columns))
 		for row, s := range seconds {
-			values.Of(times[row], int64(row), out)
+			values.Of(&clock, times[row], int64(row), out)
 			for i, c := range columns {
 				want := naive(c.feature.name, time.Unix(s, 0).In(zone))
 				from, period := want-float64(c.feature.least), float64(c.feature.period)
@@ -101,9 +102,10 @@ func TestNamesOfNoFeature(t *testing.T) {
 
 func TestAgeIsTheNearestFloat(t *testing.T) {
 	c, _ := Of(Age)
-	values, out := NewValues([]Column{c}, 1, time.UTC), make([]float32, 1)
+	var clock Clock
+	values, out := NewValues([]Column{c}, "s", time.UTC), make([]float32, 1)
 	for row, want := range map[int64]float32{0: 0.30103, 1: 0.47712126, 98: 2, 99: 2.0043213} {
-		if values.Of(0, row, out); out[0] != want || c.IsOfTime() {
+		if values.Of(&clock, 0, row, out); out[0] != want || c.IsOfTime() {
 			t.Errorf("the age of row %d is %v, want %v", row, out[0], want)
 		}
 	}

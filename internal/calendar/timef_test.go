@@ -42,9 +42,10 @@ func TestFrequenciesHaveTheFeaturesOfGluonTS(t *testing.T) {
 			t.Errorf("%s is no feature", name)
 			continue
 		}
-		values, out := NewValues([]Column{c}, 1, time.UTC), make([]float32, 1)
+		var clock Clock
+		values, out := NewValues([]Column{c}, "s", time.UTC), make([]float32, 1)
 		for row, at := range want.Times {
-			if values.Of(at, int64(row), out); out[0] != each[row] {
+			if values.Of(&clock, at, int64(row), out); out[0] != each[row] {
 				t.Errorf("%s of %d s is %v, want %v", name, at, out[0], each[row])
 			}
 		}

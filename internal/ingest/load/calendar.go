@@ -12,7 +12,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
-	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/timezone"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -148,7 +147,7 @@ func (l *load) wouldChange(name string) bool {
 func (l *load) refuseCalendar(r calendarRows, c calendarColumn, row int64) error {
 	next, _ := slices.BinarySearch(r.offsets, row+1)
 	inItem, want := row-r.offsets[next-1]+r.before(next-1), make([]float32, 1)
-	r.values([]calendarColumn{c}).Of(r.timeOf(row), inItem, want)
+	r.values([]calendarColumn{c}).Of(&calendar.Clock{}, r.timeOf(row), inItem, want)
 	e := &loaderr.SourceError{Path: l.readers[0].Path(), Column: c.name,
 		Reason: fmt.Sprintf("is sent as calendar column %q, but has %v in row %d%s, where the feature is %v",
 			c.Name, c.values.Data[row*c.values.Step], inItem, r.OfItem(row), want[0]),
@@ -167,9 +166,11 @@ func (r calendarRows) each(ctx context.Context, workers int, columns []calendarC
 		return nil
 	}
 	count := r.offsets[len(r.offsets)-1]
+	values := r.values(columns)
 	const block = 1 << 17
 	return parallel.For(ctx, workers, int((count+block-1)/block), "", func(_, task int) error {
-		values, out := r.values(columns), make([]float32, len(columns))
+		var clock calendar.Clock
+		out := make([]float32, len(columns))
 		first := int64(task) * block
 		next, _ := slices.BinarySearch(r.offsets, first+1) // the item after that of the row
 		for row := first; row < min(count, first+block); row++ {
@@ -177,7 +178,7 @@ func (r calendarRows) each(ctx context.Context, workers int, columns []calendarC
 				next++
 			}
 			item := next - 1
-			values.Of(r.timeOf(row), row-r.offsets[item]+r.before(item), out)
+			values.Of(&clock, r.timeOf(row), row-r.offsets[item]+r.before(item), out)
 			do(row, out)
 		}
 		return nil
@@ -190,10 +191,7 @@ func (r calendarRows) values(columns []calendarColumn) *calendar.Values {
 	for i, c := range columns {
 		features[i] = c.Column
 	}
-	if r.zone == nil { // no column is of the time
-		return calendar.NewValues(features, 0, nil)
-	}
-	return calendar.NewValues(features, textvalue.PerSecond(r.Clock.Unit), r.zone)
+	return calendar.NewValues(features, r.Clock.Unit, r.zone)
 }
 
 // timeOf returns the time of a row, 0 if rows have none.
