@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from conformance_calendar import CALENDAR
 from conformance_case import AB, COLUMNS, OPTIONS, SHORT, WIDE, Case, View, feed, frame
 from conformance_errors import ERRORS
 from conformance_groups import GROUPS
@@ -379,6 +380,7 @@ CASES: dict[str, Case] = {
         ],
     ),
     "parts": PARTS,
+    "calendar": CALENDAR,
     "errors": ERRORS,
     "inverse": Case(
         "what a load did to the values is undone: to the values that were put, within 1e-4 of them",
