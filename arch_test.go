@@ -148,10 +148,11 @@ var allowed = map[string][]string{
 	"internal/wire": {"layout", "window", "sampler", "internal/near", "internal/origin"},
 	// copies bytes of columns; the daemon and the Go client share it
 	"internal/bitset": {},
-	"internal/gather": {"internal/bitset", "internal/portable", "layout"},
+	"internal/gather": {"internal/bitset", "internal/calendar", "internal/portable", "internal/timezone",
+		"layout"},
 	// which windows of a generation exist, and what they deliver; it copies nothing
-	"internal/plan": {"store", "layout", "window", "sampler", "internal/bitset", "internal/timezone",
-		"internal/wire", "internal/near"},
+	"internal/plan": {"store", "layout", "window", "sampler", "internal/bitset", "internal/calendar",
+		"internal/timezone", "internal/wire", "internal/near"},
 	// batches in memory; it does not know who reads them
 	"internal/batch": {"internal/gather", "internal/plan", "internal/wire", "layout", "sampler",
 		"window"},
@@ -178,7 +179,7 @@ var allowed = map[string][]string{
 	"internal/remote": {"internal/machine", "internal/origin", "internal/wire"},
 	// A client too: it finds the daemon as the command line does, maps files with the package that
 	// maps them, and has the types of columns, specs and cursors in its public names.
-	"clients/go": {"layout", "window", "sampler", "internal/control", "internal/gather",
+	"clients/go": {"layout", "window", "sampler", "internal/calendar", "internal/control", "internal/gather",
 		"internal/mmapfile", "internal/wire", "internal/near"},
 	// a user's program: it imports public packages only
 	"examples/nlinear_go": {"clients/go", "window"},

@@ -92,6 +92,7 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		Windows: w.Index.Len(), Items: w.Index.Items(),
 		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: features,
 		DType: string(dtype), Time: w.Index.Spec().Time, Warnings: warnings,
+		ComputesKnown: w.KnownAfter() != nil,
 	}
 	if n := w.Index.Len(); n > 0 {
 		if p.First, err = windowPlace(h.Data, w, 0); err != nil {

@@ -40,7 +40,8 @@ func (x *builder) addLatest() error {
 			x.rejected[reason]++
 			continue
 		}
-		if last := start + b.shape.last; len(b.spec.KnownColumns) > 0 && last >= e.b {
+		last, needed := start+b.shape.last, len(b.spec.KnownColumns) > 0 && !b.table.KnownAfter
+		if needed && last >= e.b {
 			return &SpecError{"known_columns", "", fmt.Sprintf(
 				"rows of %s up to %d, not %d: latest delivers the known columns of the "+
 					"prediction rows", b.table.name(item), last+1, e.b)}

@@ -17,6 +17,9 @@ type Table struct {
 	Unit    string  // of Times: "s", "ms", "us", "ns", "day", or "" for integer time
 	Zone    Zone    // of Times; bounds without a zone are in this one
 	Columns []Column
+	// KnownAfter is true if known columns have values in rows after an item's end, so that windows of
+	// [Index.Latest] need no such rows.
+	KnownAfter bool
 	// LargestSteps is the result of [LargestSteps] for Times, or nil. With it max_step needs to
 	// read only the rows near a jump.
 	LargestSteps []uint64

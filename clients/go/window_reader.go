@@ -3,6 +3,7 @@ package tensorcache
 import (
 	"fmt"
 
+	"github.com/tensorcache/tensorcache/internal/calendar"
 	"github.com/tensorcache/tensorcache/internal/gather"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -25,9 +26,10 @@ type partReader[T Value] struct {
 	dtype         layout.DType
 	samples       span
 	gather        *gather.Part
-	width         int64 // number of features
-	shape         []int // of a batch of the usual size
-	channelsFirst bool  // [features, samples]
+	calendar      *gather.Calendar // in place of gather, if rows after an item's end are computed
+	width         int64            // number of features
+	shape         []int            // of a batch of the usual size
+	channelsFirst bool             // [features, samples]
 
 	// If all columns are adjacent in the file, and no other column is between them, rows has their
 	// values, and a window is a slice of it.
@@ -83,7 +85,11 @@ func newWindowReader[T Value](w *Windows, batchSize int, channelsFirst,
 		case p.channelsFirst:
 			p.shape = []int{batchSize, int(p.width), int(p.samples.len())}
 		}
-		if !p.isStatic() {
+		if named.name == "known" && w.computesKnown {
+			if err := r.openCalendar(p); err != nil {
+				return nil, err
+			}
+		} else if !p.isStatic() {
 			r.lastRow = max(r.lastRow, (p.samples.to-1)*r.dilation)
 		}
 		r.parts = append(r.parts, p)
@@ -123,6 +129,21 @@ func (p *partReader[T]) openColumns(w *Windows, features []string, dilation int6
 		p.rows, adjacent, err = adjacentColumns[T](w.data.data, columns)
 		p.notAdjacent = !adjacent || !p.rows.Contiguous()
 	}
+	return err
+}
+
+// openCalendar prepares the part for windows with rows after the end of their item. The daemon has
+// checked that their times are regular.
+func (r *windowReader[T]) openCalendar(p *partReader[T]) error {
+	columns, err := r.windows.featureColumns(r.windows.features.Known)
+	if err != nil {
+		return err
+	}
+	ends := &calendar.Ends{Offsets: r.windows.itemRows.offsets}
+	if s := r.windows.data.data.Manifest.TimeStep; s != nil {
+		ends.Times, ends.Step = r.times.Data, s.Step
+	}
+	p.calendar, err = gather.NewCalendar(r.windows.data.data, columns, p.dtype, p.gather, ends)
 	return err
 }
 
@@ -209,7 +230,11 @@ func (r *windowReader[T]) gatherPart(p *partReader[T], items, starts []int64, in
 				p.gather.Prefetch(nextRow)
 			}
 		}
-		p.gather.Copy(bytesOfValues(into.Window(i)), row, padding)
+		if p.calendar != nil {
+			p.calendar.Copy(bytesOfValues(into.Window(i)), items[i], row, padding)
+		} else {
+			p.gather.Copy(bytesOfValues(into.Window(i)), row, padding)
+		}
 		row, padding = nextRow, nextPadding
 	}
 }

@@ -27,6 +27,7 @@ type Windows struct {
 	windows, positions int64
 	rejected           map[window.Reason]int64
 	features           Features
+	computesKnown      bool // known has rows after the end of items, which are computed
 
 	mu   sync.Mutex
 	runs *runs // nil until fetchRuns
@@ -98,8 +99,9 @@ func (w *Windows) Where(ctx context.Context, where Where) (*Windows, error) {
 }
 
 // Latest returns for each item the window to predict from: its context ends at the item's last row
-// with a target value. Its Target is empty, and its Known has the rows after the context too. These
-// windows cannot be cut further.
+// with a target value. Its Target is empty, and its Known has the rows after the context too. If all
+// known columns are calendar columns, the rows after the item's end are computed from its last time and
+// its regular step. These windows cannot be cut further.
 func (w *Windows) Latest(ctx context.Context) (*Windows, error) { return w.cut(ctx, latestCut) }
 
 // Split cuts the windows into parts, in order, by where their prediction rows are. No prediction
@@ -140,7 +142,7 @@ func (w *Windows) cut(ctx context.Context, cut json.RawMessage) (*Windows, error
 		return nil, err
 	}
 	next.setCounts(p.Windows, p.Positions, p.Rejected)
-	next.features = Features(p.Features)
+	next.features, next.computesKnown = Features(p.Features), p.ComputesKnown
 	return next, nil
 }
 

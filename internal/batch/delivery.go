@@ -30,8 +30,14 @@ func ChooseDelivery(w *plan.Windows, r wire.FeedRequest, o sampler.Options) (str
 			return View, nil
 		}
 		return Slot, nil
-	case Slot, Local, Starts:
+	case Slot, Starts:
 		return r.Delivery, nil
+	case Local:
+		if readsComputed(w) {
+			return "", wire.NewProblem(wire.InvalidSpec, "delivery: got %q, but %s", Local, whyComputed).
+				WithField("delivery").WithHint(hintSlots)
+		}
+		return Local, nil
 	case View:
 		return View, CheckView(w, o)
 	}

@@ -41,8 +41,9 @@ type part struct {
 	gather      *gather.Part
 	first       int64 // the window's sample at which the part begins
 	length      int64
-	missing     *wire.Part // the mask of its missing values; nil if there is none
-	replacement *float64   // of missing values; nil to keep them
+	calendar    *gather.Calendar // in place of gather, if rows after an item's end are computed
+	missing     *wire.Part       // the mask of its missing values; nil if there is none
+	replacement *float64         // of missing values; nil to keep them
 }
 
 // NewFiller returns a filler of slots with a layout. The error wraps [layout.ErrSchema], or is a
@@ -78,6 +79,11 @@ func newFillerOfValues(w *plan.Windows, l *Layout, channelsFirst bool) (*Filler,
 			replacement: spec.MissingValue}
 		if l.hasMissing {
 			one.missing = l.Part(p.Name + missingSuffix)
+		}
+		if ends := w.KnownAfter(); ends != nil && p.Of == plan.Known {
+			if one.calendar, err = gather.NewCalendar(w.Handle.Data, p.Columns, at.DType, g, ends); err != nil {
+				return nil, err
+			}
 		}
 		if p.Of == plan.Static {
 			f.statics = append(f.statics, one)
@@ -124,10 +130,10 @@ func (f *Filler) Fill(slot []byte, b *sampler.Batch) {
 			f.parts[p].prefetch(&at, &next, f.dilation)
 		}
 		for p := range f.parts {
-			f.parts[p].fill(slot, int64(i), at.row, at.padding, f.dilation)
+			f.parts[p].fill(slot, int64(i), &at, f.dilation)
 		}
 		for p := range f.statics {
-			f.statics[p].fill(slot, int64(i), f.windows.Offsets[at.Item], 0, 1)
+			f.statics[p].fill(slot, int64(i), &source{row: f.windows.Offsets[at.Item]}, 1)
 		}
 		if f.mask != nil {
 			m := slot[f.mask.Offset+int64(i)*f.context:][:f.context]
@@ -195,10 +201,15 @@ func (p *part) prefetch(at, next *source, dilation int64) {
 	p.gather.Prefetch(next.row + (p.first+max(0, next.padding-p.first))*dilation)
 }
 
-// fill writes the block of window i, whose first row in the dataset is row.
-func (p *part) fill(slot []byte, i, row, padding, dilation int64) {
-	padding = min(max(0, padding-p.first), p.length)
-	p.gather.Copy(p.block(slot, i), row+(p.first+padding)*dilation, padding)
+// fill writes the block of window i.
+func (p *part) fill(slot []byte, i int64, at *source, dilation int64) {
+	padding := min(max(0, at.padding-p.first), p.length)
+	row := at.row + (p.first+padding)*dilation
+	if p.calendar != nil {
+		p.calendar.Copy(p.block(slot, i), at.Item, row, padding)
+		return
+	}
+	p.gather.Copy(p.block(slot, i), row, padding)
 }
 
 // block returns the block of window i in a slot.

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/tensorcache/tensorcache/internal/plan"
@@ -21,6 +22,9 @@ func CheckView(w *plan.Windows, o sampler.Options) error {
 	if w.IsPadded() {
 		return noView("min_context %d pads windows, and padding lies in no column",
 			*spec.MinContext).WithHint(hintSlots)
+	}
+	if readsComputed(w) {
+		return noView("%s", whyComputed).WithHint(hintSlots)
 	}
 	for _, p := range w.Parts() {
 		if p.Of == plan.Static || !p.HasValues() {
@@ -46,6 +50,15 @@ func CheckView(w *plan.Windows, o sampler.Options) error {
 	}
 	return nil
 }
+
+// readsComputed reports whether a part has known rows that are computed.
+func readsComputed(w *plan.Windows) bool {
+	isKnown := func(p plan.Part) bool { return p.Of == plan.Known }
+	return w.KnownAfter() != nil && slices.ContainsFunc(w.Parts(), isKnown)
+}
+
+// whyComputed is why only the daemon has all rows of known.
+const whyComputed = "the daemon computes the calendar columns of known after the end of items"
 
 // hintSlots is the hint for windows that lie in no place of the mapped columns.
 const hintSlots = "delivery \"slot\" gathers any windows"

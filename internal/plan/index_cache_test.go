@@ -14,10 +14,11 @@ func TestIndexesAreCachedUpToALimitAndTheNewestAlways(t *testing.T) {
 	for i := range table.Offsets {
 		table.Offsets[i] = int64(i)
 	}
-	x, err := window.New(window.Spec{ContextLength: 1}, table)
+	index, err := window.New(window.Spec{ContextLength: 1}, table)
 	if err != nil {
 		t.Fatal(err)
 	}
+	x := cachedIndex{Index: index}
 	if want := int64(2_000_000 * 32); x.Bytes() < want || x.Bytes() > want+want/8 {
 		t.Fatalf("an index of 2 million runs says %d bytes, want about %d", x.Bytes(), want)
 	}
@@ -50,10 +51,11 @@ func TestIndexesAreCachedUpToALimitAndTheNewestAlways(t *testing.T) {
 
 // TestTheKeysOfCachedIndexesCount: requests may name many items, in cuts that are part of the key.
 func TestTheKeysOfCachedIndexesCount(t *testing.T) {
-	x, err := window.New(window.Spec{ContextLength: 1}, window.Table{Offsets: []int64{0, 1}})
+	index, err := window.New(window.Spec{ContextLength: 1}, window.Table{Offsets: []int64{0, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	x := cachedIndex{Index: index}
 	cached, err := newIndexCache()
 	if err != nil {
 		t.Fatal(err)

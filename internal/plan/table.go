@@ -40,6 +40,7 @@ func newTable(h *store.Handle, w *Windows, spec window.Spec) (window.Table, erro
 			}
 		}
 	}
+	t.KnownAfter = w.hasKnownAfter()
 	contextPart, _ := w.Part(Context)
 	targetPart, _ := w.Part(Target)
 	inContext, inTarget := setOf(contextPart.Columns), setOf(targetPart.Columns)

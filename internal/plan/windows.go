@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/calendar"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -27,6 +28,8 @@ type Windows struct {
 	Handle  *store.Handle
 	Offsets []int64 // the first row of each item, and the number of rows
 	parts   []Part
+	// knownAfter is nil if no window has known rows after the end of its item.
+	knownAfter *calendar.Ends
 	// isSelected is true if a request names the parts, and hasMask if it names the mask of padding.
 	isSelected, hasMask bool
 }
@@ -71,9 +74,11 @@ func New(h *store.Handle, spec json.RawMessage, cuts []wire.Cut) (*Windows, erro
 		return nil, err
 	}
 	w.Offsets = table.Offsets
-	if w.Index, err = indexOf(h, parsed, table, cuts); err != nil {
+	index, err := w.indexOf(h, parsed, table, cuts)
+	if err != nil {
 		return nil, err
 	}
+	w.Index, w.knownAfter = index.Index, index.knownAfter
 	if static, ok := w.Part(Static); ok {
 		if err := checkStatic(h, static.Columns, w.Offsets); err != nil {
 			return nil, err

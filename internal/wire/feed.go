@@ -200,10 +200,13 @@ type PlanReply struct {
 	Path       string                  `json:"path"`
 	Features   Features                `json:"features"`
 	DType      string                  `json:"dtype"`
-	Time       *window.TimeBounds      `json:"time,omitempty"` // of the spec, as instants
-	Splits     []SplitPlan             `json:"splits,omitempty"`
-	PerItem    []ItemPlan              `json:"per_item,omitempty"`
-	Warnings   []Warning               `json:"warnings,omitempty"`
+	// ComputesKnown is true if windows of latest have known rows after the end of their item, which the
+	// daemon computes.
+	ComputesKnown bool               `json:"computes_known,omitempty"`
+	Time          *window.TimeBounds `json:"time,omitempty"` // of the spec, as instants
+	Splits        []SplitPlan        `json:"splits,omitempty"`
+	PerItem       []ItemPlan         `json:"per_item,omitempty"`
+	Warnings      []Warning          `json:"warnings,omitempty"`
 	*BatchPlan
 }
 

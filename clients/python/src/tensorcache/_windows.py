@@ -165,11 +165,12 @@ class Windows(WindowIndex):
         """For each item the one window whose context ends at its last row with a target value.
 
         Forecast from these windows. Their ``target`` is None, and ``known`` has the rows after the
-        context too. They cannot be cut further.
+        context too. The daemon computes those after an item's end, if all known columns are
+        calendar columns. The windows cannot be cut further.
 
         Raises:
-            SpecError: ``known_columns`` lack rows after an item's last target value; the message
-                names the item.
+            SpecError: ``known_columns`` lack rows after an item's last target value, or its times
+                have no regular step; the message names the item.
         """
         return Windows(self.dataset, self._spec, (*self._cuts, {"latest": True}))
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from .._data.cutter import Part as CutPart
-from .._errors import ResourceError
+from .._errors import ResourceError, SpecError
 from .._feed import numpy_delivery
 from .._feed.batch import PARTS, Array, Layout
 from .._feed.numpy_delivery import Deliver, Deliveries
@@ -171,11 +171,18 @@ def columns(mapped: MappedWindows, name: str, kind: str, device: torch.device) -
     """All rows of a part on the device, ``[rows, F]``, or a mask of its values.
 
     Raises:
+        SpecError: the daemon computes rows of the part.
         ResourceError: the device has too little memory for them.
     """
+    if mapped._cutter.is_computed(name):
+        raise SpecError(
+            "resident: latest() computes the calendar columns of known after the end of items",
+            field="resident",
+            hint="leave out resident=True: the daemon then gathers the batches",
+        )
     part, data = mapped._cutter.parts[name], mapped._data
     names = tuple(column.name for column in part.columns)
-    key = (data.digest, names, str(part._dtype), part._fill, kind, str(device))
+    key = (data.digest, names, str(part.dtype), part._fill, kind, str(device))
     held = _columns.get(key)
     if held is not None:
         return held

@@ -6,7 +6,7 @@ import copy
 import itertools
 import math
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,11 +47,11 @@ class Part:
         self._given = (fill, pad)
         self._arrays = [data._mapped(column.name).view(DTYPES[column.dtype]) for column in columns]
         stored = np.result_type(*(DTYPES[c.dtype] for c in columns)) if columns else np.dtype("<f4")
-        self._dtype = np.dtype(dtype) if dtype else stored
+        self.dtype = np.dtype(dtype) if dtype else stored
         self._width = sum(column.width for column in columns)
-        self.pad = np.asarray(pad, self._dtype)
-        self._fill = fill if fill is not None and self._dtype.kind == "f" else None
-        self._matrix = strided_matrix(data, columns) if stored == self._dtype else None
+        self.pad = np.asarray(pad, self.dtype)
+        self._fill = fill if fill is not None and self.dtype.kind == "f" else None
+        self._matrix = strided_matrix(data, columns) if stored == self.dtype else None
 
     def choose(self, columns: Sequence[str] | None, dtype: str | None) -> Part:
         """Some of the columns, or all of them, in a dtype; None keeps the stored one."""
@@ -82,7 +82,7 @@ class Part:
 
     def take(self, rows: Int64s, real: npt.NDArray[np.bool_] | None) -> Array:
         """Copies of rows, of shape ``[*rows.shape, features]``; ``pad`` in those not ``real``."""
-        out = np.empty((*rows.shape, self._width), self._dtype)
+        out = np.empty((*rows.shape, self._width), self.dtype)
         at = 0
         for array in self._arrays:
             values = array[rows]
@@ -151,6 +151,8 @@ class Cutter:
         known_samples: which samples of known are known_context, and which are known_target; empty
             without known.
         dilation: rows between neighbours of a span.
+        known_of: returns known of the windows of items, if the daemon computes rows of it; else
+            None.
         admits_missing: whether the spec admits missing values.
         padded: whether the spec admits padding.
     """
@@ -159,6 +161,7 @@ class Cutter:
         self, data: Columns, spec: dict[str, Any], features: dict[str, list[str]], dtype: str | None
     ) -> None:
         self._data, self._dtype = data, dtype
+        self.known_of: Callable[[Int64s], Array] | None = None
         self._origin = Origin(data, spec, features)
         self._first = FirstRows(data, spec)
         context: int = spec["context_length"]
@@ -190,6 +193,7 @@ class Cutter:
         self.spans = {
             name: np.arange(s.start, s.stop) * dilation for name, s in spans.items() if len(s)
         }
+        self._known_spans = {"known": slice(None), **self.known_samples}
         self.dilation = dilation
         self.parts = parts
         self._kinds = KINDS
@@ -218,7 +222,18 @@ class Cutter:
         cutter._kinds = {**self._kinds, name: (name, kind)}
         if of in self.spans:
             cutter.spans = {**self.spans, name: self.spans[of]}
+        if of in self._known_spans:
+            cutter._known_spans = {**self._known_spans, name: self._known_spans[of]}
         return cutter
+
+    def known_bytes(self) -> int:
+        """The bytes of known of a window."""
+        known = self.parts["known"]
+        return len(self.spans["known"]) * len(known.columns) * known.dtype.itemsize
+
+    def is_computed(self, name: str) -> bool:
+        """Whether the daemon computes rows of a part."""
+        return self.known_of is not None and name in self._known_spans
 
     def one(self, item: int, start: int) -> Sample:
         """The window of an item that starts at a row."""
@@ -228,6 +243,9 @@ class Cutter:
         def part(name: str) -> Array | None:
             if not self.has(name):
                 return None
+            if self.is_computed(name):
+                computed: Array = self._computed(name, np.asarray([item]))[0]
+                return computed
             rows = self.spans[name] + start
             if rows[0] >= first:
                 copied = self.parts[name].copy(
@@ -283,12 +301,23 @@ class Cutter:
             return mask
         if of not in self.parts or of not in self.spans:
             return None
+        if self.is_computed(of):
+            return self._computed(of, items)
         rows = starts[:, None] + self.spans[of]
         if kind == "missing":
             return self.parts[of].missing(base + np.maximum(rows, first), rows >= first)
         if kind == "observed":
             return self.parts[of].observed(base + np.maximum(rows, first), rows >= first)
         return self._cut(of, rows, base, first)
+
+    def _computed(self, name: str, items: Int64s) -> Array:
+        """A part of known, from the daemon."""
+        assert self.known_of is not None
+        part, known = self.parts[name], self.parts["known"].columns
+        samples = self.known_of(items)[:, self._known_spans[name]]
+        columns = [known.index(column) for column in part.columns]  # of one feature each
+        chosen: Array = samples[..., columns].astype(part.dtype)
+        return chosen
 
     def _cut(self, name: str, rows: Int64s, base: Any, first: Any) -> Array:
         real = rows >= first if self._first.padded else None

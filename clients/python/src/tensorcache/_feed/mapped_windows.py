@@ -149,7 +149,9 @@ class MappedWindows:
 
     def _matrix(self, name: str) -> Array | None:
         """The columns of a part, ``[rows, F]``; None if windows are not strides over them."""
-        return None if self._cutter.padded else self._cutter.parts[name].matrix()
+        if self._cutter.padded or self._cutter.is_computed(name):
+            return None
+        return self._cutter.parts[name].matrix()
 
     def all_windows(self, name: str) -> Array | None:
         """The windows that start at each row of the dataset: ``[rows, C, F]``, or ``[rows, F, C]``.

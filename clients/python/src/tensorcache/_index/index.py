@@ -15,6 +15,7 @@ from .._data.generation import Generation
 from .._data.sample import Sample
 from .._data.texts import in_range
 from .._errors import SpecError
+from .known_after import KnownAfter
 from .runs import Runs
 
 
@@ -26,6 +27,7 @@ class Counts:
     positions: int
     rejected: Mapping[str, int]
     features: Mapping[str, tuple[str, ...]]
+    computes_known: bool
 
 
 class WindowIndex:
@@ -164,6 +166,8 @@ class WindowIndex:
             if self._is_latest():
                 features["target"] = []
             self._cutter = Cutter(self.dataset, self._spec, features, self.dtype)
+            if self._counts.computes_known:
+                self._cutter.known_of = KnownAfter(self, self._cutter.known_bytes()).of
         return self._cutter
 
     def _is_latest(self) -> bool:
@@ -201,4 +205,5 @@ def counts_of(reply: Mapping[str, Any]) -> Counts:
         features=MappingProxyType(
             {str(part): tuple(names or ()) for part, names in features.items()}
         ),
+        computes_known=bool(reply.get("computes_known")),
     )
