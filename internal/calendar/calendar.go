@@ -12,12 +12,13 @@ import (
 	"time"
 )
 
-// feature is a feature of a time: integers from least on, with a period if they repeat. They are
-// those of pandas' Series.dt: Monday is 0, and weeks are those of ISO 8601.
+// feature is a feature of a day or of a second of a day: integers from least on, with a period if they
+// repeat. They are those of pandas' Series.dt: Monday is 0, and weeks are those of ISO 8601.
 type feature struct {
 	name          string
 	least, period int
-	of            func(day civil, second int64) int
+	ofDay         func(*civil) int // nil for a feature of seconds
+	ofSecond      func(int64) int
 }
 
 // Age is the name of the feature log10(2 + row), where row is the row in the item. It needs no time.
@@ -26,16 +27,16 @@ const Age = "age"
 
 // features are all features of times, in the order of messages.
 var features = []feature{
-	{"second", 0, 60, func(_ civil, second int64) int { return int(second % 60) }},
-	{"minute", 0, 60, func(_ civil, second int64) int { return int(second / 60 % 60) }},
-	{"hour", 0, 24, func(_ civil, second int64) int { return int(second / 3600) }},
-	{"dayofweek", 0, 7, func(d civil, _ int64) int { return d.weekday }},
-	{"day", 1, 31, func(d civil, _ int64) int { return d.day }},
-	{"dayofyear", 1, 366, func(d civil, _ int64) int { return d.yearday }},
-	{"weekofyear", 1, 53, func(d civil, _ int64) int { return d.week }},
-	{"month", 1, 12, func(d civil, _ int64) int { return d.month }},
-	{"quarter", 1, 4, func(d civil, _ int64) int { return (d.month + 2) / 3 }},
-	{"year", 0, 0, func(d civil, _ int64) int { return d.year }},
+	{"second", 0, 60, nil, func(second int64) int { return int(second % 60) }},
+	{"minute", 0, 60, nil, func(second int64) int { return int(second / 60 % 60) }},
+	{"hour", 0, 24, nil, func(second int64) int { return int(second / 3600) }},
+	{"dayofweek", 0, 7, func(d *civil) int { return d.weekday }, nil},
+	{"day", 1, 31, func(d *civil) int { return d.day }, nil},
+	{"dayofyear", 1, 366, func(d *civil) int { return d.yearday }, nil},
+	{"weekofyear", 1, 53, func(d *civil) int { return d.week }, nil},
+	{"month", 1, 12, func(d *civil) int { return d.month }, nil},
+	{"quarter", 1, 4, func(d *civil) int { return (d.month + 2) / 3 }, nil},
+	{"year", 0, 0, func(d *civil) int { return d.year }, nil},
 }
 
 // civil is a day of the Gregorian calendar.
@@ -43,7 +44,7 @@ type civil struct{ year, month, day, weekday, yearday, week int }
 
 // civilOf returns the day that is a number of days after 1970-01-01.
 func civilOf(days int64) civil {
-	t := time.Unix(days*86400, 0).UTC()
+	t := time.Unix(days*daySeconds, 0).UTC()
 	_, week := t.ISOWeek()
 	return civil{t.Year(), int(t.Month()), t.Day(), (int(t.Weekday()) + 6) % 7, t.YearDay(), week}
 }

@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,15 @@ func naive(name string, t time.Time) float64 {
 	return float64(t.Year())
 }
 
+// lists returns n lists for the values of rows.
+func lists(n, rows int) [][]float32 {
+	out := make([][]float32, n)
+	for i := range out {
+		out[i] = make([]float32, rows)
+	}
+	return out
+}
+
 func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := []string{"", "Europe/Berlin", "America/New_York", "Asia/Kolkata",
@@ -50,6 +60,11 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 		unit := rapid.SampledFrom([]string{"s", "ms", "us", "ns"}).Draw(t, "unit")
 		perSecond := units[unit]
 		seconds := rapid.SliceOfN(rapid.Int64Range(-5e9, 5e9), 1, 20).Draw(t, "times")
+		near := rapid.SliceOfN(rapid.Int64Range(0, 2e5), 0, 400).Draw(t, "times of some days")
+		slices.Sort(near)
+		for _, s := range near {
+			seconds = append(seconds, seconds[0]+s)
+		}
 		times := make([]int64, len(seconds))
 		for i, s := range seconds {
 			times[i] = s*perSecond + rapid.Int64Range(0, perSecond-1).Draw(t, "fraction")
@@ -69,9 +84,9 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 			}
 		}
 		var clock Clock
-		values, out := NewValues(columns, unit, zone), make([]float32, len(columns))
+		values, out := NewValues(columns, unit, zone), lists(len(columns), len(times))
+		values.Of(&clock, times, 0, out)
 		for row, s := range seconds {
-			values.Of(&clock, times[row], int64(row), out)
 			for i, c := range columns {
 				want := naive(c.feature.name, time.Unix(s, 0).In(zone))
 				from, period := want-float64(c.feature.least), float64(c.feature.period)
@@ -83,7 +98,7 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 				case "unit":
 					want = from/(period-1) - 0.5
 				}
-				if got := out[i]; got != float32(want) {
+				if got := out[i][row]; got != float32(want) {
 					t.Errorf("%s of %d s in %q is %v, want %v", c.Name, s, name, got, want)
 				}
 			}
@@ -103,10 +118,10 @@ func TestNamesOfNoFeature(t *testing.T) {
 func TestAgeIsTheNearestFloat(t *testing.T) {
 	c, _ := Of(Age)
 	var clock Clock
-	values, out := NewValues([]Column{c}, "s", time.UTC), make([]float32, 1)
+	values, out := NewValues([]Column{c}, "s", time.UTC), lists(1, 1)
 	for row, want := range map[int64]float32{0: 0.30103, 1: 0.47712126, 98: 2, 99: 2.0043213} {
-		if values.Of(&clock, 0, row, out); out[0] != want || c.IsOfTime() {
-			t.Errorf("the age of row %d is %v, want %v", row, out[0], want)
+		if values.Of(&clock, []int64{0}, row, out); out[0][0] != want || c.IsOfTime() {
+			t.Errorf("the age of row %d is %v, want %v", row, out[0][0], want)
 		}
 	}
 }

@@ -43,10 +43,10 @@ func TestFrequenciesHaveTheFeaturesOfGluonTS(t *testing.T) {
 			continue
 		}
 		var clock Clock
-		values, out := NewValues([]Column{c}, "s", time.UTC), make([]float32, 1)
+		values, out := NewValues([]Column{c}, "s", time.UTC), lists(1, 1)
 		for row, at := range want.Times {
-			if values.Of(&clock, at, int64(row), out); out[0] != each[row] {
-				t.Errorf("%s of %d s is %v, want %v", name, at, out[0], each[row])
+			if values.Of(&clock, []int64{at}, int64(row), out); out[0][0] != each[row] {
+				t.Errorf("%s of %d s is %v, want %v", name, at, out[0][0], each[row])
 			}
 		}
 	}

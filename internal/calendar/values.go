@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Values computes columns row by row. It is immutable and safe for concurrent use.
+// Values computes columns. It is immutable and safe for concurrent use.
 type Values struct {
 	columns   []Column
 	tables    [][]float32 // by column and value of its feature
@@ -28,22 +28,62 @@ func NewValues(columns []Column, unit string, zone *time.Location) *Values {
 	return v
 }
 
-// Of writes the values of a time and of a row in its item to out, which has one for each column. c
-// is for this goroutine alone, and for times of these Values.
-func (v *Values) Of(c *Clock, time, row int64, out []float32) {
-	var second int64
-	if v.ofTime {
-		second = c.set(floorDiv(time, v.perSecond), v.zone)
+// Of writes the values of consecutive rows of an item, of which row is the first, to out, which has a
+// list for each column. times are those of the rows. c is for this goroutine alone, and for times of
+// these Values.
+func (v *Values) Of(c *Clock, times []int64, row int64, out [][]float32) {
+	var seconds [256]int64
+	for k := 0; k < len(times); {
+		day, n := v.day(c, times[k:min(len(times), k+len(seconds))], seconds[:])
+		for i := range v.columns {
+			v.write(i, out[i][k:k+n], &day, seconds[:n], row+int64(k))
+		}
+		k += n
 	}
-	for i := range v.columns {
-		f := &v.columns[i].feature
-		switch {
-		case f.of == nil:
-			out[i] = age(row)
-		case f.period == 0:
-			out[i] = float32(f.of(c.day, second))
-		default:
-			out[i] = v.tables[i][f.of(c.day, second)-f.least]
+}
+
+// day returns the day of the first time, and how many times from the first on are in it. It writes their
+// seconds of the day to seconds.
+func (v *Values) day(c *Clock, times, seconds []int64) (day civil, n int) {
+	if !v.ofTime {
+		return day, len(times)
+	}
+	midnight := int64(0)
+	for n, at := range times {
+		if v.perSecond > 1 {
+			at = floorDiv(at, v.perSecond)
+		}
+		second := c.set(at, v.zone)
+		if n == 0 {
+			day, midnight = c.day, c.midnight
+		} else if c.midnight != midnight {
+			return day, n
+		}
+		seconds[n] = second
+	}
+	return day, len(times)
+}
+
+// write writes the values of a column in rows of one day.
+func (v *Values) write(column int, out []float32, day *civil, seconds []int64, row int64) {
+	f, table := &v.columns[column].feature, v.tables[column]
+	switch {
+	case f.ofDay != nil:
+		value := f.ofDay(day)
+		is := float32(value)
+		if f.period > 0 {
+			is = table[value-f.least]
+		}
+		for k := range out {
+			out[k] = is
+		}
+	case f.ofSecond != nil:
+		for k := range out {
+			out[k] = table[f.ofSecond(seconds[k])-f.least]
+		}
+	default:
+		for k := range out {
+			out[k] = age(row + int64(k))
 		}
 	}
 }
@@ -57,9 +97,12 @@ func age(row int64) float32 { return float32(math.Log10(2 + float64(row))) }
 type Clock struct {
 	from, till int64 // the offset is that of seconds from from to till-1
 	offset     int64 // of the zone from UTC, in seconds
-	today      int64
-	day        civil // of today; zero before the first time
+	midnight   int64 // at which day begins, in local seconds since 1970
+	day        civil // zero before the first time
 }
+
+// daySeconds is the length of a day of local time, whose days are all equally long.
+const daySeconds = 86400
 
 // set sets the day to that of a second since 1970, and returns the second of the day.
 func (c *Clock) set(at int64, zone *time.Location) (second int64) {
@@ -76,10 +119,12 @@ func (c *Clock) set(at int64, zone *time.Location) (second int64) {
 		}
 	}
 	at += c.offset
-	if today := floorDiv(at, 86400); today != c.today || c.day.month == 0 {
-		c.today, c.day = today, civilOf(today)
+	if second = at - c.midnight; second < 0 || second >= daySeconds || c.day.month == 0 {
+		days := floorDiv(at, daySeconds)
+		c.midnight, c.day = days*daySeconds, civilOf(days)
+		second = at - c.midnight
 	}
-	return at - c.today*86400
+	return second
 }
 
 // floorDiv returns a / b, rounded down.

@@ -68,10 +68,14 @@ func (c *Calendar) Copy(block []byte, item, row, padding int64) {
 	}
 	var clock calendar.Clock
 	values := make([]float32, len(c.stored))
+	computed := make([][]float32, len(values)) // the same memory
+	for i := range values {
+		computed[i] = values[i : i+1]
+	}
 	for sample := padding; sample < b.Length; sample++ {
 		at := row + (sample-padding)*b.Dilation
 		if after := at - end.End + 1; after > 0 {
-			c.values.Of(&clock, end.Last+after*end.Step, at-end.First, values)
+			c.values.Of(&clock, []int64{end.Last + after*end.Step}, at-end.First, computed)
 		} else {
 			for i := range c.stored {
 				values[i] = c.stored[i].Data[at*c.stored[i].Step]

@@ -67,16 +67,19 @@ func (l *load) addCalendar(ctx context.Context, k *rows.Keys, offsets []int64) (
 	if len(l.Regrid) > 0 { // the rows that it inserted have no values yet
 		fill = append(fill, copied...)
 	}
-	return features, r.each(ctx, l.Workers, fill, func(row int64, computed []float32) {
-		for i, v := range computed {
+	return features, r.each(ctx, l.Workers, fill, func(row int64, computed [][]float32) {
+		for i, values := range computed {
 			to := &fill[i].values
-			to.Data[row*to.Step] = v
+			for k, v := range values {
+				to.Data[(row+int64(k))*to.Step] = v
+			}
 		}
 	})
 }
 
-// copiedCalendar returns the columns of the sources that are calendar columns of these rows. A column
-// that was sent as one has no steps of all columns, so it is refused if it should have some.
+// copiedCalendar returns the columns of the sources that are calendar columns of these rows. Options of
+// all columns did not change a column that was sent as one. If it has other values, it is an ordinary
+// column, and refused if such an option should have changed it.
 func (l *load) copiedCalendar(ctx context.Context, r calendarRows) ([]calendarColumn, error) {
 	var sent []calendarColumn
 	for i, c := range l.columns {
@@ -94,12 +97,16 @@ func (l *load) copiedCalendar(ctx context.Context, r calendarRows) ([]calendarCo
 		}
 	}
 	first := make([]atomic.Int64, len(sent)) // 1 + the first row with another value
-	err := r.each(ctx, l.Workers, sent, func(row int64, computed []float32) {
-		for i, v := range computed {
+	err := r.each(ctx, l.Workers, sent, func(row int64, computed [][]float32) {
+		for i, values := range computed {
 			from := &sent[i].values
-			is := from.Data[row*from.Step]
-			if inserted := is != is && len(l.Regrid) > 0; is != v && !inserted {
-				lower(&first[i], row+1)
+			for k, v := range values {
+				at := row + int64(k)
+				is := from.Data[at*from.Step]
+				if inserted := is != is && len(l.Regrid) > 0; is != v && !inserted {
+					lower(&first[i], at+1)
+					break
+				}
 			}
 		}
 	})
@@ -147,7 +154,7 @@ func (l *load) wouldChange(name string) bool {
 func (l *load) refuseCalendar(r calendarRows, c calendarColumn, row int64) error {
 	next, _ := slices.BinarySearch(r.offsets, row+1)
 	inItem, want := row-r.offsets[next-1]+r.before(next-1), make([]float32, 1)
-	r.values([]calendarColumn{c}).Of(&calendar.Clock{}, r.timeOf(row), inItem, want)
+	r.values([]calendarColumn{c}).Of(&calendar.Clock{}, []int64{r.timeOf(row)}, inItem, [][]float32{want})
 	e := &loaderr.SourceError{Path: l.readers[0].Path(), Column: c.name,
 		Reason: fmt.Sprintf("is sent as calendar column %q, but has %v in row %d%s, where the feature is %v",
 			c.Name, c.values.Data[row*c.values.Step], inItem, r.OfItem(row), want[0]),
@@ -159,27 +166,39 @@ func (l *load) refuseCalendar(r calendarRows, c calendarColumn, row int64) error
 	return e
 }
 
-// each calls a function for each row, with the values of calendar columns. Several goroutines call it.
+// chunkRows is the greatest number of rows that each computes at a time.
+const chunkRows = 1 << 10
+
+// each calls a function for some rows at a time, from a row on, with the computed values of each calendar
+// column. Several goroutines call the function.
 func (r calendarRows) each(ctx context.Context, workers int, columns []calendarColumn,
-	do func(row int64, values []float32)) error {
+	do func(row int64, values [][]float32)) error {
 	if len(columns) == 0 {
 		return nil
 	}
-	count := r.offsets[len(r.offsets)-1]
-	values := r.values(columns)
+	count, values := r.offsets[len(r.offsets)-1], r.values(columns)
 	const block = 1 << 17
 	return parallel.For(ctx, workers, int((count+block-1)/block), "", func(_, task int) error {
 		var clock calendar.Clock
-		out := make([]float32, len(columns))
-		first := int64(task) * block
-		next, _ := slices.BinarySearch(r.offsets, first+1) // the item after that of the row
-		for row := first; row < min(count, first+block); row++ {
+		times, buffer := make([]int64, chunkRows), make([]float32, int64(len(columns))*chunkRows)
+		out := make([][]float32, len(columns))
+		row, end := int64(task)*block, min(count, int64(task+1)*block)
+		next, _ := slices.BinarySearch(r.offsets, row+1) // the item after that of the row
+		for row < end {
 			for row == r.offsets[next] {
 				next++
 			}
 			item := next - 1
-			values.Of(&clock, r.timeOf(row), row-r.offsets[item]+r.before(item), out)
+			n := min(chunkRows, end-row, r.offsets[next]-row)
+			for k := range times[:n] {
+				times[k] = r.timeOf(row + int64(k))
+			}
+			for i := range out {
+				out[i] = buffer[int64(i)*chunkRows:][:n]
+			}
+			values.Of(&clock, times[:n], row-r.offsets[item]+r.before(item), out)
 			do(row, out)
+			row += n
 		}
 		return nil
 	})
