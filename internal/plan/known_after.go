@@ -56,7 +56,7 @@ func (w *Windows) findKnownAfter(h *store.Handle, x *window.Index, t *window.Tab
 		}
 		if why := irregular(t, item); !regular && why != "" {
 			return nil, noTimes(h, item, after, "has no regular step: "+why,
-				"append rows with the times and without targets, or load with `regrid`")
+				"append rows with their times and without targets; if rows are missing, load with `regrid`")
 		}
 		if end := ends.Of(item); end.Step > math.MaxInt64/after || end.Last > math.MaxInt64-end.Step*after {
 			return nil, noTimes(h, item, after, "ends too late for them in int64", "ask for fewer rows")
