@@ -9,6 +9,7 @@ import "fmt"
 // With d = draw(key, 2p) and e = draw(key, 2p+1), the item is the first whose running sum of
 // weights exceeds ⌊d/2¹¹⌋·2⁻⁵³ times the total weight. Sums are float64, in item order, without
 // items that have no windows. The number of the window within the item is below(e, count).
+// EvenWeights are 1 for each item.
 const Bootstrap = "bootstrap"
 
 var bootstrapKind = kind{
@@ -29,19 +30,20 @@ type bootstrap struct {
 
 func newBootstrap(x Windows, o Options) (order, error) {
 	b := &bootstrap{n: x.Len(), seed: o.Seed}
-	if o.Weights == nil {
+	if o.Weights.IsZero() {
 		return b, nil
 	}
 	b.items = itemsOf(x)
 	b.sums = make([]float64, len(b.items))
 	sum := 0.0
 	for i, it := range b.items {
-		if it.item >= int64(len(o.Weights)) {
+		weight, ok := o.Weights.of(it.item)
+		if !ok {
 			return nil, &OptionError{"weights", "", fmt.Sprintf(
 				"one for each item, at least %d, not %d", b.items[len(b.items)-1].item+1,
-				len(o.Weights))}
+				len(o.Weights.Items))}
 		}
-		sum += o.Weights[it.item]
+		sum += weight
 		b.sums[i] = sum
 	}
 	if !(sum > 0) || sum-sum != 0 {

@@ -2,8 +2,6 @@ package sampler
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +31,7 @@ type Cursor struct {
 	BatchSize int64  `json:"batch_size,omitempty"` // 0 means WholeGroups
 	Lanes     int64  `json:"lanes,omitempty"`      // batch_size · num_replicas
 	MinItems  int64  `json:"min_items,omitempty"`
-	Weights   string `json:"weights,omitempty"` // hash of the weights
+	Weights   string `json:"weights,omitempty"` // hash of the weights of items, or their name
 }
 
 // Cursor returns the cursor at a consumed count, for a dataset's digest and the hash of the
@@ -55,20 +53,9 @@ func (s *Sampler) Cursor(dataset, windows string, epoch uint64, consumed int64) 
 		c.MinItems = s.options.MinItems
 	}
 	if has.weights {
-		c.Weights = hashWeights(s.options.Weights)
+		c.Weights = s.options.Weights.cursor()
 	}
 	return c
-}
-
-func hashWeights(weights []float64) string {
-	if weights == nil {
-		return ""
-	}
-	h := sha256.New()
-	for _, w := range weights {
-		fmt.Fprintf(h, "%v,", w)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // Check returns an error that wraps ErrCursor if a cursor does not belong to this sampler, the

@@ -51,7 +51,8 @@ func TestCursorsThatDoNotMatchNameTheDifference(t *testing.T) {
 	random := sampler.Options{BatchSize: 8, Seed: 3, Order: "random_start"}
 	lanes := sampler.Options{BatchSize: 8, Seed: 3, Order: "lanes"}
 	groups := sampler.Options{BatchSize: 8, Seed: 3, Order: "cross_section"}
-	weighted := sampler.Options{BatchSize: 8, Order: "bootstrap", Weights: []float64{2}}
+	weighted := sampler.Options{BatchSize: 8, Order: "bootstrap", Weights: sampler.Weights{Items: []float64{2}}}
+	even := sampler.Weights{Name: sampler.EvenWeights}
 	change := func(o sampler.Options, f func(*sampler.Options)) sampler.Options {
 		f(&o)
 		return o
@@ -77,8 +78,13 @@ func TestCursorsThatDoNotMatchNameTheDifference(t *testing.T) {
 			"d", "w", nil},
 		{lanes, change(lanes, func(o *sampler.Options) { o.NumReplicas = 2 }), "d", "w",
 			[]string{`lanes is "8", want "16"`}},
-		{weighted, change(weighted, func(o *sampler.Options) { o.Weights = []float64{3} }), "d",
+		{weighted, change(weighted, func(o *sampler.Options) { o.Weights.Items = []float64{3} }), "d",
 			"w", []string{"weights"}},
+		{weighted, change(weighted, func(o *sampler.Options) { o.Weights = even }), "d", "w",
+			[]string{`want "even"`}},
+		{change(weighted, func(o *sampler.Options) { o.Weights = even }),
+			change(weighted, func(o *sampler.Options) { o.Weights = sampler.Weights{} }), "d", "w",
+			[]string{`weights is "even", want ""`}},
 		{groups, change(groups, func(o *sampler.Options) { o.NumReplicas = 3 }), "d", "w", nil},
 		{groups, change(groups, func(o *sampler.Options) { o.MinItems = 1 }), "d", "w", nil},
 		{groups, change(groups, func(o *sampler.Options) { o.BatchSize = sampler.WholeGroups }),

@@ -3,7 +3,6 @@ package sampler
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 )
 
@@ -49,8 +48,8 @@ type Options struct {
 	Tail        string    `json:"tail,omitempty"`
 	// MinItems leaves out groups with fewer windows, in orders with Traits.Groups; 0 means 1.
 	MinItems int64 `json:"min_items,omitempty"`
-	// Weights are the weights of items, for bootstrap; nil draws all windows uniformly.
-	Weights []float64 `json:"weights,omitempty"`
+	// Weights are the weights of items, for bootstrap.
+	Weights Weights `json:"weights,omitzero"`
 }
 
 // allowedSizes returns which batch sizes are allowed, for the message that refuses b.
@@ -108,18 +107,12 @@ func (o Options) withDefaults() (Options, error) {
 	case o.Rank < 0 || o.Rank >= o.NumReplicas:
 		return o, &OptionError{"rank", num(o.Rank),
 			fmt.Sprintf("a whole number from 0 to num_replicas − 1 = %d", o.NumReplicas-1)}
-	case o.Weights != nil && !k.cursor.weights:
+	case !o.Weights.IsZero() && !k.cursor.weights:
 		return o, &OptionError{"weights", "",
 			fmt.Sprintf("order %s with them, or none", OneOf(weightedOrders()))}
 	}
 	if err := o.checkMinItems(k.traits); err != nil {
 		return o, err
 	}
-	for i, w := range o.Weights {
-		if !(w >= 0) || math.IsInf(w, 0) {
-			return o, &OptionError{fmt.Sprintf("weights[%d]", i), fmt.Sprint(w),
-				"a finite number from 0"}
-		}
-	}
-	return o, nil
+	return o, o.Weights.check()
 }

@@ -206,23 +206,28 @@ func piecesOf(group []uint32, o sampler.Options) (pieces [][]int64) {
 
 // drawWindow returns the window at entry p of an epoch of bootstrap.
 func drawWindow(x list, o sampler.Options, key, p uint64) int64 {
-	if o.Weights == nil {
+	if o.Weights.IsZero() {
 		return int64(scale(outputOf(key, p), uint64(x.Len())))
 	}
+	items := x.runs[len(x.runs)-1].item + 1
+	weights := o.Weights.Items
+	if o.Weights.Name == sampler.EvenWeights {
+		weights = slices.Repeat([]float64{1}, int(items))
+	}
 	total := 0.0
-	for item := range int64(len(o.Weights)) {
+	for item := range items {
 		if len(windowsOf(x, item)) > 0 {
-			total += o.Weights[item]
+			total += weights[item]
 		}
 	}
 	share := float64(outputOf(key, 2*p)>>11) / (1 << 53) * total
 	sum := 0.0
-	for item := range int64(len(o.Weights)) {
+	for item := range items {
 		ws := windowsOf(x, item)
 		if len(ws) == 0 {
 			continue
 		}
-		if sum += o.Weights[item]; sum > share {
+		if sum += weights[item]; sum > share {
 			return ws[scale(outputOf(key, 2*p+1), uint64(len(ws)))]
 		}
 	}

@@ -70,11 +70,14 @@ func drawOptions(t *rapid.T, x list) sampler.Options {
 		o.MinItems = rapid.Int64Range(0, int64(largest)).Draw(t, "min_items")
 	}
 	if o.Order == "bootstrap" && rapid.Bool().Draw(t, "weighted") {
+		o.Weights.Name = rapid.SampledFrom([]string{"", sampler.EvenWeights}).Draw(t, "name")
+	}
+	if o.Order == "bootstrap" && o.Weights.Name == "" && rapid.Bool().Draw(t, "by item") {
 		for range x.runs[len(x.runs)-1].item + 1 {
-			o.Weights = append(o.Weights,
+			o.Weights.Items = append(o.Weights.Items,
 				rapid.SampledFrom([]float64{0, 0.5, 1, 3}).Draw(t, "weight"))
 		}
-		o.Weights[x.runs[0].item] = 2
+		o.Weights.Items[x.runs[0].item] = 2
 	}
 	return o
 }

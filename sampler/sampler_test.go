@@ -28,14 +28,18 @@ func TestInvalidOptionsNameTheField(t *testing.T) {
 		// x is not contiguous, so that no window continues another.
 		{sampler.Options{BatchSize: 1, Order: "lanes"}, "order"},
 		{sampler.Options{BatchSize: 1, Tail: "keep"}, "tail"},
-		{sampler.Options{BatchSize: 1, Weights: []float64{1}}, "weights"},
-		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: []float64{1, 1}}, "weights"},
-		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: []float64{0, 1, 1, 0}},
+		{sampler.Options{BatchSize: 1, Weights: sampler.Weights{Items: []float64{1}}}, "weights"},
+		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: sampler.Weights{Items: []float64{1, 1}}}, "weights"},
+		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: sampler.Weights{Items: []float64{0, 1, 1, 0}}},
 			"weights"},
-		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: []float64{1, -1, 1, 1}},
+		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: sampler.Weights{Items: []float64{1, -1, 1, 1}}},
 			"weights[1]"},
-		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: []float64{1, math.NaN()}},
+		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: sampler.Weights{Items: []float64{1, math.NaN()}}},
 			"weights[1]"},
+		{sampler.Options{BatchSize: 1, Weights: sampler.Weights{Name: "even"}}, "weights"},
+		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: sampler.Weights{Name: "evn"}}, "weights"},
+		{sampler.Options{BatchSize: 1, Order: "bootstrap",
+			Weights: sampler.Weights{Name: "even", Items: []float64{1, 1, 1, 1}}}, "weights"},
 	} {
 		_, err := sampler.New(x, c.o)
 		var e *sampler.OptionError
@@ -169,7 +173,7 @@ func TestBootstrapDrawsItemsByWeight(t *testing.T) {
 		n := 0.0
 		for epoch := range uint64(4) {
 			for _, ws := range epochOf(t, x, sampler.Options{Order: "bootstrap", BatchSize: 50,
-				Weights: c.weights}, epoch)[0] {
+				Weights: sampler.Weights{Items: c.weights}}, epoch)[0] {
 				for _, w := range ws {
 					got[map[bool]int{w >= 1000: 1}[true]+map[bool]int{w >= 4000: 1}[true]]++
 					n++

@@ -140,7 +140,9 @@ func orderedCases() (cases []ordered) {
 	}
 	return append(cases, ordered{Runs: runs, Epoch: 2, Options: sampler.Options{
 		Order: "bootstrap", Seed: 3, BatchSize: 5, NumReplicas: 2, Tail: "wrap",
-		Weights: []float64{1, 100, 0, 0.5}}})
+		Weights: sampler.Weights{Items: []float64{1, 100, 0, 0.5}}}},
+		ordered{Runs: runs, Epoch: 3, Options: sampler.Options{Order: "bootstrap", Seed: 4, BatchSize: 5,
+			NumReplicas: 2, Tail: "wrap", Weights: sampler.Weights{Name: sampler.EvenWeights}}})
 }
 
 // groupedCases are of four items, of which one has a gap, one begins late, and one has only every

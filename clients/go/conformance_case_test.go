@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/sampler"
 	"github.com/tensorcache/tensorcache/window"
 )
 
@@ -66,20 +67,21 @@ type caseSplit struct {
 }
 
 type caseOptions struct {
-	BatchSize   *int64    `json:"batch_size"` // nil for whole groups
-	Order       string    `json:"order"`
-	Seed        uint64    `json:"seed"`
-	Rank        int64     `json:"rank"`
-	NumReplicas int64     `json:"num_replicas"`
-	Tail        string    `json:"tail"`
-	Weights     []float64 `json:"weights"`
-	MinItems    int64     `json:"min_items"`
-	Delivery    string    `json:"delivery"`
+	BatchSize   *int64          `json:"batch_size"` // nil for whole groups
+	Order       string          `json:"order"`
+	Seed        uint64          `json:"seed"`
+	Rank        int64           `json:"rank"`
+	NumReplicas int64           `json:"num_replicas"`
+	Tail        string          `json:"tail"`
+	Weights     sampler.Weights `json:"weights"`
+	MinItems    int64           `json:"min_items"`
+	Delivery    string          `json:"delivery"`
 }
 
 func (o caseOptions) feed() FeedOptions {
 	f := FeedOptions{Delivery: o.Delivery, Order: o.Order, Seed: o.Seed, Rank: o.Rank,
-		NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights, MinItems: o.MinItems}
+		NumReplicas: o.NumReplicas, Tail: o.Tail, MinItems: o.MinItems,
+		Weights: o.Weights.Items, EvenWeights: o.Weights.Name == sampler.EvenWeights}
 	if f.WholeGroups = o.BatchSize == nil; !f.WholeGroups {
 		f.BatchSize = *o.BatchSize
 	}

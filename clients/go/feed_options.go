@@ -33,6 +33,9 @@ type FeedOptions struct {
 	// Weights are the weights of the items in the order bootstrap, one for each item. Nil draws
 	// all windows with equal probability.
 	Weights []float64
+	// EvenWeights, in the order bootstrap, draws every item that has windows with equal probability, and
+	// then one of its windows. Weights must be nil.
+	EvenWeights bool
 	// ChannelsFirst delivers parts of shape [B, F, C] instead of [B, C, F].
 	ChannelsFirst bool
 	// Mask delivers Batch.Mask, ContextMissing and TargetMissing even if the spec allows neither
@@ -57,8 +60,12 @@ func (o FeedOptions) sampler() sampler.Options {
 	if o.WholeGroups {
 		size = sampler.WholeGroups
 	}
+	weights := sampler.Weights{Items: o.Weights}
+	if o.EvenWeights {
+		weights.Name = sampler.EvenWeights
+	}
 	return sampler.Options{Order: o.Order, Seed: o.Seed, BatchSize: size, Rank: o.Rank,
-		NumReplicas: o.NumReplicas, Tail: o.Tail, MinItems: o.MinItems, Weights: o.Weights}
+		NumReplicas: o.NumReplicas, Tail: o.Tail, MinItems: o.MinItems, Weights: weights}
 }
 
 // check returns an error for options that JSON cannot represent.
@@ -66,6 +73,10 @@ func (o FeedOptions) check(w *Windows) error {
 	if o.WholeGroups && o.BatchSize != 0 {
 		return errorf(InvalidSpec, "batch_size",
 			"batch_size: got %d with WholeGroups, want one of them", o.BatchSize)
+	}
+	if o.EvenWeights && o.Weights != nil {
+		return errorf(InvalidSpec, "weights", "weights: got %d with EvenWeights, want one of them",
+			len(o.Weights))
 	}
 	if err := o.checkParts(); err != nil {
 		return err

@@ -156,6 +156,11 @@ func TestRefusedBatchSizesNameTheirField(t *testing.T) {
 
 func TestRefusedWeightsNameTheirField(t *testing.T) {
 	w := rampWindows(t, sharedDaemon(t), 30, window.Spec{})
+	both := FeedOptions{BatchSize: 4, Order: "bootstrap", Weights: []float64{1}, EvenWeights: true}
+	var why *Error
+	if _, err := w.Plan(t.Context(), &both); !errors.As(err, &why) || why.Field != "weights" {
+		t.Errorf("both: %v", err)
+	}
 	for field, weights := range map[string][][]float64{
 		"weights":    {{}, {1, 2}},
 		"weights[0]": {{math.NaN()}, {math.Inf(1)}, {-1}},

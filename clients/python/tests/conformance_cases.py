@@ -247,6 +247,7 @@ CASES: dict[str, Case] = {
                 feeds=[
                     feed(6, "bootstrap", seed=5),
                     feed(6, "bootstrap", seed=5, weights=[1.0, 0.0, 0.25], epoch=2),
+                    feed(5, "bootstrap", seed=8, weights="even"),
                     feed(4, "bootstrap", seed=6, num_replicas=2, tail="wrap", consumed=8),
                 ],
             )

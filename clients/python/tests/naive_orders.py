@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 MASK = 2**64 - 1
 Run = tuple[int, int]
@@ -61,7 +62,7 @@ class Order:
     batch_size: int | None = 1
     num_replicas: int = 1
     tail: str = "short"
-    weights: Sequence[float] | None = None
+    weights: Sequence[float] | Literal["even"] | None = None
     min_items: int = 1
     times: Sequence[int] | None = None
 
@@ -116,7 +117,7 @@ class Order:
             return below(draw(key, p), self.windows)
         total, sums = 0.0, []
         for item, windows in self.of_items().items():
-            total += self.weights[item]
+            total += 1.0 if self.weights == "even" else self.weights[item]
             sums.append((total, windows))
         share = (draw(key, 2 * p) >> 11) * 2.0**-53 * total
         windows = next(windows for edge, windows in sums if edge > share)

@@ -43,7 +43,7 @@ def refused(made: Any, *words: str, field: str) -> None:
     [
         ({"order": "lanes"}, "order", "want windows with stride = context_length"),
         ({"order": "shuffle", "weights": [1, 1]}, "weights", "order bootstrap with them, or none"),
-        ({"order": "bootstrap", "weights": [1]}, "weights", "got 1, want one for each of 2 items"),
+        ({"order": "bootstrap", "weights": [1]}, "weights", "got 1 for 2 items, want"),
         ({"order": "bootstrap", "weights": {"x": 1}}, "weights", 'item "y" has none'),
         (
             {"order": "bootstrap", "weights": [-1, 1]},
@@ -52,7 +52,9 @@ def refused(made: Any, *words: str, field: str) -> None:
         ),
         ({"order": "bootstrap", "weights": [0, 1]}, "weights", "over the items that have windows"),
         ({"order": "bootstrap", "weights": [float("nan"), 1]}, "weights", "want a finite number"),
-        ({"order": "bootstrap", "weights": "ab"}, "weights", "want a list"),
+        ({"order": "bootstrap", "weights": np.array(1.0)}, "weights", 'want "even", a mapping'),
+        ({"order": "bootstrap", "weights": b"ab"}, "weights", 'want "even", a mapping'),
+        ({"order": "bootstrap", "weights": "ab"}, "weights", 'got "ab", want "even", a mapping'),
         ({"batch_size": 2**62}, "batch_size", "from 1 to 281474976710656"),
         ({"batch_size": 2**47}, "batch_size", "a batch of 140737488355328 windows takes over"),
         ({"num_replicas": 2**50}, "num_replicas", "at batch_size 2"),

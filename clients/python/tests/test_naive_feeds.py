@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -79,10 +79,13 @@ def test_lanes_reset_at_a_jump_between_two_windows(cache: tensorcache.Cache, del
     assert resets == tuple(i == 0 or start in (0, 4) for i, start in enumerate(starts)), starts
 
 
-def weights_of(runs: list[Run], items: int, data: st.DataObject) -> list[float] | None:
-    """Draw item weights or None; at least one item with windows has a weight above 0."""
+Weights = list[float] | Literal["even"] | None
+
+
+def weights_of(runs: list[Run], items: int, data: st.DataObject) -> Weights:
+    """Draw weights; at least one item with windows has a weight above 0."""
     if data.draw(st.booleans()):
-        return None
+        return data.draw(st.sampled_from((None, "even")))
     weights = data.draw(
         st.lists(st.sampled_from([1.0, 0.0, 0.25, 100.0]), min_size=items, max_size=items)
     )
@@ -91,9 +94,7 @@ def weights_of(runs: list[Run], items: int, data: st.DataObject) -> list[float] 
     return weights
 
 
-def options_of(
-    order: str, weights: list[float] | None, largest: int
-) -> st.SearchStrategy[dict[str, Any]]:
+def options_of(order: str, weights: Weights, largest: int) -> st.SearchStrategy[dict[str, Any]]:
     """Options of a feed; the largest group has ``largest`` windows."""
     few = order == "lanes"  # with more lanes, each would be one or two windows long
     sizes: st.SearchStrategy[int | None] = st.integers(1, 3 if few else 7)

@@ -212,10 +212,11 @@ def list_of_times(field: str, value: Any) -> list[int | str]:
     return [time(f"{field}[{i}]", part) for i, part in enumerate(listed(field, value))]
 
 
-def listed(field: str, value: Any) -> list[Any]:
-    """A list, from any iterable except text."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise SpecError(f"{field}: got {show(value)}, want a list", field=field)
+def listed(field: str, value: Any, wanted: str = "a list") -> list[Any]:
+    """A list, from any iterable except text and bytes."""
+    scalar = isinstance(value, (str, bytes)) or getattr(value, "ndim", 1) == 0
+    if scalar or not isinstance(value, Iterable):
+        raise SpecError(f"{field}: got {show(value)}, want {wanted}", field=field)
     return list(value)
 
 

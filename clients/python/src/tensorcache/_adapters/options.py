@@ -165,7 +165,7 @@ class Settings:
         order: the order of an epoch.
         seed: the seed of the order.
         tail: what happens to the last, incomplete step.
-        weights: weights of items, in their order.
+        weights: weights of items, in their order, or ``"even"``.
         min_items: the least windows of a group; None leaves out no group.
         rank: the number of this trainer; None asks the framework at every pass.
         num_replicas: how many trainers there are; None likewise.
@@ -184,7 +184,7 @@ class Settings:
     order: str
     seed: int
     tail: str | None
-    weights: list[float] | None
+    weights: list[float] | Literal["even"] | None
     min_items: int | None
     rank: int | None
     num_replicas: int | None

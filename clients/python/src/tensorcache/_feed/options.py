@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from .. import _checks
 from .._errors import SpecError
@@ -17,9 +17,9 @@ class BatchOptions(TypedDict, total=False):
         seed: the seed of the order; with the epoch it fixes the order exactly.
         tail: what happens to the last, incomplete step: ``"short"``, ``"wrap"`` or ``"drop"``; None
             is short for one trainer, wrap for several.
-        weights: weights of items for ``order="bootstrap"``: a mapping of all item values to
-            weights, or one weight an item in the order of ``data.items``. None draws all windows
-            evenly.
+        weights: weights of items for ``order="bootstrap"``: ``"even"`` gives all items that have
+            windows the same weight; else a mapping of all item values to weights, or one weight an
+            item in the order of ``data.items``. None draws all windows evenly.
         min_items: leave out groups with fewer windows, in an order of groups; None leaves out none.
         slots: batches in flight, 3 to 16,384. 0 lets the daemon choose, and tunes the number by the
             time that each side waits.
@@ -101,7 +101,7 @@ FEED_DEFAULTS: FeedOptions = {
 
 def sampler_options(
     batch_size: int | None, order: str, seed: int, rank: int, num_replicas: int, tail: str | None,
-    weights: list[float] | None = None, min_items: int | None = None,
+    weights: list[float] | Literal["even"] | None = None, min_items: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The order of an epoch and this trainer's share of it, as JSON.
 
