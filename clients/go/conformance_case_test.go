@@ -75,13 +75,14 @@ type caseOptions struct {
 	Tail        string          `json:"tail"`
 	Weights     sampler.Weights `json:"weights"`
 	MinItems    int64           `json:"min_items"`
+	PassBatches int64           `json:"batches_per_epoch"`
 	Delivery    string          `json:"delivery"`
 }
 
 func (o caseOptions) feed() FeedOptions {
 	f := FeedOptions{Delivery: o.Delivery, Order: o.Order, Seed: o.Seed, Rank: o.Rank,
 		NumReplicas: o.NumReplicas, Tail: o.Tail, MinItems: o.MinItems,
-		Weights: o.Weights.Items, EvenWeights: o.Weights.Name == sampler.EvenWeights}
+		BatchesPerEpoch: o.PassBatches, Weights: o.Weights.Items, EvenWeights: o.Weights.Name == sampler.EvenWeights}
 	if f.WholeGroups = o.BatchSize == nil; !f.WholeGroups {
 		f.BatchSize = *o.BatchSize
 	}

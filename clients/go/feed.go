@@ -64,6 +64,8 @@ func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T],
 		return nil, err
 	}
 	f.stream, f.cursor, f.epochBatches = s, s.reply.Cursor, s.reply.Batches
+	f.passes = o.passes(w, s.reply.Batches)
+	f.begin(place{})
 	return f, nil
 }
 
@@ -83,15 +85,17 @@ func (f *Feed[T]) Delivery() string { return f.delivery }
 // Windows returns the windows that the feed serves.
 func (f *Feed[T]) Windows() *Windows { return f.windows }
 
-// Len returns the number of this rank's batches in an epoch. In the order random_start, whose
-// epochs differ in length, it is the epoch of the current pass, or between passes the next epoch.
+// Len returns the number of this rank's batches in an epoch, or BatchesPerEpoch. In the order
+// random_start, whose epochs differ in length, it is the epoch of the current pass, or between passes
+// the next epoch.
 func (f *Feed[T]) Len() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.counter == nil {
-		return f.epochBatches
-	}
 	switch {
+	case f.passes != nil:
+		return int64(f.passes.n)
+	case f.counter == nil:
+		return f.epochBatches
 	case f.meter.running() && f.lastBatch != nil:
 		return f.counter.Steps(f.lastBatch.epoch, 0)
 	case f.meter.running():
@@ -102,9 +106,9 @@ func (f *Feed[T]) Len() int64 {
 	return f.counter.Steps(f.ofNextPass().epoch, 0)
 }
 
-// Epoch returns one pass over the windows: the batches of an epoch, or the error that ended it. The
-// next call returns the next epoch, if this pass ended or delivered a batch. A batch is valid in
-// the loop's body (see [Batch]).
+// Epoch returns one pass over the windows: the batches of an epoch, or BatchesPerEpoch batches, or the
+// error that ended it. The next call returns the next epoch, if this pass ended or delivered a batch. A
+// batch is valid in the loop's body (see [Batch]).
 //
 // An error is the last value that is yielded. If it is the context's, the feed stays as it is. It
 // may also be ErrClosed or ErrPassOver. After a refusal of the daemon, or an error that wraps
@@ -118,11 +122,14 @@ func (f *Feed[T]) Epoch(ctx context.Context) iter.Seq2[*Batch[T], error] {
 	}
 }
 
-// SetEpoch makes the next pass serve an epoch, numbered from 0, from its start.
+// SetEpoch makes the next pass serve an epoch, numbered from 0, from its start. With BatchesPerEpoch,
+// it is epoch · BatchesPerEpoch batches after the start of the order; if that is too far, it begins
+// with the order's last epoch, 2⁶⁴ − 1.
 func (f *Feed[T]) SetEpoch(epoch uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.nextPassStart = &place{epoch, 0}
+	start := f.startOf(epoch)
+	f.nextPassStart = &start
 }
 
 // State returns where the loop is. The batch of the current loop body counts as consumed, and after

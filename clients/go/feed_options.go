@@ -36,6 +36,12 @@ type FeedOptions struct {
 	// EvenWeights, in the order bootstrap, draws every item that has windows with equal probability, and
 	// then one of its windows. Weights must be nil.
 	EvenWeights bool
+	// BatchesPerEpoch is this rank's number of batches in an epoch of [Feed], in the orders sequential,
+	// shuffle and bootstrap. Epoch e has the batches from e · BatchesPerEpoch on of the endless sequence
+	// of the order's own epochs, so that shuffle repeats no window within those, and Tail applies at
+	// their end. With several ranks, Tail must be wrap or drop. [Windows.Plan] describes epochs of the
+	// order. If it is 0, an epoch is one of the order.
+	BatchesPerEpoch int64
 	// ChannelsFirst delivers parts of shape [B, F, C] instead of [B, C, F].
 	ChannelsFirst bool
 	// Mask delivers Batch.Mask, ContextMissing and TargetMissing even if the spec allows neither
@@ -78,10 +84,51 @@ func (o FeedOptions) check(w *Windows) error {
 		return errorf(InvalidSpec, "weights", "weights: got %d with EvenWeights, want one of them",
 			len(o.Weights))
 	}
+	if err := o.checkBatchesPerEpoch(); err != nil {
+		return err
+	}
 	if err := o.checkParts(); err != nil {
 		return err
 	}
 	return w.checkWeights(o.Weights)
+}
+
+// mostBatchesPerEpoch is the greatest BatchesPerEpoch.
+const mostBatchesPerEpoch = 1 << 48
+
+// checkBatchesPerEpoch returns an error if BatchesPerEpoch is out of range, or not allowed with the
+// order, or with the tail.
+func (o FeedOptions) checkBatchesPerEpoch() error {
+	const field = "batches_per_epoch"
+	n, traits := o.BatchesPerEpoch, o.sampler().Traits()
+	switch {
+	case n == 0:
+		return nil
+	case n < 0 || n > mostBatchesPerEpoch:
+		return errorf(InvalidSpec, field, "%s: got %d, want 1 to %d, or 0 for the order's own", field, n,
+			int64(mostBatchesPerEpoch))
+	case traits.Blocks || traits.Resets:
+		return errorf(InvalidSpec, field, "%s: got %d with order %q, want sequential, shuffle or bootstrap",
+			field, n, o.Order)
+	case o.Tail == sampler.Short && o.NumReplicas > 1:
+		return errorf(InvalidSpec, field, "%s: got %d with tail %q and num_replicas %d, want wrap or drop",
+			field, n, o.Tail, o.NumReplicas)
+	}
+	return nil
+}
+
+// passes returns the passes of BatchesPerEpoch batches, or nil if passes are the epochs of the
+// order. batches is this rank's number of batches in such an epoch.
+func (o FeedOptions) passes(w *Windows, batches int64) *passes {
+	if o.BatchesPerEpoch == 0 {
+		return nil
+	}
+	p := &passes{n: uint64(o.BatchesPerEpoch), batches: uint64(batches),
+		step: o.BatchSize * max(1, o.NumReplicas), windows: w.windows, least: 1}
+	if o.Tail == sampler.Drop {
+		p.least = p.step
+	}
+	return p
 }
 
 // checkWeights returns an error for weights that are not finite numbers from 0, one for each item.

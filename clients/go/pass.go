@@ -10,7 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// pass yields the batches of an epoch until yield returns false.
+// pass yields the batches of a pass until yield returns false.
 func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
 	s, pass, err := f.beginPass(ctx)
 	if err != nil {
@@ -38,11 +38,15 @@ func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
 			return ctx.Err()
 		}
 		if d.Slot == wire.NoSlot {
-			return f.recordDescriptor(pass,
+			over, err := f.recordDescriptor(pass,
 				&descriptor{place{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
+			if err != nil || over {
+				return err
+			}
+			continue
 		}
-		if err := f.recordDescriptor(pass, &descriptor{place{d.Epoch, d.Consumed}, d.Flags},
-			false); err != nil {
+		over, err := f.recordDescriptor(pass, &descriptor{place{d.Epoch, d.Consumed}, d.Flags}, false)
+		if err != nil {
 			s.undoNext()
 			return err
 		}
@@ -53,7 +57,7 @@ func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
 		if !yieldBatch(b, yield) {
 			return nil
 		}
-		if err := f.passError(pass); err != nil || d.Flags&wire.FlagLast != 0 {
+		if err := f.passError(pass); err != nil || over {
 			return err
 		}
 		if err := s.giveBack(half); err != nil {
@@ -91,7 +95,7 @@ func (f *Feed[T]) beginPass(ctx context.Context) (*stream, uint64, error) {
 			return nil, 0, connectionError(ctx, err)
 		}
 	}
-	f.passStart, f.lastBatch, f.endedEmpty = start, nil, false
+	f.begin(start)
 	if f.nextPassStart == target { // else another goroutine has set it for the pass after this one
 		f.nextPassStart = nil
 	}
@@ -100,17 +104,17 @@ func (f *Feed[T]) beginPass(ctx context.Context) (*stream, uint64, error) {
 }
 
 // recordDescriptor records the descriptor of the batch that is yielded next, or of none if empty.
-func (f *Feed[T]) recordDescriptor(pass uint64, d *descriptor, empty bool) error {
+// over reports whether the pass ends with it.
+func (f *Feed[T]) recordDescriptor(pass uint64, d *descriptor, empty bool) (over bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.passErrorLocked(pass); err != nil {
-		return err
+		return false, err
 	}
-	f.lastBatch, f.endedEmpty = d, empty
 	if !empty {
 		f.batches++
 	}
-	return nil
+	return f.record(d, empty), nil
 }
 
 // passError returns the error of a pass that is over, or nil.
@@ -151,7 +155,11 @@ func (f *Feed[T]) streamFailed(ctx context.Context, s *stream, pass uint64, err 
 	}
 	f.nextPassStart = &at
 	if err = connectionError(ctx, err); errors.Is(err, ErrGone) {
-		return fmt.Errorf("the feed ended in epoch %d, after %s: %w", at.epoch,
+		name := "epoch"
+		if f.passes != nil {
+			name = "the order's epoch"
+		}
+		return fmt.Errorf("the feed ended in %s %d, after %s: %w", name, at.epoch,
 			f.consumedText(at.consumed), err)
 	}
 	return err

@@ -51,6 +51,13 @@ COLUMNS = [
 ]
 WIDE = [*COLUMNS, ("m", "float32", 2), ("s", "float32", 1)]
 OPTIONS: Json = {"item_id": ["id"], "time": "t"}
+STEPS: Json = {
+    "scale": "standard",
+    "scale_per": "item",
+    "fit_rows": [0, 9],
+    "log1p": ["c"],
+    "diff": ["a"],
+}
 
 
 def frame(

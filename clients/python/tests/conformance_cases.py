@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 
 from conformance_calendar import CALENDAR
-from conformance_case import AB, COLUMNS, OPTIONS, SHORT, WIDE, Case, View, feed, frame
+from conformance_case import AB, COLUMNS, OPTIONS, SHORT, STEPS, WIDE, Case, View, feed, frame
 from conformance_errors import ERRORS
 from conformance_groups import GROUPS
 from conformance_parts import PARTS
+from conformance_passes import PASSES
 
 ROLES = [
     View(
@@ -381,20 +382,14 @@ CASES: dict[str, Case] = {
         ],
     ),
     "parts": PARTS,
+    "passes": PASSES,
     "calendar": CALENDAR,
     "errors": ERRORS,
     "inverse": Case(
         "what a load did to the values is undone: to the values that were put, within 1e-4 of them",
         frame([20, 15, 9]),
         COLUMNS,
-        {
-            **OPTIONS,
-            "scale": "standard",
-            "scale_per": "item",
-            "fit_rows": [0, 9],
-            "log1p": ["c"],
-            "diff": ["a"],
-        },
+        {**OPTIONS, **STEPS},
         inverse=[{"column": "b"}, {"column": "c"}, {"column": "a"}],
     ),
 }

@@ -24,6 +24,7 @@ from conformance_case import Case, View
 from conformance_cases import CASES
 from naive import Found, Naive
 from naive_orders import Order
+from naive_passes import epoch_of, pass_of
 
 TARGET = Path(__file__).resolve().parents[3] / "testdata" / "conformance"
 BLOCKS = ("context", "target", "known")
@@ -133,12 +134,15 @@ class Answer:
     def feed(self, feed: dict[str, Any]) -> dict[str, Any]:
         """A feed with the batches of each rank, and the state while the loop has each batch."""
         options = {"num_replicas": 1, "tail": "short", **feed["options"]}
+        n = options.pop("batches_per_epoch", None)
         times = [self.naive.group_time(*place, latest=self.latest) for place in self.found.places]
         order = Order(self.found.runs(self.naive.s), times=times, **options)
         epoch, consumed = feed.get("epoch", 0), feed.get("consumed", 0)
         turned, mask = feed.get("channels_first", False), feed.get("mask", False)
         ranks = []
-        for rank, batches in enumerate(order.deal(epoch, consumed)):
+        for rank, batches in enumerate(
+            epoch_of(order, epoch, consumed) if n is None else pass_of(order, n, epoch, consumed)
+        ):
             resets: list[list[bool] | None] = [None] * len(batches)
             if order.order == "lanes":
                 whole = order.deal(epoch)[rank]
@@ -147,14 +151,14 @@ class Answer:
             ranks.append(
                 [
                     {
-                        "state": [epoch + 1, 0] if number == len(batches) - 1 else [epoch, after],
+                        "state": [*place],
                         "parts": (
                             self.named(numbers, feed["parts"], turned)
                             if "parts" in feed
                             else self.parts(numbers, turned, mask, resets[number])
                         ),
                     }
-                    for number, (numbers, after) in enumerate(batches)
+                    for number, (numbers, place) in enumerate(batches)
                 ]
             )
         return {**feed, "ranks": ranks}

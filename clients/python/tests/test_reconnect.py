@@ -44,11 +44,16 @@ def leave(how: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("delivery", "order"),
-    [("slot", "shuffle"), ("local", "bootstrap"), ("view", "random_start")],
+    ("delivery", "order", "n"),
+    [
+        ("slot", "shuffle", None),
+        ("slot", "shuffle", 40),
+        ("local", "bootstrap", None),
+        ("view", "random_start", None),
+    ],
 )
 def test_another_daemon_goes_on_exactly(
-    windows: tensorcache.Windows, delivery: str, order: str
+    windows: tensorcache.Windows, delivery: str, order: str, n: int | None
 ) -> None:
     options: dict[str, Any] = {
         "batch_size": 16,
@@ -56,6 +61,7 @@ def test_another_daemon_goes_on_exactly(
         "seed": 4,
         "delivery": delivery,
         "slots": 6,
+        "batches_per_epoch": n,
     }
 
     def all_of(feed: tensorcache.Feed, leaves: dict[int, str]) -> list[Any]:

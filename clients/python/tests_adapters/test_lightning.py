@@ -89,12 +89,15 @@ def test_fit_with_the_loader_as_it_is(windows: tensorcache.Windows) -> None:
         assert loader.state_dict()["epoch"] == 3
 
 
-@pytest.mark.parametrize("stop", [20, 31, 45])
+@pytest.mark.parametrize(
+    ("stop", "n"), [(20, None), (31, None), (45, None), (20, 24), (24, 24), (40, 24)]
+)
 def test_a_checkpoint_goes_on_at_the_next_batch(
-    windows: tensorcache.Windows, tmp_path: Path, stop: int
+    windows: tensorcache.Windows, tmp_path: Path, stop: int, n: int | None
 ) -> None:
     """The checkpoint is in the middle of an epoch, at its end, or in the middle of the next."""
-    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 7, "format": "dict"}
+    order: dict[str, Any] = {"seed": 7, "batches_per_epoch": n}
+    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "format": "dict", **order}
     first, second = Model(), Model()
     saves = ModelCheckpoint(tmp_path, every_n_train_steps=stop, save_top_k=-1, filename="at")
     with tensorcache.torch.loader(windows, **options) as loader:
@@ -104,13 +107,14 @@ def test_a_checkpoint_goes_on_at_the_next_batch(
             second, loader, ckpt_path=tmp_path / "at.ckpt", weights_only=False
         )
     both = {epoch: first.seen.get(epoch, []) + second.seen.get(epoch, []) for epoch in range(3)}
-    assert list(both.values()) == orders(windows, 3, seed=7)
+    assert list(both.values()) == orders(windows, 3, **order)
     assert sum(len(starts) for starts in first.seen.values()) == stop * B - (31 * B - 971) * (
         stop >= 31
     )
 
 
-def test_the_data_module_serves_all_stages(windows: tensorcache.Windows) -> None:
+@pytest.mark.parametrize("n", [None, 7])
+def test_the_data_module_serves_all_stages(windows: tensorcache.Windows, n: int | None) -> None:
     train, val, test = windows.split(lengths=(600, 200, 200))
     module = tensorcache.lightning.datamodule(
         train,
@@ -121,11 +125,12 @@ def test_the_data_module_serves_all_stages(windows: tensorcache.Windows) -> None
         seed=3,
         format="dict",
         eval_batch_size=50,
+        batches_per_epoch=n,
     )
     model = Model()
     fitting = trainer(max_epochs=2, num_sanity_val_steps=1)
     fitting.fit(model, datamodule=module)
-    assert list(model.seen.values()) == orders(train, 2, seed=3)
+    assert list(model.seen.values()) == orders(train, 2, seed=3, batches_per_epoch=n)
     wanted = {part: windows[:].start.tolist() for part, windows in (("val", val), ("test", test))}
     assert model.others["val"] == wanted["val"][:50] + 2 * wanted["val"]
     fitting.test(model, datamodule=module)
@@ -196,9 +201,10 @@ def test_overfitting_sees_the_same_batches_in_every_epoch(
     model, options = Model(), {"batch_size": B, "format": "dict"}
     fitting = trainer(max_epochs=3, overfit_batches=2)
     if whole:
-        fitting.fit(
-            model, datamodule=tensorcache.lightning.datamodule(windows, val=windows, **options)
+        module = tensorcache.lightning.datamodule(
+            windows, val=windows, batches_per_epoch=5, **options
         )
+        fitting.fit(model, datamodule=module)
     else:
         with tensorcache.torch.loader(windows, **options) as loader:
             fitting.fit(model, loader)

@@ -8,6 +8,7 @@ import os
 import pickle
 import re
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -141,9 +142,17 @@ def test_it_has_what_trainers_look_for(windows: tensorcache.Windows) -> None:
         assert loader.state_dict()["epoch"] == 4
 
 
-def test_set_epoch_and_state(windows: tensorcache.Windows) -> None:
-    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 9, "format": "dict"}
+@pytest.mark.parametrize("n", [None, 12, 40])
+def test_set_epoch_and_state(windows: tensorcache.Windows, n: int | None) -> None:
+    options: dict[str, Any] = {
+        "batch_size": B,
+        "shuffle": True,
+        "seed": 9,
+        "format": "dict",
+        "batches_per_epoch": n,
+    }
     with tensorcache.torch.loader(windows, **options) as loader:
+        assert len(loader) == (n or 31)
         epochs = [starts_of(loader) for _ in range(3)]
         iterator = iter(loader)
         loader.sampler.set_epoch(1)
@@ -163,7 +172,8 @@ def test_set_epoch_and_state(windows: tensorcache.Windows) -> None:
         loader.set_epoch(0)
         assert starts_of(loader) == epochs[0]
         loader.load_state_dict(state)
-        loader.set_epoch(2)
+        with nullcontext() if n is None else pytest.warns(UserWarning, match=f"7 of {n} batches"):
+            loader.set_epoch(2)
         assert starts_of(loader) == epochs[2]
 
 
@@ -241,8 +251,15 @@ def test_ranks_are_looked_up_when_a_pass_begins(
         assert set(seen + rest) == set(range(971)), "the copies went on where the loader was"
 
 
-def test_a_loader_survives_pickling_and_forks(windows: tensorcache.Windows) -> None:
-    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 5, "format": "dict"}
+@pytest.mark.parametrize("n", [None, 20])
+def test_a_loader_survives_pickling_and_forks(windows: tensorcache.Windows, n: int | None) -> None:
+    options: dict[str, Any] = {
+        "batch_size": B,
+        "shuffle": True,
+        "seed": 5,
+        "format": "dict",
+        "batches_per_epoch": n,
+    }
     with tensorcache.torch.loader(windows, **options) as loader:
         epochs = [starts_of(loader), starts_of(loader)]
         with pickle.loads(pickle.dumps(loader)) as copy:

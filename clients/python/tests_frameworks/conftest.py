@@ -42,7 +42,7 @@ def run(code: str, *arguments: object, **environment: str) -> str:
 
 
 def orders(
-    windows: tensorcache.Windows, epochs: int, order: str = "shuffle", **options: int
+    windows: tensorcache.Windows, epochs: int, order: str = "shuffle", **options: int | None
 ) -> list[list[int]]:
     """Return the start rows of ``epochs`` epochs in a feed's order."""
     with windows.feed(batch_size=B, order=order, **options) as feed:  # type: ignore[arg-type]

@@ -28,6 +28,21 @@ def accelerator() -> Accelerator:
     return Accelerator(cpu=True, gradient_accumulation_steps=4)
 
 
+def test_a_pass_of_n_batches_ends_there(
+    windows: tensorcache.Windows, accelerator: Accelerator
+) -> None:
+    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "format": "dict"}
+    order = {"seed": 3, "batches_per_epoch": 12}
+    with tensorcache.accelerate.loader(accelerator, windows, **options, **order) as loader:
+        for want in orders(windows, 4, **order):
+            seen, last = [], []
+            for batch in loader:
+                last.append(accelerator.gradient_state.end_of_dataloader)
+                seen += accelerator.gather_for_metrics(batch["start"].clone()).tolist()
+            assert last == [False] * 11 + [True]
+            assert seen == want
+
+
 def test_prepare_hands_it_back(windows: tensorcache.Windows, accelerator: Accelerator) -> None:
     model = torch.nn.Linear(C, P)
     made = tensorcache.accelerate.loader(

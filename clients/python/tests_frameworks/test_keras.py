@@ -103,6 +103,27 @@ def test_fit_sees_every_epoch_in_the_feeds_order(
     assert len(third) > 2 * len(want[0])
 
 
+PASSES = """
+    del seen[:]
+    training = tensorcache.keras.dataset(
+        train, batch_size=32, shuffle=True, seed=4, arrange=arrange(seen), batches_per_epoch=7
+    )
+    model = keras.Sequential([keras.layers.Dense(6 * 7)])
+    model.compile("sgd", "mse")
+    model.fit(training, epochs=2, verbose=0)
+    look(seen)
+    training.set_epoch(4)
+    model.fit(training, initial_epoch=4, epochs=6, verbose=0)
+    print(json.dumps(passes(seen, 7)))
+"""
+
+
+def test_epochs_of_n_batches(windows: tensorcache.Windows) -> None:
+    seen = json.loads(run(PROGRAM + PASSES, KERAS_BACKEND="torch"))
+    want = orders(windows.where(rows=(0, 600)), 6, seed=4, batches_per_epoch=7)
+    assert seen == want[:2] + want[4:]
+
+
 def test_predict_and_evaluate_with_numpy(windows: tensorcache.Windows) -> None:
     run(PROGRAM + PREDICT, KERAS_BACKEND="numpy")
 

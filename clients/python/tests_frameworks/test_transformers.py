@@ -127,6 +127,31 @@ def test_resuming_goes_on_at_the_next_batch(
     assert first.trained + second.trained == joined(orders(windows, 3, seed=8))
 
 
+@pytest.mark.parametrize("stop", [9, 12, 20])
+def test_epochs_of_n_batches(windows: tensorcache.Windows, tmp_path: Path, stop: int) -> None:
+    kind = tensorcache.transformers.trainer_class(names=NAMES, batches_per_epoch=12)
+    saving = {
+        "save_strategy": "steps",
+        "save_steps": stop,
+        "save_only_model": False,
+        "num_train_epochs": 4,
+    }
+
+    class Stop(transformers.TrainerCallback):
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            control.should_training_stop = state.global_step == stop
+
+    first, second = Model(), Model()
+    kind(
+        model=first, args=arguments(tmp_path, **saving), train_dataset=windows, callbacks=[Stop()]
+    ).train()
+    trainer = kind(model=second, args=arguments(tmp_path, **saving), train_dataset=windows)
+    assert trainer.train(resume_from_checkpoint=True).global_step == 48
+    assert first.trained + second.trained == joined(
+        orders(windows, 4, seed=8, batches_per_epoch=12)
+    )
+
+
 def test_what_cannot_be_is_refused_at_once() -> None:
     for options, words in (
         ({"base": int}, "base: got <class 'int'>, want transformers.Trainer or a subclass of it"),

@@ -304,6 +304,7 @@ class Windows(WindowIndex):
             chooser=Chooser() if delivery == "auto" else None,
             reconnect=_checks.flag("reconnect", options["reconnect"]),
             selection=selection,
+            batches_per_epoch=options["batches_per_epoch"],
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -43,7 +43,8 @@ def datamodule(
             ``batch_size``.
         options: of the loaders: ``format``, ``parts`` (a mapping, if the windows to predict from
             have no target), ``arrange``, ``channels_first`` and others for all of them; ``order``,
-            ``seed``, ``drop_last``, ``tail``, ``weights`` and ``min_items`` for training.
+            ``seed``, ``drop_last``, ``tail``, ``weights``, ``min_items`` and ``batches_per_epoch``
+            for training.
 
     Raises:
         SpecError: when a loader is made: an option is out of range.

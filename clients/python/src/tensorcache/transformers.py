@@ -31,7 +31,8 @@ def trainer_class(
             ``arrange`` is given.
         options: for :func:`tensorcache.torch.loader`: ``parts`` (a mapping of the model's arguments
             to parts), ``arrange``, ``channels_first``, ``resident``, ``slots`` and others for all
-            datasets, ``order``, ``tail``, ``weights`` and ``min_items`` for training.
+            datasets, ``order``, ``tail``, ``weights``, ``min_items`` and ``batches_per_epoch`` for
+            training.
 
     Raises:
         SpecError: the base is no Trainer, or a name is of no part.

@@ -53,16 +53,15 @@ class AccelerateLoader(torch.Loader, DataLoaderStateMixin):
 
     @property
     def _drop_last(self) -> bool:
-        """Whether the last step is never filled with windows from the epoch's start."""
-        return self._settings.tail == "drop"
+        """Whether the last step of a pass is not filled with windows from the epoch's start."""
+        return self._settings.tail == "drop" or self._settings.batches_per_epoch is not None
 
     def __iter__(self) -> Iterator[Any]:
         feed = self.feed
         self.begin()
         try:
             for batch in feed:
-                epoch_ended = feed._position.of_stream()[1] == 0  # the next epoch's start
-                self.end_of_dataloader = epoch_ended
+                self.end_of_dataloader = feed._position.is_over()
                 yield batch
                 del batch
         finally:

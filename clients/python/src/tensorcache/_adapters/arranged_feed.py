@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._feed.feed import Feed
-from .._feed.orders import traits
 from .arrange import Arrange
 from .options import Settings
 
@@ -33,13 +32,21 @@ def feed_of(
         chooser: chooses the delivery.
         finish: is applied to the result of ``arrange``.
     """
-    place = NextBatch(given, options["options"]["num_replicas"])
+    place = NextBatch()
     if given.arrange is not None or finish is not None:
         deliveries = {
             name: changed(delivery, given.arrange, finish, place)
             for name, delivery in deliveries.items()
         }
-    feed = Feed(given.windows, options, deliveries, chooser, given.reconnect, given.selection)
+    feed = Feed(
+        given.windows,
+        options,
+        deliveries,
+        chooser,
+        given.reconnect,
+        given.selection,
+        given.batches_per_epoch,
+    )
     place.position = feed._position
     return feed
 
@@ -75,11 +82,7 @@ class NextBatch:
 
     position: Position
 
-    def __init__(self, given: Settings, num_replicas: int) -> None:
-        size = 1 if traits(given.order).blocks else given.batch_size or 1  # what a cursor counts
-        self._step = size * num_replicas
-
     def text(self) -> str:
         """The number of the batch in its epoch, and the epoch."""
-        epoch, consumed = self.position.of_stream()
-        return f"batch {consumed // self._step} of epoch {epoch}"
+        epoch, batch = self.position.passes.at(self.position.of_stream())
+        return f"batch {batch} of epoch {epoch}"

@@ -15,9 +15,19 @@ if "pytorch_lightning" in sys.modules and "lightning.pytorch" not in sys.modules
 else:
     from lightning.pytorch import LightningDataModule
 
-TRAINING = ("shuffle", "order", "seed", "generator", "drop_last", "tail", "weights", "min_items")
+TRAINING = (
+    "shuffle",
+    "order",
+    "seed",
+    "generator",
+    "drop_last",
+    "tail",
+    "weights",
+    "min_items",
+    "batches_per_epoch",
+)
 """Options for the training part alone."""
-ORDERING = ("shuffle", "order", "generator", "weights", "min_items")
+ORDERING = ("shuffle", "order", "generator", "weights", "min_items", "batches_per_epoch")
 """Options left out under Lightning's ``overfit_batches``, which needs the same batches in every
 epoch."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._feed.feed import Feed
+from .._warnings import callers_level
 from .options import Settings
 
 
@@ -95,9 +97,21 @@ class Loader:
         If a loaded state is in the middle of that epoch, or an error of the feed ended a pass
         there, the pass continues there: trainers load a state first and then set its epoch.
         """
-        target = self.feed._position.target
-        if target is None or target[0] != epoch:
-            self.feed.set_epoch(epoch)
+        feed, position = self.feed, self.feed._position
+        if position.target is not None:
+            number, batches = position.passes.at(position.target)
+            if number == epoch:
+                return
+            if batches and position.passes.inside_epochs:
+                warnings.warn(
+                    f"set_epoch({epoch}) leaves epoch {number} after {batches} of {len(feed)} "
+                    "batches, where the next pass would have continued\n"
+                    "hint: with another batches_per_epoch or number of trainers than when the "
+                    "state was saved, epochs have other numbers",
+                    UserWarning,
+                    stacklevel=callers_level(),
+                )
+        feed.set_epoch(epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loop is; see :meth:`Feed.state_dict`."""

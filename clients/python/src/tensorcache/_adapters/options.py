@@ -167,6 +167,7 @@ class Settings:
         tail: what happens to the last, incomplete step.
         weights: weights of items, in their order, or ``"even"``.
         min_items: the least windows of a group; None leaves out no group.
+        batches_per_epoch: batches of a pass; None makes a pass an epoch of the order.
         rank: the number of this trainer; None asks the framework at every pass.
         num_replicas: how many trainers there are; None likewise.
         delivery: as for a feed; ``"auto"`` is the loader's own choice.
@@ -186,6 +187,7 @@ class Settings:
     tail: str | None
     weights: list[float] | Literal["even"] | None
     min_items: int | None
+    batches_per_epoch: int | None
     rank: int | None
     num_replicas: int | None
     delivery: str
@@ -218,6 +220,7 @@ class Settings:
             tail=tail,
             weights=None if given is None else item_weights(given, windows.dataset.items),
             min_items=options["min_items"],
+            batches_per_epoch=options["batches_per_epoch"],
             rank=rank,
             num_replicas=num_replicas,
             delivery=options.get("delivery", "slot"),

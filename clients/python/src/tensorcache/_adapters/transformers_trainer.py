@@ -18,7 +18,7 @@ from .arrange import arrange_of
 NAMES: Mapping[str, str] = MappingProxyType({"context": "past_values", "target": "future_values"})
 """The names of a window's parts in the forecasting models of Transformers."""
 
-TRAINING = ("order", "tail", "weights", "min_items")
+TRAINING = ("order", "tail", "weights", "min_items", "batches_per_epoch")
 """Options for training alone."""
 
 
@@ -32,7 +32,10 @@ class Epoch(IterableDataset[Any]):
         return iter(self._loader)
 
     def __len__(self) -> int:
-        return len(self._loader._settings.windows)
+        given = self._loader._settings
+        if given.batches_per_epoch is None:
+            return len(given.windows)
+        return given.batches_per_epoch * self._loader.total_batch_size
 
 
 class Renamed(AccelerateLoader):

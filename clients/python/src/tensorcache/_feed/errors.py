@@ -30,16 +30,15 @@ def pass_over(closed: bool) -> FeedError:
     )
 
 
-def lost(error: DaemonError, epoch: int, counted: str) -> DaemonError:
+def lost(error: DaemonError, place: str) -> DaemonError:
     """The error of a feed whose daemon went away.
 
     Args:
         error: the error of the connection.
-        epoch: the epoch that the loop is in.
-        counted: what the loop consumed of it, in words.
+        place: where the loop is, in words.
     """
     return DaemonError(
-        f"the feed ended in epoch {epoch}, after {counted}: {error.detail}",
+        f"the feed ended in {place}: {error.detail}",
         type=error.type,
         hint="state = feed.state_dict() has the place: tensorcache.connect() again, make the "
         "feed anew, and load_state_dict(state) goes on exactly there; feeds made with "

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sized
 from typing import Any, cast
 
-from .._checks import between, flag
+from .._checks import flag
 from .._daemon.frames import LAST, NO_SLOT
 from .._errors import DaemonError, FeedError, TensorcacheError
 from .._index.index import WindowIndex
 from .._repr.views import feed_html
-from . import cursor, orders
+from . import cursor
 from .auto_delivery import Chooser
 from .auto_slots import ANSWER_SECONDS as TUNING_SECONDS
 from .auto_slots import Tuner
@@ -21,6 +21,7 @@ from .errors import closed, forked, is_final, lost, pass_over
 from .mapped_windows import MappedWindows
 from .numpy_delivery import DELIVERIES, Deliveries
 from .parts import Selection
+from .passes import checked, passes_of
 from .position import Position
 from .stream import Stream
 from .wait_meter import Meter
@@ -38,7 +39,8 @@ class Feed:
     A feed is a context manager. Each ``for batch in feed`` is one epoch, and the next loop is the
     next epoch. A pass counts when it ends, or when the loop leaves it after a batch; after an error
     of the feed, the next pass continues at the same place. ``len(feed)`` is this rank's number of
-    batches in an epoch (for ``random_start``, of the running epoch or else of the next).
+    batches in an epoch (for ``random_start``, of the running epoch or else of the next). With
+    ``batches_per_epoch``, passes are so many batches of the sequence of the order's epochs.
 
     A batch's memory is reused once nothing refers to it. A loop that keeps many batches gets
     copies, so that the feed does not stall (``stats()["copied"]``).
@@ -68,15 +70,16 @@ class Feed:
         chooser: Chooser | None = None,
         reconnect: bool = False,
         selection: Selection | None = None,
+        batches_per_epoch: int | None = None,
     ) -> None:
         self.windows = cast(Any, windows)  # Windows, whose module imports this one
         self._options = options
+        n = checked(batches_per_epoch, options["options"])
         self._deliveries = deliveries
         self._chooser: Chooser | None = None
         self._reconnect = flag("reconnect", reconnect)
         self._tuner = None if options["slots"] else Tuner()
         self._mapped = MappedWindows(windows, options["channels_first"], options["mask"], selection)
-        self._position = Position()
         self._pass_number = 0  # of the latest pass; those before are over
         self._closed = False
         self._pid = os.getpid()
@@ -84,21 +87,20 @@ class Feed:
         self._meter = Meter()
         self._stream: Stream | None = None
         self._stream = stream = self._attach((0, 0))
+        passes = passes_of(windows, options["options"], int(stream.reply["batches"]), n)
+        self._position = Position(passes)
         # Only then is there a choice between the daemon's gather and the client's own.
         if stream.reply["delivery"] == "slot" and chooser and chooser.can_gather(self._mapped):
             self._chooser = chooser
         self._cursor: dict[str, Any] = dict(stream.reply["cursor"])
-        self._length = int(stream.reply["batches"])
 
     def __len__(self) -> int:
-        if (batches := orders.traits(self._options["options"]["order"]).batches) is None:
-            return self._length
         position = self._position
         place = position.of_loop() if self._meter.running else position.of_next_pass()
-        return batches(place[0], self.windows, self._options["options"])
+        return position.passes.length(place)
 
     def __iter__(self) -> Generator[Any, None, None]:
-        """One epoch's batches; where it begins is decided when the first one is asked for.
+        """A pass's batches; where it begins is decided when the first one is asked for.
 
         Recovers from a daemon that goes away; the batches are those of :meth:`_batches`.
         """
@@ -124,21 +126,20 @@ class Feed:
             if isinstance(error, Exception):  # and continues at the same place
                 self._position.target = self._position.of_loop()
             if isinstance(error, DaemonError) and not is_final(error):
-                epoch, consumed = self._position.of_loop()
-                consumed_text = cursor.consumed_text(self._cursor, consumed, self.windows)
-                raise lost(error, epoch, consumed_text) from error
+                raise lost(error, self._place_text(", after", self.windows)) from error
             raise
         finally:
             if self._pass_number == pass_number:
                 self._pause()
 
     def _batches(self, stream: Stream, pass_number: int) -> Generator[Any, None, Stream | None]:
-        """The batches of an epoch that one stream delivers.
+        """The batches of a pass that one stream delivers.
 
-        Returns the stream that the epoch continues with, to try another delivery or number of
-        slots; None at the end of the epoch.
+        Returns the stream that the pass continues with, to try another delivery or number of
+        slots; None at the end of the pass.
         """
         position, deliver = self._position, stream.deliver
+        inside_epochs = position.passes.inside_epochs
         while True:
             if self._pass_number != pass_number:  # another pass began, or the feed was closed
                 raise self._pass_error()
@@ -147,7 +148,9 @@ class Feed:
                 slot, rows, _, flags, _, _, row = descriptor
                 if slot == NO_SLOT:
                     position.end_without_batch(descriptor)
-                    return None
+                    if position.is_over():
+                        return None
+                    continue
                 batch = deliver(slot, rows, flags, row)
                 self._batches_served += 1
                 # Last thing before the yield: no signal handler runs between them, nor in yield
@@ -158,7 +161,7 @@ class Feed:
                 if self._pass_number != pass_number:
                     raise self._pass_error()
                 changed = chooser is not None and chooser.step()
-                if flags & LAST:
+                if (flags & LAST or inside_epochs) and position.is_over():
                     return None
                 if changed:
                     return self._reattach(stream)
@@ -170,7 +173,7 @@ class Feed:
 
     def set_epoch(self, epoch: int) -> None:
         """Make the next pass the given epoch, from its start."""
-        self._position.target = (between("epoch", epoch, 0, 2**64 - 1), 0)
+        self._position.target = self._position.passes.start(epoch)
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise FeedError(
@@ -218,19 +221,16 @@ class Feed:
             if stream is self._stream:  # else another stream serves the feed now
                 break
         # All values are from one report, which the daemon's verdict is about.
-        seconds, waited = (
-            theirs.get("pass_s", self._meter.seconds()),
-            theirs.get("wait_data_s", self._meter.waited),
-        )
+        seconds = theirs.get("pass_s", self._meter.seconds())
+        waited = theirs.get("wait_data_s", self._meter.waited)
         return {
             "batches": self._batches_served,
             "seconds": seconds,
             "wait_s": waited,
             "wait_share": waited / seconds if seconds else 0.0,
-            **{
-                name: theirs.get(name)
-                for name in ("wait_trainer_s", "wait_trainer_share", "verdict")
-            },
+            "wait_trainer_s": theirs.get("wait_trainer_s"),
+            "wait_trainer_share": theirs.get("wait_trainer_share"),
+            "verdict": theirs.get("verdict"),
             "reconnects": self._reconnects,
             "copied": self._copied + (stream.ring.copied if stream else 0),
             "held": stream.ring.held if stream else 0,
@@ -292,8 +292,7 @@ class Feed:
     def _attach(self, start: Place) -> Stream:
         if os.getpid() != self._pid:
             raise forked()
-        named = {"request": "feed", **self.windows._request()}
-        request: dict[str, Any] = {**named, "cursor": None, **self._options}
+        request = {"request": "feed", **self.windows._request(), "cursor": None, **self._options}
         if self._chooser is not None:
             request["delivery"] = self._chooser.delivery
         if self._reconnect:
@@ -386,10 +385,11 @@ class Feed:
         if self._chooser is not None:
             self._chooser.pause()
 
-    def _place_text(self) -> str:
+    def _place_text(self, after: str = " after", windows: Sized = ()) -> str:
         epoch, consumed = self._position.of_loop()
+        consumed_text = cursor.consumed_text(self._cursor, consumed, windows)
         ending = ", closed" * self._closed
-        return f"epoch {epoch} after {cursor.consumed_text(self._cursor, consumed)}{ending}"
+        return f"{self._position.passes.epoch_name} {epoch}{after} {consumed_text}{ending}"
 
     def __repr__(self) -> str:
         of = f'"{self.windows.dataset.name}": {len(self):,} batches an epoch'

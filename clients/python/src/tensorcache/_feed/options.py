@@ -21,6 +21,12 @@ class BatchOptions(TypedDict, total=False):
             windows the same weight; else a mapping of all item values to weights, or one weight an
             item in the order of ``data.items``. None draws all windows evenly.
         min_items: leave out groups with fewer windows, in an order of groups; None leaves out none.
+        batches_per_epoch: this rank's number of batches in a pass, for the orders
+            ``"sequential"``, ``"shuffle"`` and ``"bootstrap"``. Pass e has the batches from
+            e * batches_per_epoch on of the endless sequence of the order's own epochs, so that
+            ``"shuffle"`` repeats no window within those, and ``tail`` applies at their end. With
+            several ranks, ``tail`` is ``"wrap"`` or ``"drop"``. None makes each pass an epoch of
+            the order.
         slots: batches in flight, 3 to 16,384. 0 lets the daemon choose, and tunes the number by the
             time that each side waits.
         channels_first: arrays are ``[B, F, C]`` instead of ``[B, C, F]``.
@@ -34,6 +40,7 @@ class BatchOptions(TypedDict, total=False):
     tail: str | None
     weights: Weights | None
     min_items: int | None
+    batches_per_epoch: int | None
     slots: int
     channels_first: bool
     mask: bool
@@ -83,6 +90,7 @@ BATCH_DEFAULTS: BatchOptions = {
     "tail": None,
     "weights": None,
     "min_items": None,
+    "batches_per_epoch": None,
     "slots": 0,
     "channels_first": False,
     "mask": False,

@@ -17,6 +17,7 @@ class Traits(NamedTuple):
         ascending: whether every epoch visits all windows from the first to the last.
         blocks: whether a position is a whole batch, so that a cursor counts batches, not windows.
         groups: whether a batch has windows of one group only, and may be a whole group.
+        whole_epochs: whether a pass is a whole epoch, so that ``batches_per_epoch`` is not allowed.
         batches: returns the number of this rank's batches in an epoch, for a feed's options; None
             if all epochs have the same number.
     """
@@ -24,6 +25,7 @@ class Traits(NamedTuple):
     ascending: bool = False
     blocks: bool = False
     groups: bool = False
+    whole_epochs: bool = False
     batches: Callable[[int, WindowIndex, Mapping[str, Any]], int] | None = None
 
 
@@ -31,10 +33,10 @@ ORDERS: Mapping[str, Traits] = MappingProxyType({
     "sequential": Traits(ascending=True),
     "shuffle": Traits(),
     "bootstrap": Traits(),
-    "random_start": Traits(blocks=True, batches=random_start.of_epoch),
-    "lanes": Traits(),
-    "cross_section": Traits(blocks=True, groups=True),
-    "cross_section_sequential": Traits(blocks=True, groups=True),
+    "random_start": Traits(blocks=True, whole_epochs=True, batches=random_start.of_epoch),
+    "lanes": Traits(whole_epochs=True),
+    "cross_section": Traits(blocks=True, groups=True, whole_epochs=True),
+    "cross_section_sequential": Traits(blocks=True, groups=True, whole_epochs=True),
 })  # fmt: skip
 
 
