@@ -105,8 +105,8 @@ func (o FeedOptions) checkBatchesPerEpoch() error {
 	case n == 0:
 		return nil
 	case n < 0 || n > mostBatchesPerEpoch:
-		return errorf(InvalidSpec, field, "%s: got %d, want 1 to %d, or 0 for the order's own", field, n,
-			int64(mostBatchesPerEpoch))
+		return errorf(InvalidSpec, field, "%s: got %d, want 1 to %d, or 0 for the epochs of the order",
+			field, n, int64(mostBatchesPerEpoch))
 	case traits.Blocks || traits.Resets:
 		return errorf(InvalidSpec, field, "%s: got %d with order %q, want sequential, shuffle or bootstrap",
 			field, n, o.Order)

@@ -159,7 +159,7 @@ func (f *Feed[T]) streamFailed(ctx context.Context, s *stream, pass uint64, err 
 		if f.passes != nil {
 			name = "the order's epoch"
 		}
-		return fmt.Errorf("the feed ended in %s %d, after %s: %w", name, at.epoch,
+		return fmt.Errorf("the feed ended in %s %d after %s: %w", name, at.epoch,
 			f.consumedText(at.consumed), err)
 	}
 	return err

@@ -34,6 +34,7 @@ func (p *passes) end(at place) place {
 	if p.windows-at.consumed >= p.least {
 		step = uint64(at.consumed / p.step)
 	}
+	// The number of the batch in the sequence may need more than 64 bits.
 	hi, lo := bits.Mul64(at.epoch, p.batches)
 	lo, carry := bits.Add64(lo, step, 0)
 	step += p.n - bits.Rem64(hi+carry, lo, p.n)

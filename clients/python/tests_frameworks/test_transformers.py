@@ -101,55 +101,46 @@ def test_train_evaluate_and_predict(
     torch.testing.assert_close(torch.from_numpy(reply.predictions), want.detach())
 
 
+def stopped_and_resumed(
+    kind: Any, windows: tensorcache.Windows, folder: Path, stop: int, epochs: int
+) -> tuple[list[int], int]:
+    """The starts of all windows of a training that stops and is resumed, and its last step."""
+    saving = {
+        "save_strategy": "steps",
+        "save_steps": stop,
+        "save_only_model": False,
+        "num_train_epochs": epochs,
+    }
+
+    class Stop(transformers.TrainerCallback):
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            control.should_training_stop = state.global_step == stop
+
+    first, second = Model(), Model()
+    kind(
+        model=first, args=arguments(folder, **saving), train_dataset=windows, callbacks=[Stop()]
+    ).train()
+    trainer = kind(model=second, args=arguments(folder, **saving), train_dataset=windows)
+    last = trainer.train(resume_from_checkpoint=True).global_step
+    return first.trained + second.trained, last
+
+
 @pytest.mark.parametrize(("stop", "way"), [(20, 0), (31, 1), (45, 2)])
 def test_resuming_goes_on_at_the_next_batch(
     windows: tensorcache.Windows, tmp_path: Path, stop: int, way: int
 ) -> None:
     kind = tensorcache.transformers.trainer_class(**WAYS[way])
-    saving = {
-        "save_strategy": "steps",
-        "save_steps": stop,
-        "save_only_model": False,
-        "num_train_epochs": 3,
-    }
-
-    class Stop(transformers.TrainerCallback):
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            control.should_training_stop = state.global_step == stop
-
-    first, second = Model(), Model()
-    kind(
-        model=first, args=arguments(tmp_path, **saving), train_dataset=windows, callbacks=[Stop()]
-    ).train()
-    kind(model=second, args=arguments(tmp_path, **saving), train_dataset=windows).train(
-        resume_from_checkpoint=True
-    )
-    assert first.trained + second.trained == joined(orders(windows, 3, seed=8))
+    trained, last = stopped_and_resumed(kind, windows, tmp_path, stop, 3)
+    assert last == 93
+    assert trained == joined(orders(windows, 3, seed=8))
 
 
 @pytest.mark.parametrize("stop", [9, 12, 20])
 def test_epochs_of_n_batches(windows: tensorcache.Windows, tmp_path: Path, stop: int) -> None:
     kind = tensorcache.transformers.trainer_class(names=NAMES, batches_per_epoch=12)
-    saving = {
-        "save_strategy": "steps",
-        "save_steps": stop,
-        "save_only_model": False,
-        "num_train_epochs": 4,
-    }
-
-    class Stop(transformers.TrainerCallback):
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            control.should_training_stop = state.global_step == stop
-
-    first, second = Model(), Model()
-    kind(
-        model=first, args=arguments(tmp_path, **saving), train_dataset=windows, callbacks=[Stop()]
-    ).train()
-    trainer = kind(model=second, args=arguments(tmp_path, **saving), train_dataset=windows)
-    assert trainer.train(resume_from_checkpoint=True).global_step == 48
-    assert first.trained + second.trained == joined(
-        orders(windows, 4, seed=8, batches_per_epoch=12)
-    )
+    trained, last = stopped_and_resumed(kind, windows, tmp_path, stop, 4)
+    assert last == 48
+    assert trained == joined(orders(windows, 4, seed=8, batches_per_epoch=12))
 
 
 def test_what_cannot_be_is_refused_at_once() -> None:

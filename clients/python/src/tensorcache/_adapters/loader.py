@@ -104,10 +104,10 @@ class Loader:
                 return
             if batches and position.passes.inside_epochs:
                 warnings.warn(
-                    f"set_epoch({epoch}) leaves epoch {number} after {batches} of {len(feed)} "
-                    "batches, where the next pass would have continued\n"
-                    "hint: with another batches_per_epoch or number of trainers than when the "
-                    "state was saved, epochs have other numbers",
+                    f"set_epoch({epoch}) leaves epoch {number}, which the next pass would have "
+                    f"continued after {batches} of {len(feed)} batches\n"
+                    "hint: a state that another batches_per_epoch or number of trainers saved is "
+                    "in an epoch of another number here",
                     UserWarning,
                     stacklevel=callers_level(),
                 )

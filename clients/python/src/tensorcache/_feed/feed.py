@@ -126,7 +126,7 @@ class Feed:
             if isinstance(error, Exception):  # and continues at the same place
                 self._position.target = self._position.of_loop()
             if isinstance(error, DaemonError) and not is_final(error):
-                raise lost(error, self._place_text(", after", self.windows)) from error
+                raise lost(error, self._place_text(self.windows)) from error
             raise
         finally:
             if self._pass_number == pass_number:
@@ -385,11 +385,11 @@ class Feed:
         if self._chooser is not None:
             self._chooser.pause()
 
-    def _place_text(self, after: str = " after", windows: Sized = ()) -> str:
+    def _place_text(self, windows: Sized = ()) -> str:
         epoch, consumed = self._position.of_loop()
         consumed_text = cursor.consumed_text(self._cursor, consumed, windows)
         ending = ", closed" * self._closed
-        return f"{self._position.passes.epoch_name} {epoch}{after} {consumed_text}{ending}"
+        return f"{self._position.passes.epoch_name} {epoch} after {consumed_text}{ending}"
 
     def __repr__(self) -> str:
         of = f'"{self.windows.dataset.name}": {len(self):,} batches an epoch'

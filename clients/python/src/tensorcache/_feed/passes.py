@@ -12,6 +12,7 @@ from .cursor import Place
 from .orders import ORDERS, traits
 
 LAST_EPOCH = 2**64 - 1
+"""The greatest number that an epoch of an order has in the protocol."""
 
 
 class Passes:
