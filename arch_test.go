@@ -184,8 +184,8 @@ var allowed = map[string][]string{
 	// a user's program: it imports public packages only
 	"examples/nlinear_go": {"clients/go", "window"},
 	// runs loads and publishes what they make; it does not know requests
-	"internal/jobs": {"store", "layout", "internal/ingest", "internal/mmapfile", "internal/origin",
-		"internal/plan", "internal/problem", "internal/wire"},
+	"internal/jobs": {"store", "layout", "window", "internal/ingest", "internal/mmapfile", "internal/near",
+		"internal/origin", "internal/plan", "internal/problem", "internal/wire"},
 	// the control API starts jobs and feeds
 	"api": {"store", "layout", "window", "sampler", "internal/batch", "internal/feed",
 		"internal/ingest", "internal/jobs", "internal/machine", "internal/mmapfile",

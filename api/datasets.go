@@ -17,6 +17,7 @@ var datasetRoutes = []route{
 	{"POST", "/v1/datasets/{name}/append", oneArg((*Server).appendRows)},
 	{"POST", "/v1/datasets/{name}/ranges", oneArg((*Server).findRanges)},
 	{"POST", "/v1/datasets/{name}/verify", oneArg((*Server).verify)},
+	{"POST", "/v1/datasets/{name}/scaled", oneArg((*Server).scaled)},
 }
 
 func describeDataset(i store.Info) wire.Dataset {
@@ -27,6 +28,9 @@ func describeDataset(i store.Info) wire.Dataset {
 		Created: m.Created, Readers: i.Readers, Columns: make([]string, len(m.Columns)),
 		ResidentBytes: residentBytes(i.Memory), PinnedBytes: i.Memory.Pinned,
 		DerivedBytes: i.DerivedBytes,
+	}
+	if m.ScaledOf != nil {
+		d.ScaledOf = m.ScaledOf.Dataset
 	}
 	for j, c := range m.Columns {
 		d.Columns[j] = c.Name
@@ -69,5 +73,5 @@ func (s *Server) removeDataset(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	s.events.markChanged(topicDatasets)
-	return reply(ctx, 200, wire.Removed{Dataset: name, Removed: removed})
+	return reply(ctx, 200, wire.Removed{Dataset: name, Removed: removed.Generations, Copies: removed.Copies})
 }

@@ -106,6 +106,15 @@ func (s *Server) findRanges(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 200, answer)
 }
 
+func (s *Server) scaled(ctx *fasthttp.RequestCtx, name string) error {
+	var r wire.Scaled
+	if err := readBody(ctx, &r); err != nil {
+		return err
+	}
+	job, err := s.Jobs.Scaled(name, r)
+	return replyStarted(ctx, job, err)
+}
+
 func (s *Server) verify(ctx *fasthttp.RequestCtx, name string) error {
 	var v wire.Verify
 	if err := readOptionalBody(ctx, &v); err != nil {

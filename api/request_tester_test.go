@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/store"
 )
 
 // requestTester sends generated requests to a daemon with a few small datasets and compares the
@@ -122,7 +124,7 @@ func newRequestTester(t testing.TB) *requestTester {
 func (a *requestTester) reload() {
 	a.Helper()
 	for _, i := range a.store.Datasets() {
-		if _, err := a.store.Remove(i.Dataset); err != nil {
+		if _, err := a.store.Remove(i.Dataset); err != nil && !errors.Is(err, store.ErrNotFound) {
 			a.Fatal(err)
 		}
 	}

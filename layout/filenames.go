@@ -40,6 +40,9 @@ func BeforeFillFile(column string) string { return FileName("before-fill-", colu
 // which its value was missing before a fill.
 func FilledCellsFile(column string) string { return FileName("before-fill-", column, ".cells") }
 
+// FitRowsFile is the name of the file that lists the rows which [ScaledOf] was fitted to.
+const FitRowsFile = "fit-rows.runs"
+
 // longestName is the longest file name, in bytes, that file systems allow.
 const longestName = 255
 

@@ -29,6 +29,7 @@ type Final struct {
 	Recipe     json.RawMessage        // the load options without their sources
 	Sources    []Source
 	Appended   []Appended
+	ScaledOf   *ScaledOf // its FitRows have the bytes of the file
 	Dialect    *Dialect
 	Notes      []Note
 }
@@ -54,7 +55,7 @@ func (w *Writer) Finish(f Final) (*Manifest, error) {
 		Created: time.Now().UTC().Truncate(time.Second), Boot: BootID(),
 		ItemID: f.ItemID, Time: f.Time, TimeStep: f.TimeStep,
 		Vocab: map[string]Words{}, Files: map[string]FileBytes{},
-		Recipe: f.Recipe, Sources: f.Sources, Appended: f.Appended,
+		Recipe: f.Recipe, Sources: f.Sources, Appended: f.Appended, ScaledOf: f.ScaledOf,
 		Dialect: f.Dialect, Notes: f.Notes,
 		Columns: make([]ManifestColumn, len(w.table.Columns)),
 	}

@@ -38,6 +38,8 @@ type Manifest struct {
 	Sources  []Source             `json:"sources"`
 	// Appended are the loads that appended rows, in order; empty for a generation of one load.
 	Appended []Appended `json:"appended,omitempty"`
+	// ScaledOf is set for a scaled copy of another generation; otherwise it is nil.
+	ScaledOf *ScaledOf `json:"scaled_of,omitempty"`
 	// Dialect is what the load found out about its text files, which have no such options; nil if they
 	// are plain. Appends use it.
 	Dialect *Dialect `json:"dialect,omitempty"`

@@ -21,10 +21,14 @@ func (m *Manifest) digest() (string, error) {
 	for name, v := range m.Vocab {
 		vocab[name] = v.XXH64
 	}
-	b, err := json.Marshal(map[string]any{
+	content := map[string]any{
 		"layout": m.Layout, "rows": m.Rows, "item_id": m.ItemID, "time": m.Time, "columns": columns,
 		"items": m.Items.XXH64, "vocab": vocab, "recipe": m.Recipe,
-	})
+	}
+	if m.ScaledOf != nil {
+		content["scaled_of"] = m.ScaledOf
+	}
+	b, err := json.Marshal(content)
 	if err != nil {
 		return "", err
 	}

@@ -64,9 +64,12 @@ func (f *ListFile) write(dir, name string) error {
 	return err
 }
 
-// lists returns the list files of all columns, by the names that they must have.
+// lists returns all list files, by the names that they must have.
 func (m *Manifest) lists() iter.Seq2[string, *ListFile] {
 	return func(yield func(string, *ListFile) bool) {
+		if m.ScaledOf != nil && !yield(FitRowsFile, &m.ScaledOf.FitRows) {
+			return
+		}
 		for _, c := range m.Columns {
 			if c.Prepared == nil || c.Prepared.Before == nil {
 				continue
@@ -91,6 +94,18 @@ func (d *Data) BeforeFill(c *ManifestColumn) (MissingRows, error) {
 		return nil, err
 	}
 	return ParseMissingRows(b, c.Shape[0], max(c.Width(), 1))
+}
+
+// FitRows returns the rows that a scaled copy was fitted to, nil for another generation.
+func (d *Data) FitRows() (MissingRows, error) {
+	if d.Manifest.ScaledOf == nil {
+		return nil, nil
+	}
+	b, err := d.list(d.Manifest.ScaledOf.FitRows)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMissingRows(b, d.Manifest.Rows, 1)
 }
 
 // list returns the bytes of a list.

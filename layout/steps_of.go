@@ -2,6 +2,7 @@ package layout
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 )
 
@@ -14,8 +15,8 @@ type StepsOf struct {
 	// Changed is true if the values are a part or a cast of those of the column. Their steps cannot
 	// be undone then.
 	Changed bool `json:"changed,omitempty"`
-	// Fit are the options of the load that fitted the steps, see [Manifest.Fit]; nil if no step is
-	// fitted.
+	// Fit says which rows the steps were fitted to, as [Manifest.Fit] of that generation returns it; nil
+	// if no step is fitted.
 	Fit map[string]json.RawMessage `json:"fit,omitempty"`
 }
 
@@ -44,18 +45,32 @@ func (c ManifestColumn) IsFitted() bool {
 		c.Prepared != nil && (c.Prepared.Winsorize != nil || c.Prepared.Fill == "mean")
 }
 
-// Fit returns the load options that say which rows the steps were fitted to: fit_rows, fit_before,
-// fit_fraction, fit_sample and fit_seed. It is empty if all rows were used.
-func (m *Manifest) Fit() map[string]json.RawMessage {
-	var recipe map[string]json.RawMessage
+// Fit returns the load options that say which rows the steps of a column were fitted to: fit_rows,
+// fit_before, fit_fraction, fit_sample and fit_seed. They are those of this generation's load, or of the
+// one that [StepsOf] names. Without one, all rows were used. If the column was scaled in a copy, they are
+// those of the steps before the scaling, and part is the entry of [ScaledOf].
+func (m *Manifest) Fit(column string) map[string]json.RawMessage {
 	fit := map[string]json.RawMessage{}
-	if json.Unmarshal(m.Recipe, &recipe) != nil {
-		return fit // an earlier version wrote no recipe
+	if c, err := m.Column(column); err == nil && c.StepsOf != nil {
+		maps.Copy(fit, c.StepsOf.Fit)
+	} else {
+		copyFit(fit, m.Recipe)
 	}
-	for _, name := range []string{"fit_rows", "fit_before", "fit_fraction", "fit_sample", "fit_seed"} {
-		if v, ok := recipe[name]; ok {
-			fit[name] = v
-		}
+	if m.ScaledOf.Has(column) {
+		fit["part"] = m.ScaledOf.Part
 	}
 	return fit
+}
+
+// copyFit copies the options about fit rows from a recipe. Earlier versions wrote no recipe.
+func copyFit(to map[string]json.RawMessage, recipe json.RawMessage) {
+	var options map[string]json.RawMessage
+	if json.Unmarshal(recipe, &options) != nil {
+		return
+	}
+	for _, name := range []string{"fit_rows", "fit_before", "fit_fraction", "fit_sample", "fit_seed"} {
+		if v, ok := options[name]; ok {
+			to[name] = v
+		}
+	}
 }

@@ -61,6 +61,18 @@ func (c *catalogue) newest(name string) *generation {
 	return list[len(list)-1]
 }
 
+// scaledCopies returns the names of the datasets that are scaled copies of a dataset, sorted.
+func (c *catalogue) scaledCopies(name string) (copies []string) {
+	for other := range c.published {
+		of := c.newest(other).manifest.ScaledOf
+		if of != nil && of.Dataset == name {
+			copies = append(copies, other)
+		}
+	}
+	slices.Sort(copies)
+	return copies
+}
+
 // notFound names the dataset that was asked for, and others with a similar name.
 func (c *catalogue) notFound(name string) error {
 	if len(c.published) == 0 {

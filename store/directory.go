@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/machine"
 )
 
@@ -104,6 +105,9 @@ func (d *directory) removeUnfinished(log *slog.Logger) error {
 // remove deletes a generation's directory. A rename into tmp makes all files vanish at once. Maps
 // of the files stay valid.
 func (d *directory) remove(generation string) error {
+	if err := fault.At("remove"); err != nil {
+		return fmt.Errorf("remove %s: %w", generation, err)
+	}
 	trash, err := os.MkdirTemp(d.tmp(), "removed-")
 	if err != nil {
 		return err

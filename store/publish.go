@@ -46,7 +46,8 @@ func (s *Store) Begin(name string) (*Staging, error) {
 func (l *Staging) Abort() error { return l.abort() }
 
 // Publish checks the files and makes them the dataset's newest generation, by one rename. It
-// removes older generations that nobody reads, and returns the number of the new one.
+// removes older generations that nobody reads, and returns the number of the new one. A scaled copy
+// replaces only another copy of the same dataset; else the error wraps ErrSuperseded.
 func (l *Staging) Publish() (number int64, err error) { return l.publish(0) }
 
 // PublishAfter is Publish for files that were made from the generation with a number. If that is no
@@ -70,7 +71,16 @@ func (l *Staging) publish(after int64) (number int64, err error) {
 		c.mu.Unlock()
 		return 0, ErrClosed
 	}
-	if newest := c.newest(l.Dataset); after != 0 && (newest == nil || newest.number != after) {
+	if of := d.Manifest.ScaledOf; of != nil && c.newest(of.Dataset) == nil {
+		c.mu.Unlock()
+		return 0, c.notFound(of.Dataset) // it was removed meanwhile, with its copies
+	}
+	newest := c.newest(l.Dataset)
+	if of := d.Manifest.ScaledOf; of != nil && newest != nil && !newest.manifest.ScaledOf.IsOf(of.Dataset) {
+		c.mu.Unlock()
+		return 0, fmt.Errorf("%w: dataset %q, which is no copy of %q", ErrSuperseded, l.Dataset, of.Dataset)
+	}
+	if after != 0 && (newest == nil || newest.number != after) {
 		c.mu.Unlock()
 		return 0, fmt.Errorf("%w: generation %d of %q", ErrSuperseded, after, l.Dataset)
 	}
@@ -119,28 +129,43 @@ func (s *Store) nextNumber(name string) int64 {
 	}
 }
 
-// Remove deletes all generations of a dataset and returns their numbers. Handles on them stay
-// valid. The error wraps ErrNotFound or ErrClosed.
-func (s *Store) Remove(name string) (numbers []int64, err error) {
+// Removed is what [Store.Remove] deleted.
+type Removed struct {
+	Generations []int64
+	Copies      []string // the names of the scaled copies of the dataset
+}
+
+// Remove deletes all generations of a dataset, and of its scaled copies. Handles on them stay valid.
+// The error wraps ErrNotFound or ErrClosed.
+func (s *Store) Remove(name string) (Removed, error) {
 	s.catalogue.mu.Lock()
 	if _, err := s.catalogue.find(name, 0); err != nil {
 		s.catalogue.mu.Unlock()
-		return nil, err
+		return Removed{}, err
 	}
-	delete(s.catalogue.pins, name)
-	list := slices.Clone(s.catalogue.published[name])
+	out := Removed{Copies: s.catalogue.scaledCopies(name)}
+	names := append(slices.Clone(out.Copies), name) // a crash must not leave a copy without its dataset
+	var list []*generation
+	for _, name := range names {
+		delete(s.catalogue.pins, name)
+		list = append(list, s.catalogue.published[name]...)
+	}
 	for _, g := range list {
-		numbers = append(numbers, g.number)
+		if g.dataset == name {
+			out.Generations = append(out.Generations, g.number)
+		}
 		s.catalogue.unpublish(g)
 	}
 	s.catalogue.mu.Unlock()
 	for _, g := range list {
 		g.removeFiles()
 	}
-	// This removes the directory only if it is empty. Otherwise it contains files of another
+	// This removes the directories only if they are empty. Otherwise they contain files of another
 	// version, or a generation that was published since.
 	s.catalogue.mu.Lock()
 	defer s.catalogue.mu.Unlock()
-	_ = os.Remove(s.dir.dataset(name))
-	return numbers, nil
+	for _, name := range names {
+		_ = os.Remove(s.dir.dataset(name))
+	}
+	return out, nil
 }

@@ -45,7 +45,7 @@ var (
 	// ErrGone is returned when the dataset exists, but the generation does not, or was removed.
 	ErrGone = errors.New("generation is gone")
 	// ErrSuperseded is returned by [Load.PublishAfter] when another generation was published since,
-	// or when the dataset was removed.
+	// or when the dataset was removed; and for a scaled copy, if another dataset has its name.
 	ErrSuperseded = errors.New("generation is no longer the newest")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("store is closed")

@@ -137,7 +137,7 @@ func TestRemoveLeavesHandlesValid(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	publish(t, s, "x", 1)
 	h := acquire(t, s, "x", 0)
-	if n, err := s.Remove("x"); err != nil || !slices.Equal(n, []int64{1}) {
+	if n, err := s.Remove("x"); err != nil || !slices.Equal(n.Generations, []int64{1}) {
 		t.Fatalf("removed %v, %v", n, err)
 	}
 	if _, err := s.Acquire("x", 0); !errors.Is(err, ErrNotFound) {

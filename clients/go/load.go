@@ -184,7 +184,7 @@ func (c *Cache) runJob(ctx context.Context, name, action string, request any,
 	if job.Error != nil {
 		return nil, clientError(job.Error)
 	}
-	return c.Generation(ctx, name, job.Generation)
+	return c.Generation(ctx, job.Dataset, job.Generation)
 }
 
 // absolutePaths returns the sources as absolute paths, because the daemon has another working

@@ -160,3 +160,28 @@ func TestALoadKilledAnywhereLeavesNothing(t *testing.T) {
 		})
 	}
 }
+
+func TestARemovalKilledHalfWayLeavesNoCopyWithoutItsDataset(t *testing.T) {
+	dir, _ := newFaultTest(t)
+	d := startServe(t, dir, "KILL@remove#2")
+	var job wire.Job
+	if err := d.client.Post(t.Context(), control.Dataset("keep", "/scaled"), map[string]any{
+		"spec": map[string]any{"context_length": 2}, "scale": "standard"}, &job); err != nil {
+		t.Fatal(err)
+	}
+	for !job.Ended() {
+		if err := d.client.Get(t.Context(), "/v1/jobs/"+job.Job+"?wait_ms=1000", &job); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if job.State != wire.JobDone {
+		t.Fatalf("%+v", job)
+	}
+	if err := d.client.Delete(t.Context(), control.Dataset("keep", ""), nil); err == nil {
+		t.Fatal("the daemon lives")
+	}
+	d.Wait()
+	d = startServe(t, dir, "")
+	d.checkOnlyKeep()
+	d.stop()
+}

@@ -12,8 +12,8 @@ import (
 func newRm(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use: "rm NAME", Short: "remove a dataset from the cache", Args: cobra.ExactArgs(1),
-		Long: "Rm deletes all generations of a dataset. Trainers that have it open go on; " +
-			"its sources are not touched.",
+		Long: "Rm deletes all generations of a dataset and of its scaled copies. Trainers that have one " +
+			"open go on; its sources are not touched.",
 		Example: "  tensorcache rm etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := o.connect(inDirectory)
@@ -25,7 +25,9 @@ func newRm(o *options) *cobra.Command {
 			if err := c.Delete(cmd.Context(), control.Dataset(args[0], ""), &removed); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "removed %s\n", removed.Dataset)
+			for _, name := range append([]string{removed.Dataset}, removed.Copies...) {
+				fmt.Fprintf(cmd.OutOrStdout(), "removed %s\n", name)
+			}
 			return nil
 		},
 	}

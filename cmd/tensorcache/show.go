@@ -53,6 +53,9 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 		fmt.Fprintf(out, "derived files, which can be made again: %s\n",
 			humanize.IBytes(uint64(d.DerivedBytes)))
 	}
+	if of := d.Manifest.ScaledOf; of != nil {
+		printLine(out, "scaled copy of %s (digest %s): %s per %s", of.Dataset, of.Digest, of.Scale, of.ScalePer)
+	}
 	if s := d.Manifest.TimeStep; s != nil {
 		printLine(out, "%s", stepText(d.Manifest, *s))
 	}

@@ -67,6 +67,19 @@ func NewStaged(list origin.Files) *files.Staged { return files.NewStaged(list) }
 // Append identifies the generation to which a load appends rows; see [load.Append].
 type Append = load.Append
 
+// Scaled identifies the generation of which a scaled copy is made; see [load.Scaled].
+type Scaled = load.Scaled
+
+// ScaledBytes returns about the number of bytes of a scaled copy; see [load.ScaledBytes].
+func ScaledBytes(m *layout.Manifest, columns []string) int64 { return load.ScaledBytes(m, columns) }
+
+// ScalePerColumn is the default of the option scale_per.
+const ScalePerColumn = option.ScalePerColumn
+
+// CheckScale refuses values of the options scale and scale_per that no column can have, and a scale
+// that does nothing. The error is an [OptionError].
+func CheckScale(scale, per string) error { return option.CheckScale(scale, per) }
+
 // AppendOptions returns the options of a load that appends sources to a generation.
 func AppendOptions(m *layout.Manifest, sources []string) (Options, error) {
 	return load.AppendOptions(m, sources)

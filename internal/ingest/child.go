@@ -138,7 +138,7 @@ func (j Job) load(ctx context.Context, conn io.Reader,
 // request returns the job for package load.
 func (j Job) request() load.Request {
 	return load.Request{Dir: j.Dir, Options: j.Options, Put: j.Put, Kept: j.Kept,
-		Append: j.Append, LeaveMapped: j.lastJob}
+		Append: j.Append, Scaled: j.Scaled, LeaveMapped: j.lastJob}
 }
 
 // ballastBytes is the size of an allocation that is never touched. It raises the heap size at which

@@ -34,6 +34,8 @@ type Job struct {
 	// Append is set if the rows are appended to a generation. The options are then those of the
 	// generation (see [AppendOptions]).
 	Append *load.Append `json:"append,omitempty"`
+	// Scaled is set if the job makes a scaled copy of a generation. The options are then zero.
+	Scaled *load.Scaled `json:"scaled,omitempty"`
 	// Ranges is true if the child must only find which bytes of staged files the job reads; see
 	// [Runner.Ranges].
 	Ranges bool `json:"ranges,omitempty"`

@@ -1,5 +1,5 @@
-// Package jobs runs the long operations of the daemon as jobs: loads, appends, puts, verifications
-// and preloads of datasets.
+// Package jobs runs the long operations of the daemon as jobs: loads, appends, puts, scaled copies,
+// verifications and preloads of datasets.
 //
 // A [Queue] decides when jobs run. It divides the cores among them, joins requests for the same
 // work, cancels jobs, and remembers the last ones with their progress. It does not know what a job

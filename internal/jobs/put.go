@@ -66,7 +66,7 @@ func (m *Manager) put(ctx context.Context, r wire.PutRequest,
 		return nil, err
 	}
 	in.Kept = kept
-	job, jobCtx, _, err := m.add(wire.PutJob, r.Dataset, "")
+	job, jobCtx, _, err := m.add(wire.Job{Kind: wire.PutJob, Dataset: r.Dataset}, "")
 	if err != nil {
 		return nil, err
 	}

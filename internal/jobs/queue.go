@@ -85,7 +85,12 @@ type result struct {
 // start adds a job and returns its state, or joins one that does the same. It does not wait for the
 // job.
 func (q *Queue) start(kind, dataset, key string, do work) (wire.Job, error) {
-	job, ctx, owner, err := q.add(kind, dataset, key)
+	return q.startJob(wire.Job{Kind: kind, Dataset: dataset}, key, do)
+}
+
+// startJob is start for a job whose first state has other fields too.
+func (q *Queue) startJob(first wire.Job, key string, do work) (wire.Job, error) {
+	job, ctx, owner, err := q.add(first, key)
 	if err != nil {
 		return wire.Job{}, err
 	}
@@ -103,7 +108,7 @@ func (q *Queue) start(kind, dataset, key string, do work) (wire.Job, error) {
 // add registers a job. If a job with the same key has not ended, it adds an owner to that one and
 // returns a nil context. Jobs with an empty key are always new. For a new job, the caller must call
 // run and then q.running.Done.
-func (q *Queue) add(kind, dataset, key string) (job *Job, ctx context.Context, owner string,
+func (q *Queue) add(first wire.Job, key string) (job *Job, ctx context.Context, owner string,
 	err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -116,10 +121,9 @@ func (q *Queue) add(kind, dataset, key string) (job *Job, ctx context.Context, o
 		}
 	}
 	q.lastNumber++
+	first.Job, first.State = fmt.Sprintf("j%d", q.lastNumber), wire.JobQueued
 	job = &Job{
-		queue: q, key: key, owners: map[string]bool{},
-		state: wire.Job{Job: fmt.Sprintf("j%d", q.lastNumber), Kind: kind, State: wire.JobQueued,
-			Dataset: dataset},
+		queue: q, key: key, owners: map[string]bool{}, state: first,
 		started: make(chan struct{}), cores: make(chan int, 1), done: make(chan struct{}),
 	}
 	ctx, job.cancel = context.WithCancel(q.ctx)

@@ -14,7 +14,7 @@ import (
 func TestOnlyTheLastJobsAreRemembered(t *testing.T) {
 	q := newTestQueue(t, 1)
 	for range maxRemembered + 5 {
-		job, ctx, _, err := q.add(wire.PutJob, "d", "")
+		job, ctx, _, err := q.add(wire.Job{Kind: wire.PutJob, Dataset: "d"}, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func (m *Manager) Verify(dataset string, generation int64) (wire.Job, error) {
 func (m *Manager) acquire(dataset string, generation int64) (*store.Handle, error) {
 	h, err := m.store.Acquire(dataset, generation)
 	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
-		return nil, corrupt(dataset, err.Error())
+		return nil, m.corrupt(dataset, err.Error())
 	}
 	return h, err
 }
@@ -61,16 +61,19 @@ func (m *Manager) verifyHandle(ctx context.Context, job *Job, h *store.Handle) (
 			err = gone // the generation was removed meanwhile, and its files with it
 		} else {
 			again.Release()
-			err = corrupt(h.Dataset, h.Dataset+": "+err.Error())
+			err = m.corrupt(h.Dataset, h.Dataset+": "+err.Error())
 		}
 	}
 	return result{generation: h.Generation, manifest: h.Data.Manifest}, err
 }
 
 // corrupt returns the problem of a dataset whose files are damaged.
-func corrupt(dataset, detail string) *wire.Problem {
+func (m *Manager) corrupt(dataset, detail string) *wire.Problem {
 	p := wire.NewProblem(wire.Corrupt, "")
 	p.Detail = detail // not shortened: it names everything that differs
-	return p.WithField("dataset").WithHint(
-		"tensorcache rm %s, then load it again from its sources", dataset)
+	hint := "tensorcache rm " + dataset + ", then load it again from its sources"
+	if i, err := m.store.Dataset(dataset); err == nil && i.Manifest.ScaledOf != nil {
+		hint = fmt.Sprintf("tensorcache rm %s, then scale dataset %q again", dataset, i.Manifest.ScaledOf.Dataset)
+	}
+	return p.WithField("dataset").WithHint("%s", hint)
 }

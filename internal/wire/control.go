@@ -52,9 +52,11 @@ type Dataset struct {
 	// PinnedBytes is the part of Bytes that is locked in memory.
 	PinnedBytes int64 `json:"pinned_bytes"`
 	// DerivedBytes is the size of the derived files, such as group tables. Bytes leaves them out.
-	DerivedBytes int64            `json:"derived_bytes"`
-	Manifest     *layout.Manifest `json:"manifest,omitempty"`
-	Generations  []int64          `json:"generations,omitempty"`
+	DerivedBytes int64 `json:"derived_bytes"`
+	// ScaledOf is the dataset of which this one is a scaled copy.
+	ScaledOf    string           `json:"scaled_of,omitempty"`
+	Manifest    *layout.Manifest `json:"manifest,omitempty"`
+	Generations []int64          `json:"generations,omitempty"`
 }
 
 // Datasets answers GET /v1/datasets.
@@ -71,6 +73,8 @@ func (p Datasets) Page() ([]Dataset, *string) { return p.Datasets, p.Next }
 type Removed struct {
 	Dataset string  `json:"dataset"`
 	Removed []int64 `json:"removed"`
+	// Copies are the scaled copies of the dataset, which were removed too.
+	Copies []string `json:"copies,omitempty"`
 }
 
 // States of a job.
@@ -89,10 +93,11 @@ const (
 	PutJob     = "put"
 	VerifyJob  = "verify"
 	PreloadJob = "preload"
+	ScaleJob   = "scale"
 )
 
-// Job is a load or other work on a dataset, as clients see it. Bytes counts bytes of the sources;
-// in a verify job, bytes of the dataset.
+// Job is a load or other work on a dataset, as clients see it. Bytes counts bytes of the sources; in a
+// verify job, bytes of the dataset; in a scale job, bytes of the copy.
 type Job struct {
 	Job        string `json:"job"`
 	Kind       string `json:"kind"`
@@ -135,6 +140,15 @@ type Append struct {
 	HashSources bool     `json:"hash_sources,omitempty"`
 	// Origins are set if the sources are files that a client staged: one for each file.
 	Origins origin.Files `json:"origins,omitempty"`
+}
+
+// Scaled is the body of POST /v1/datasets/{name}/scaled: the rows of the windows' part are those that
+// the scaling is fitted to.
+type Scaled struct {
+	Selection
+	Scale    string   `json:"scale"`     // standard, minmax, robust or maxabs
+	ScalePer string   `json:"scale_per"` // column or item; "" is column
+	Columns  []string `json:"columns"`   // nil is all columns of numbers that windows have by default
 }
 
 // MissingRanges answers POST /v1/datasets/{name}/ranges.

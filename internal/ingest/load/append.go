@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,12 @@ type Append struct {
 // is a [loaderr.SourceError].
 func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error) {
 	var o option.Options
+	if of := m.ScaledOf; of != nil {
+		return o, &loaderr.SourceError{
+			Reason: fmt.Sprintf("rows cannot be appended to a scaled copy of dataset %q", of.Dataset),
+			Hint:   "append them to that dataset, and scale it again",
+		}
+	}
 	for _, c := range m.Columns {
 		if c.StepsOf != nil {
 			of := put.StepsOf{Dataset: c.StepsOf.Dataset, Column: c.StepsOf.Column, Changed: c.StepsOf.Changed}
@@ -73,12 +80,8 @@ const deltaDir = "delta"
 func (r Request) append(ctx context.Context,
 	m *progress.Meter) (manifest *layout.Manifest, err error) {
 	k, err := openBase(r.Append.Dir)
-	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
-		// it was complete when the daemon opened it
-		return nil, &loaderr.Reported{Text: err.Error(), Err: mmapfile.ErrLost}
-	}
 	if err != nil {
-		return nil, err
+		return nil, lostIfTorn(err)
 	}
 	defer func() { err = errors.Join(err, k.Data.Close()) }()
 	dir := filepath.Join(r.Dir, deltaDir)
@@ -104,6 +107,14 @@ func (r Request) append(ctx context.Context,
 		return nil, err
 	}
 	return manifest, nil
+}
+
+// lostIfTorn returns the error of opening a generation, which was complete when the daemon opened it.
+func lostIfTorn(err error) error {
+	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
+		return &loaderr.Reported{Text: err.Error(), Err: mmapfile.ErrLost}
+	}
+	return err
 }
 
 // appendTo makes l a load of rows that are appended to a generation. It skips the files of skip.

@@ -312,39 +312,50 @@ func joinRuns(old, added layout.MissingRows, ranges []rowRange) (out layout.Miss
 
 // itemNames returns the names of the generation's items, followed by those of the new items.
 func (k *base) itemNames(delta *layout.Data, newItems []int64) ([]layout.ItemValues, error) {
-	out := make([]layout.ItemValues, len(k.Data.Manifest.Items.Values))
-	for i, v := range k.Data.Manifest.Items.Values {
+	out, err := itemNames(k.Data)
+	if err != nil {
+		return nil, err
+	}
+	for _, code := range newItems {
+		if err := addItem(out, delta, code); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// itemNames returns the names of a generation's items.
+func itemNames(d *layout.Data) ([]layout.ItemValues, error) {
+	out := make([]layout.ItemValues, len(d.Manifest.Items.Values))
+	for i, v := range d.Manifest.Items.Values {
 		out[i].Name = v.Name
 		if v.DType == layout.Text {
 			out[i].Texts = []string{}
 		}
 	}
-	add := func(d *layout.Data, code int64) error {
-		name, err := d.Item(code)
-		if err != nil {
-			return err
-		}
-		for i, v := range name {
-			switch v := v.(type) {
-			case string:
-				out[i].Texts = append(out[i].Texts, v)
-			case int64:
-				out[i].Ints = append(out[i].Ints, v)
-			default:
-				return errors.New("an item is named by neither a text nor an integer")
-			}
-		}
-		return nil
-	}
-	for code := range k.Data.Manifest.Items.Count {
-		if err := add(k.Data, code); err != nil {
-			return nil, err
-		}
-	}
-	for _, code := range newItems {
-		if err := add(delta, code); err != nil {
+	for code := range d.Manifest.Items.Count {
+		if err := addItem(out, d, code); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// addItem adds the name of an item to those of others.
+func addItem(names []layout.ItemValues, d *layout.Data, code int64) error {
+	name, err := d.Item(code)
+	if err != nil {
+		return err
+	}
+	for i, v := range name {
+		switch v := v.(type) {
+		case string:
+			names[i].Texts = append(names[i].Texts, v)
+		case int64:
+			names[i].Ints = append(names[i].Ints, v)
+		default:
+			return errors.New("an item is named by neither a text nor an integer")
+		}
+	}
+	return nil
 }

@@ -185,10 +185,11 @@ func set[T any](m *map[string]*T, name string, v *T) {
 // stepsOf returns where the steps are from, which is another dataset if this one has kept them itself.
 func (k keptColumn) stepsOf() *layout.StepsOf {
 	of := layout.StepsOf{Dataset: k.Dataset, Digest: k.Digest, Column: k.column.Name}
-	if k.column.StepsOf != nil {
+	isScaled := k.data.Manifest.ScaledOf.Has(k.column.Name)
+	if k.column.StepsOf != nil && !isScaled {
 		of = *k.column.StepsOf
 	} else if k.column.IsFitted() {
-		of.Fit = k.data.Manifest.Fit()
+		of.Fit = k.data.Manifest.Fit(k.column.Name)
 	}
 	return &of
 }

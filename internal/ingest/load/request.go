@@ -12,7 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Request is one load: of files, of values that a connection sends, or of rows that are appended.
+// Request is one load: of files, of values that a connection sends, of rows that are appended, or a
+// scaled copy.
 type Request struct {
 	// Dir is an empty directory of the load. It becomes the generation.
 	Dir     string
@@ -26,6 +27,8 @@ type Request struct {
 	// Append is set if rows are appended to a generation. Options are then those of
 	// [AppendOptions].
 	Append *Append
+	// Scaled is set if a scaled copy of a generation is made. Options are then zero.
+	Scaled *Scaled
 	// LeaveMapped leaves the result mapped, because the process ends with the load.
 	LeaveMapped bool
 }
@@ -39,9 +42,13 @@ func Run(ctx context.Context, r Request, m *progress.Meter) (manifest *layout.Ma
 	if len(r.Options.Sources) > 0 {
 		path = r.Options.Sources[0]
 	}
-	if r.Append != nil {
+	if r.Append != nil || r.Scaled != nil {
 		err = parallel.Guard(path, func() error {
-			manifest, err = r.append(ctx, m)
+			if r.Append != nil {
+				manifest, err = r.append(ctx, m)
+			} else {
+				manifest, err = r.scaled(ctx, m)
+			}
 			return err
 		})
 		return manifest, err

@@ -1,6 +1,7 @@
 package option
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -58,6 +59,21 @@ func (s Scale) Validate() error {
 		e.Hint = "it is " + loaderr.Option("scale", known) + " here"
 	}
 	return e
+}
+
+// CheckScale refuses values of the options scale and scale_per that no column can have, and a scale
+// that does nothing.
+func CheckScale(scale, per string) error {
+	s := Scale(scale)
+	err := s.Validate()
+	if e := (*loaderr.OptionError)(nil); s.IsOff() || errors.As(err, &e) {
+		out := &loaderr.OptionError{Field: "scale", Value: scale, Allowed: "standard, minmax, robust or maxabs"}
+		if e != nil {
+			out.Hint = e.Hint
+		}
+		return out
+	}
+	return oneOf("scale_per", per, ScalePerColumn, ScalePerItem)
 }
 
 // Traits implements [Setting].

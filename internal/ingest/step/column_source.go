@@ -1,9 +1,47 @@
 package step
 
 import (
+	"fmt"
+
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
+
+// Values are the values of a column of a generation.
+type Values interface{ source }
+
+// ValuesOf returns the values of a column of numbers other than float16. They are valid as long as
+// the generation is open.
+func ValuesOf(d *layout.Data, c *layout.ManifestColumn) (Values, error) {
+	switch c.DType {
+	case layout.Float32:
+		return valuesOf[float32](d, c)
+	case layout.Float64:
+		return valuesOf[float64](d, c)
+	case layout.Int8:
+		return valuesOf[int8](d, c)
+	case layout.Int16:
+		return valuesOf[int16](d, c)
+	case layout.Int32:
+		return valuesOf[int32](d, c)
+	case layout.Int64:
+		return valuesOf[int64](d, c)
+	case layout.Uint8:
+		return valuesOf[uint8](d, c)
+	case layout.Uint16:
+		return valuesOf[uint16](d, c)
+	case layout.Uint32:
+		return valuesOf[uint32](d, c)
+	case layout.Uint64:
+		return valuesOf[uint64](d, c)
+	}
+	return nil, fmt.Errorf("column %q is %s, and has no values for steps", c.Name, c.DType)
+}
+
+func valuesOf[T moments.Number](d *layout.Data, c *layout.ManifestColumn) (Values, error) {
+	v, err := layout.View[T](d, c)
+	return strided[T]{v}, err
+}
 
 // source are the values of a column before its steps.
 type source interface {
@@ -26,8 +64,8 @@ type source interface {
 	moments(row, end int64) moments.Moments
 }
 
-// strided is a source of floats in memory.
-type strided[S float32 | float64] struct{ layout.Strided[S] }
+// strided is a source of numbers in memory.
+type strided[S moments.Number] struct{ layout.Strided[S] }
 
 func (s strided[S]) shape() (rows, width int64) { return s.Rows, s.Width }
 func (s strided[S]) isPlain() bool              { return s.Width == 1 && s.Contiguous() }
@@ -80,7 +118,7 @@ func (s strided[S]) moments(row, end int64) (m moments.Moments) {
 
 // anyMissing reports whether one of the values may be NaN, at memory bandwidth. A NaN stays in a
 // sum. Infinities may make one too; the caller then looks for missing values in vain.
-func anyMissing[S float32 | float64](values []S) bool {
+func anyMissing[S moments.Number](values []S) bool {
 	var a, b, c, d S
 	i := 0
 	for ; i+4 <= len(values); i += 4 {

@@ -47,6 +47,9 @@ func NewFitRows(o option.Options, k *rows.Keys, offsets []int64) (*FitRows, erro
 	return f, nil
 }
 
+// FitRowsOf returns the rows low[i] to high[i]-1 of each item i. They count all rows.
+func FitRowsOf(low, high []int64) *FitRows { return &FitRows{low: low, high: high} }
+
 // rowsOf returns the rows of an item, from first to end-1, that fit_rows selects.
 func rowsOf(r *[2]*int64, first, end int64) (int64, int64) {
 	bound := func(b *int64, open int64) int64 {

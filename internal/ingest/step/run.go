@@ -24,8 +24,9 @@ type Input struct {
 	Path    string       // the first source, for messages about the whole column
 	Base    *Base        // nil unless rows are appended
 
-	// float64 values before the steps; nil if the result has them
-	Scratch *layout.ColumnWriter
+	// values before the steps; if both are nil, the result has them
+	Scratch *layout.ColumnWriter // of float64
+	Values  Values
 	Result  func(mode layout.Mode) layout.ColumnWriter // opens the column of the result
 	// moments of the values, taken while they were read; or nil
 	Tiles *TileMoments
@@ -56,7 +57,7 @@ func Run(ctx context.Context, in Input) (Result, error) {
 	from := in.Result(layout.Random)
 	mode := layout.ReadRewrite
 	switch {
-	case in.Scratch != nil && from.Dense():
+	case (in.Scratch != nil || in.Values != nil) && from.Dense():
 		mode = layout.WriteOnce
 	case r.readsOnce():
 		mode = layout.Rewrite
@@ -66,6 +67,8 @@ func Run(ctx context.Context, in Input) (Result, error) {
 		to = to.Buffered()
 	}
 	switch {
+	case in.Values != nil:
+		r.source = in.Values
 	case in.Scratch != nil:
 		r.source = strided[float64]{layout.Values[float64](*in.Scratch)}
 	case to.DType == layout.Float32:

@@ -246,11 +246,12 @@ class Cache:
         """The newest generation of each dataset.
 
         Each is a dict with ``dataset``, ``generation``, ``rows``, ``items``, ``bytes`` and more.
+        That of a scaled copy has ``scaled_of``, the name of its dataset.
         """
         return self._server.control.pages("/v1/datasets", "datasets")
 
     def remove(self, name: str) -> list[int]:
-        """Remove a dataset and return its generations; open ones stay valid.
+        """Remove a dataset and its scaled copies, and return its generations; open ones stay valid.
 
         Raises:
             NotFoundError: no dataset has the name.

@@ -10,9 +10,11 @@ import numpy as np
 
 from . import _checks
 from ._checks import RowBounds, Step, TimeBounds
+from ._daemon.jobs import run_job
+from ._daemon.progress import Progress, display_of
 from ._daemon.server import Server, connected
 from ._data.generation import Generation
-from ._errors import StaleError, printable
+from ._errors import SpecError, StaleError, printable, show
 from ._index.spec import window_spec
 from ._repr.views import dataset_html
 from ._windows import Windows
@@ -106,6 +108,45 @@ class Dataset(Generation):
         """
         return Windows(self, window_spec(locals()), ())
 
+    def scaled(
+        self,
+        scale: str,
+        *,
+        fit: Windows,
+        columns: Sequence[str] | str | None = None,
+        scale_per: str = "column",
+        progress: Progress | None = None,
+    ) -> Dataset:
+        """A copy of this generation whose columns are scaled, fitted to the rows of a part.
+
+        The same spec and split on the copy give the same windows. ``inverse`` undoes the scaling,
+        and ``check_leakage`` knows the rows that it was fitted to. The copy is a dataset of its own
+        beside this one: ``name`` is its name, ``datasets()`` lists it, and removing this dataset
+        removes it too. It is made once, and takes about as much memory as this generation: the
+        job's ``bytes_total``, which ``progress`` gets first, and then the ``bytes`` of
+        ``datasets()``. Rows cannot be appended to it.
+
+        Args:
+            scale: ``"standard"``, ``"minmax"``, ``"robust"`` or ``"maxabs"``.
+            fit: windows of this generation. The scaling is fitted to all rows inside the bounds of
+                their part, also to those that no window has: ``windows.split(...)[0]`` has the rows
+                of each item before the second part.
+            columns: the columns to scale, of numbers and without a scaling. None is all columns of
+                numbers that windows have by default.
+            scale_per: ``"column"`` fits all items together, ``"item"`` each item alone.
+            progress: as for :meth:`Cache.load`.
+
+        Raises:
+            SpecError: a column is no number, or is scaled already, or the windows are of another
+                generation; ``field`` names the argument.
+            SourceError: a column, or an item of it, has values, but none in the rows of ``fit``.
+            ResourceError: the disk or memory does not suffice.
+        """
+        body = scaled_request(self, scale, fit, columns, scale_per)
+        route, body = self._request_of("scaled", fit._spec, fit._cuts, body)
+        done = run_job(self._server.control, route, body, display_of(progress))
+        return Dataset(self._server, str(done["dataset"]), int(done["generation"]))
+
     def __enter__(self) -> Dataset:
         return self
 
@@ -125,6 +166,36 @@ class Dataset(Generation):
 
     def _repr_html_(self) -> str:
         return dataset_html(self)
+
+
+def scaled_request(
+    data: Dataset, scale: Any, fit: Any, columns: Any, scale_per: Any
+) -> dict[str, Any]:
+    """What to scale, and how, as JSON.
+
+    Raises:
+        SpecError: an argument has a wrong type, or the windows are of another generation.
+    """
+    if not isinstance(fit, Windows):
+        raise SpecError(
+            f"fit: got {show(fit)}, want windows of the dataset",
+            field="fit",
+            hint="windows.split(...)[0] are those of the first part",
+        )
+    if fit._is_latest():
+        raise SpecError("fit: got the latest windows, want those of a part", field="fit")
+    of = fit.dataset
+    if of.digest != data.digest:
+        raise SpecError(
+            f'fit: got windows of generation {of.generation} of "{of.name}", want windows of '
+            f'generation {data.generation} of "{data.name}"',
+            field="fit",
+        )
+    return {
+        "scale": _checks.text("scale", scale),
+        "scale_per": _checks.text("scale_per", scale_per),
+        "columns": None if columns is None else _checks.names("columns", columns),
+    }
 
 
 _reopened: weakref.WeakValueDictionary[tuple[str, str, str], Dataset] = (

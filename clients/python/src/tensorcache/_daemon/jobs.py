@@ -45,11 +45,17 @@ def run_job(
     if job.get("error"):
         raise from_problem(job["error"])
     if job["state"] == "cancelled":
-        raise CancelledError(f'the load of "{job.get("dataset", "")}" was cancelled')
+        raise CancelledError(f"{named(job)} was cancelled")
     raise SourceError(
-        f'the load of "{job.get("dataset", "")}" failed, and the daemon gave no reason',
+        f"{named(job)} failed, and the daemon gave no reason",
         type="job_failed",
     )
+
+
+def named(job: dict[str, Any]) -> str:
+    """A job in messages."""
+    what = "scaling into" if job.get("kind") == "scale" else "the load of"
+    return f'{what} "{job.get("dataset", "")}"'
 
 
 def wait_for(control: Control, job: dict[str, Any], display: Show | None) -> dict[str, Any]:

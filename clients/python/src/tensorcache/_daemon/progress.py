@@ -47,7 +47,7 @@ class Display:
     def _show(self, job: dict[str, Any]) -> None:
         if not self._shown:
             self._shown = True
-            self._bar = new_bar(f'load "{job["dataset"]}"')
+            self._bar = new_bar(title_of(job))
         ended = job["state"] not in ("queued", "running")
         if self._bar is not None:
             self._bar.n = float(job["progress"])
@@ -74,9 +74,16 @@ def new_bar(title: str) -> Any:
         )
 
 
+def title_of(job: dict[str, Any]) -> str:
+    """What a job does, and the bytes that a scaled copy takes."""
+    if job.get("kind") != "scale":
+        return f'load "{job["dataset"]}"'
+    return f'scale into "{job["dataset"]}", {int(job["bytes_total"]) / 2**20:,.1f} MiB'
+
+
 def line_of(job: dict[str, Any]) -> str:
     """A job as a line: what is done, and the seconds that are left."""
-    what = f'load "{job["dataset"]}"'
+    what = title_of(job)
     if job["state"] not in ("queued", "running"):
         return f"{what}: {job['state']} after {float(job['seconds']):.1f} s"
     left = job.get("eta_s")

@@ -272,6 +272,16 @@ class Columns:
         first, end, _ = missing_runs(self._list(column.prepared.before))
         return stretches(first, end)
 
+    def _fit_rows(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The rows of each item that a scaled copy was fitted to, half-open: int64 ``[items]``."""
+        copied = self._manifest.scaled_of
+        first, end, _ = missing_runs(self._list("" if copied is None else copied.fit_rows))
+        offset, rows = self.items._row_offset, self.items._rows
+        run = np.searchsorted(end, offset, side="right")
+        first, end = np.append(first, np.iinfo(np.int64).max), np.append(end, 0)
+        low = np.clip(first[run], offset, offset + rows) - offset
+        return low, np.clip(end[run], offset + low, offset + rows) - offset
+
     def _list(self, file: str) -> bytes:
         """The bytes of a file of lists of rows; empty if its name is."""
         return bytes(self._maps[file]) if file else b""

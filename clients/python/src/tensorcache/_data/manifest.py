@@ -103,6 +103,19 @@ class StepsOf:
 
 
 @dataclass(frozen=True)
+class ScaledOf:
+    """The dataset of which a generation is a scaled copy.
+
+    ``columns`` are those that were scaled, and ``fit_rows`` is the file with the rows that the
+    scaling was fitted to.
+    """
+
+    dataset: str
+    columns: tuple[str, ...]
+    fit_rows: str
+
+
+@dataclass(frozen=True)
 class Column:
     """One column: its dtype, its steps, and where its values are in ``data.arrow``."""
 
@@ -210,6 +223,7 @@ class Manifest:
             self.items: dict[str, Any] = dict(content["items"])
             self.notes = texts_of(content.get("notes") or ())
             self.vocab: dict[str, Any] = dict(content.get("vocab") or {})
+            self.scaled_of = scaled_of(content.get("scaled_of"))
         except (KeyError, TypeError, ValueError) as error:
             raise ProtocolError(
                 f"the dataset's manifest cannot be read: {error!r}", type="format"
@@ -246,6 +260,17 @@ def column_of(entry: dict[str, Any]) -> Column:
         steps_of=steps_of(entry.get("steps_of")),
         part_of_filled=entry.get("part_of_filled"),
         calendar=str(entry.get("calendar") or ""),
+    )
+
+
+def scaled_of(entry: dict[str, Any] | None) -> ScaledOf | None:
+    """The dataset of which a generation is a scaled copy, from its entry in the manifest."""
+    if entry is None:
+        return None
+    return ScaledOf(
+        dataset=str(entry["dataset"]),
+        columns=tuple(str(name) for name in entry["columns"]),
+        fit_rows=str(entry["fit_rows"]["file"]),
     )
 
 

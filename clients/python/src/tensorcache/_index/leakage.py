@@ -34,26 +34,37 @@ class Fit:
     Attributes:
         dataset: the dataset whose load fitted them; "" for the dataset of the windows.
         options: those of the load: ``fit_rows``, ``fit_before``, ``fit_fraction``, ``fit_sample``.
-        known: whether the rows are known, as they are not for a part of a column.
+            ``part`` is there if a scaled copy of the dataset was put.
+        known: whether the rows are known, as they are not for a part of a column, nor for a column
+            of a scaled copy that was put.
+        of_part: whether they are those of the part that a scaled copy was fitted to.
     """
 
     dataset: str
     options: Mapping[str, Any]
     known: bool = True
+    of_part: bool = False
 
     @classmethod
-    def of(cls, data: Columns, column: Column) -> Fit:
-        """Those of a column."""
+    def of(cls, data: Columns, column: Column, how: str) -> Fit:
+        """Those of a step of a column."""
+        copied = data._manifest.scaled_of
+        if copied is not None and how == "scaling" and column.name in copied.columns:
+            return cls("", {}, of_part=True)
         if column.steps_of is not None:
-            return cls(column.steps_of.dataset, column.steps_of.fit, not column.steps_of.changed)
+            if column.steps_of.changed:
+                return cls(column.steps_of.dataset, {}, known=False)
+            options = column.steps_of.fit
+            known = how != "scaling" or "part" not in options
+            return cls(column.steps_of.dataset, options, known)
         return cls("", data.manifest["recipe"])
 
     def __str__(self) -> str:
         if not self.known:
-            return (
-                "the rows are unknown, because a part or a cast of a column of dataset "
-                f'"{self.dataset}" was put'
-            )
+            put = "a column" if "part" in self.options else "a part or a cast of a column"
+            return f'the rows are unknown, because {put} of dataset "{self.dataset}" was put'
+        if self.of_part:
+            return "those of the part that it was fitted to"
         bounds = [
             f"{field} {tuple(value) if isinstance(value, list) else value}"
             for field in ("fit_rows", "fit_before", "fit_fraction", "fit_sample")
@@ -114,18 +125,18 @@ def leaks_of_part(name: str, windows: WindowIndex) -> list[Leak]:
     leaks = []
     for how in (*FITTED, UNKNOWN):
         fitted = [column for column in used if how in (column.fitted or steps_unknown(column))]
-        fits = [Fit.of(windows.dataset, column) for column in fitted]
+        fits = [Fit.of(windows.dataset, column, how) for column in fitted]
         for fit in [fit for at, fit in enumerate(fits) if fit not in fits[:at]]:
             predicted = predicted or Predicted(windows)
             columns = [column for column, own in zip(fitted, fits, strict=True) if own == fit]
-            low, high = fitted_rows(windows.dataset, fit.options)
+            low, high = fitted_rows(windows.dataset, fit)
             leaks.append(predicted.seen(how, name, columns, low, high, fit))
     for column in used:
         if column.looks_ahead:
             predicted = predicted or Predicted(windows)
             low, high = looked_at(windows.dataset, column, predicted.begins())
-            fit = Fit.of(windows.dataset, column)
             how = f"{column.prepared.fill} fill"
+            fit = Fit.of(windows.dataset, column, how)
             leaks.append(predicted.seen(how, name, [column], low, high, fit))
     return [leak for leak in leaks if leak is not None]
 
@@ -238,12 +249,14 @@ def columns_used(windows: WindowIndex) -> list[Column]:
     return list(used.values())
 
 
-def fitted_rows(data: Columns, recipe: Mapping[str, Any]) -> tuple[Int64s, Int64s]:
+def fitted_rows(data: Columns, fit: Fit) -> tuple[Int64s, Int64s]:
     """The rows of each item that a fit could use, half-open: int64 ``[items]`` each.
 
-    These are all rows if the options ``recipe`` of the load set no bounds.
+    These are all rows if the options of the load set no bounds, or if they are unknown.
     """
-    rows = data.items._rows
+    if fit.of_part:
+        return data._fit_rows()
+    rows, recipe = data.items._rows, fit.options if fit.known else {}
     low, high = np.zeros(len(rows), np.int64), rows.copy()
     if recipe.get("fit_rows") is not None:
         first, last = recipe["fit_rows"]
@@ -290,12 +303,24 @@ def described(windows: WindowIndex, leaks: list[Leak]) -> tuple[str, str, str]:
             f'put columns of "{unknown[0]}" with all rows, in their dtype',
             "columns",
         )
+    elif not all(leak.fit.known for leak in fits):
+        hint = (
+            "put the columns of the dataset without the scaling, and scale the dataset of the put"
+        )
+        field = "columns"
+    elif any(leak.fit.of_part for leak in fits):
+        hint, field = "scale with fit= the windows to train on", "fit"
     elif not fits:
         hint, field = "fill with forward or with a number, which look at no later row", "fill"
     elif first := min(leak.rows[0] for leak in fits):
         hint, field = f"load with fit_rows=(0, {first})", "fit_rows"
-        if kept := next((leak.fit.dataset for leak in fits if leak.fit.dataset), ""):
-            hint = f'load "{kept}" with fit_rows=(0, {first}), and put its columns again'
+        if kept := next((leak.fit for leak in fits if leak.fit.dataset), None):
+            hint = f'load "{kept.dataset}" with fit_rows=(0, {first}), and put its columns again'
+            if "part" in kept.options:
+                hint = (
+                    f"load with fit_rows=(0, {first}) what was scaled to "
+                    f'"{kept.dataset}", scale it again, and put its columns again'
+                )
     else:
         hows = " and the ".join(dict.fromkeys(leak.how for leak in fits))
         hint, field = f"fit on the items to train on alone, or load without the {hows}", "fit_rows"
