@@ -117,6 +117,11 @@ var allowed = map[string][]string{
 		"internal/ingest/source/lines", "internal/ingest/textvalue", "internal/numerals",
 		"layout"},
 	// one format; a reader does not know what is done to its columns
+	"internal/ingest/source/tsf": {"internal/ingest/column",
+		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress",
+		"internal/ingest/source", "internal/ingest/source/lines", "internal/ingest/textvalue",
+		"internal/numerals", "layout"},
+	// one format; a reader does not know what is done to its columns
 	"internal/ingest/source/tfrecord": {"internal/ingest/column",
 		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel",
 		"internal/ingest/progress", "internal/ingest/source", "layout"},
@@ -131,7 +136,8 @@ var allowed = map[string][]string{
 		"internal/ingest/rows", "internal/ingest/source", "internal/ingest/source/arrow",
 		"internal/ingest/source/jsonl", "internal/ingest/source/numpy",
 		"internal/ingest/source/parquet", "internal/ingest/source/put",
-		"internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/step",
+		"internal/ingest/source/text", "internal/ingest/source/tfrecord",
+		"internal/ingest/source/tsf", "internal/ingest/step",
 		"internal/ingest/textvalue", "internal/mmapfile", "internal/near", "internal/origin",
 		"internal/timezone", "layout"},
 	// runs in a child process, which must not use the catalogue

@@ -16,8 +16,8 @@ type ScaledOptions struct {
 	Columns []string
 	// ScalePer is column, for one fit of all items, or item, for one fit of each; "" is column.
 	ScalePer string
-	// Progress, if not nil, is called several times a second. Job.BytesTotal is about the number of
-	// bytes that the copy takes.
+	// Progress, if not nil, is called several times a second. Job.BytesTotal is the size of the copy
+	// and up to 64 KiB more.
 	Progress func(Job)
 }
 

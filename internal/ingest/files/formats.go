@@ -19,6 +19,7 @@ var Formats = []Format{
 	{Name: "CSV", Suffixes: []string{".csv"}, Text: true, Compressed: true},
 	{Name: "TSV", Suffixes: []string{".tsv"}, Text: true, Compressed: true},
 	{Name: "JSON Lines", Suffixes: []string{".jsonl", ".ndjson"}, Compressed: true},
+	{Name: "TSF", Suffixes: []string{".tsf"}, Compressed: true},
 	{Name: "Parquet", Suffixes: []string{".parquet"}},
 	{Name: "Arrow", Suffixes: []string{".arrow", ".feather", ".arrows"}},
 	{Name: "NumPy", Suffixes: []string{".npy", ".npz"}},

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -122,6 +123,12 @@ func (l *load) appendTo(k *base, skip []string) error {
 	features, err := l.CalendarColumns()
 	if err != nil {
 		return err
+	}
+	if m := k.Data.Manifest; l.Melt == "" {
+		if len(l.ItemID) == 0 {
+			l.ItemID = m.ItemID // the base's own
+		}
+		l.Time = cmp.Or(l.Time, m.Time)
 	}
 	k.all = len(l.Columns) == 0
 	for _, c := range k.Data.Manifest.Columns {

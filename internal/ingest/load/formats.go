@@ -15,6 +15,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/parquet"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/text"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/tfrecord"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/tsf"
 )
 
 // fileReader opens the files of one format.
@@ -37,6 +38,7 @@ var fileReaders = []fileReader{
 	{"TFRecord", tfrecord.Is, true, tfrecord.Open},
 	{"NumPy", begins(zipMagic), false, numpy.OpenNpz},
 	{"JSON Lines", jsonl.Is, true, jsonl.Open},
+	{"TSF", func([]byte) bool { return false }, true, tsf.Open},
 }
 
 // zipMagic are the first bytes of a zip archive.

@@ -217,6 +217,9 @@ func (l *load) describeReaders() (closeMelted func() error, err error) {
 	if err := l.joinTimes(); err != nil {
 		return closeMelted, err
 	}
+	if err := l.setDefaultRoles(); err != nil {
+		return closeMelted, err
+	}
 	if l.Melt != "" {
 		if closeMelted, err = l.melt(); err != nil {
 			return closeMelted, err

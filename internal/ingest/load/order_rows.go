@@ -180,7 +180,7 @@ func (l *load) tooManyDuplicates(left layout.Note, most float64) error {
 // it leaves out. It refuses to leave out a larger share than max_duplicates.
 func (l *load) deduplicate(ctx context.Context, k *rows.Keys, offsets []int64,
 	duplicates int64) ([]int64, error) {
-	left := note.Duplicates(l.recorded, duplicates, l.rowOrder.Rows)
+	left := note.Duplicates(l.Options, duplicates, l.rowOrder.Rows)
 	if most := l.MostDuplicates(); float64(duplicates)/float64(l.rowOrder.Rows) > most {
 		return nil, l.tooManyDuplicates(left, most)
 	}

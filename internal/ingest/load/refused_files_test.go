@@ -30,7 +30,7 @@ type refusedFile struct {
 // refusedFiles returns all of them, format by format.
 func refusedFiles(t *testing.T) []refusedFile {
 	return slices.Concat(refusedParquet(t), refusedArrow(t), refusedArrays(t), refusedJSONLines(),
-		refusedText(), refusedOthers(t))
+		refusedTSF(), refusedText(), refusedOthers(t))
 }
 
 const refusedHead = `# Files that are refused

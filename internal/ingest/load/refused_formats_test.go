@@ -249,6 +249,40 @@ func refusedJSONLines() []refusedFile {
 	return out
 }
 
+func refusedTSF() []refusedFile {
+	const head = "@attribute series_name string\n@attribute start_timestamp date\n@frequency daily\n@data\n"
+	out := []refusedFile{
+		{what: "no `@data`", why: "it may be of another format", text: "@relation x\n"},
+		{what: "no frequency beside a start", why: "the values have no times without it",
+			text: "@attribute series_name string\n@attribute start_timestamp date\n@data\n" +
+				"T1:2020-01-01 00-00-00:1,2\n"},
+		{what: "an unknown frequency", why: "the values have no times without it",
+			text: "@attribute series_name string\n@attribute start_timestamp date\n@frequency often\n@data\n" +
+				"T1:2020-01-01 00-00-00:1,2\n"},
+		{what: "attributes of other types", why: "the format has these three",
+			text: "@attribute series_name text\n@data\nT1:1\n"},
+		{what: "a series without values", why: "an item has at least one row",
+			text: head + "T1:2020-01-01 00-00-00:\n"},
+		{what: "empty values", why: "the format has a sign for a missing value",
+			text: head + "T1:2020-01-01 00-00-00:1,,2\n"},
+		{what: "words among the values", why: "they may be mistakes",
+			text: head + "T1:2020-01-01 00-00-00:1,n/a,2\n"},
+		{what: "lines with fewer attributes", why: "it is not clear which is missing", text: head + "T1:1,2\n"},
+		{what: "lines with more attributes", why: "it is not clear which is meant",
+			text: head + "T1:BE:2020-01-01 00-00-00:1,2\n"},
+		{what: "a start in another form", why: "the format has one form",
+			text: head + "T1:2020-01-01T00+00+00:1,2\n"},
+		{what: "two series with one name", why: "one may be the end of the other",
+			text: head + "T1:2020-01-01 00-00-00:1,2\nT1:2020-01-03 00-00-00:3\n"},
+		{what: "several series without names", why: "windows would have values of two series",
+			text: "@attribute state string\n@data\nBE:1,2\nNW:3,4\n"},
+	}
+	for i := range out {
+		out[i].format, out[i].name = "TSF", "x.tsf"
+	}
+	return out
+}
+
 func refusedText() []refusedFile {
 	out := []refusedFile{
 		{what: "UTF-32", why: "hardly any program writes it",

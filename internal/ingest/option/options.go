@@ -145,11 +145,19 @@ func (o Options) Validate() error {
 			return err
 		}
 	}
+	if err := o.CheckTimeIsNoItem(); err != nil {
+		return err
+	}
+	return o.validateRows()
+}
+
+// CheckTimeIsNoItem refuses a time column that names the items, too.
+func (o Options) CheckTimeIsNoItem() error {
 	if o.Time != "" && slices.Contains(o.ItemID, o.Time) {
 		return &loaderr.OptionError{Field: "time", Value: o.Time,
 			Allowed: "a column that is not an item_id column too"}
 	}
-	return o.validateRows()
+	return nil
 }
 
 // oneOf refuses a value that is neither "" nor allowed.

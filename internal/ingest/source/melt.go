@@ -79,6 +79,24 @@ type Reshaped interface {
 	SourceRows() int64
 }
 
+// Series is a reader of a format with one series a line, whose files name the item and time columns.
+type Series interface {
+	Reshaped
+	// DefaultRoles returns the columns that are items, and the time, if no option names any; "" is none.
+	DefaultRoles() (itemID []string, time string)
+	// HintNames returns the hint for series that no column names.
+	HintNames() string
+}
+
+// SeriesOf returns the reader of a format with one series a line, nil for a reader of another format.
+func SeriesOf(r Reader) Series {
+	if p, ok := r.(*partitioned); ok {
+		r = p.Reader
+	}
+	s, _ := r.(Series)
+	return s
+}
+
 // SourceRow returns the row of the file from which a row of r comes. The two differ if r is melted.
 func SourceRow(r Reader, row int64) int64 {
 	if m, ok := r.(Reshaped); ok {

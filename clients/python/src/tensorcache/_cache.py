@@ -77,7 +77,7 @@ class Cache:
     ) -> Dataset:
         """Load columns of files as the next generation of a dataset, and open it.
 
-        The files are of CSV, JSON Lines, Parquet, Arrow, NumPy or TFRecord.
+        The files are of CSV, JSON Lines, TSF, Parquet, Arrow, NumPy or TFRecord.
 
         The same files, unchanged, with the same options are a hit: nothing is read. Interrupting
         the call cancels the load, unless other clients wait for the same one.
