@@ -12,20 +12,16 @@ import (
 func (l *load) setDefaultRoles() error {
 	var first source.Series
 	for _, r := range l.readers {
-		s := source.SeriesOf(r)
-		if s == nil {
-			continue
-		}
-		if l.Melt != "" {
-			return &loaderr.SourceError{Path: s.Path(), Reason: "has one value a row already",
-				Hint: "load it without `melt`"}
-		}
-		if first == nil {
-			first = s
+		if first = source.SeriesOf(r); first != nil {
+			break
 		}
 	}
 	if first == nil {
 		return nil
+	}
+	if l.Melt != "" {
+		return &loaderr.SourceError{Path: first.Path(), Reason: "has one value a row already",
+			Hint: "load it without `melt`"}
 	}
 	if l.base == nil {
 		items, time := first.DefaultRoles()

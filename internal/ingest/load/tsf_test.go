@@ -266,6 +266,10 @@ func TestRefusedTSF(t *testing.T) {
 		DType: option.DTypes{By: map[string]string{"n": "text"}}}
 	_, _, err = loadInProcess(t, byNumber)
 	loadtest.Refused(t, err, `"1.5" names the series of line 4, too`, "")
+	text = "@attribute n numeric\n@data\n1:1,2\n01:3\n1:4\n"
+	byNumber.Sources, byNumber.Sort = []string{loadtest.File(t, "n.tsf", text)}, true
+	_, _, err = loadInProcess(t, byNumber)
+	loadtest.Refused(t, err, `row 3 (line 5), column "n": "1" names the series of line 3, too`, "")
 	text = "@attribute series_name string\n@attribute state string\n@data\nT1:BE:1\nT2:BE:2\nT1:LU:3\n"
 	apart := option.Options{Sources: []string{loadtest.File(t, "n.tsf", text)}, ItemID: []string{"series_name"},
 		Items: []json.RawMessage{[]byte(`"T1"`)}, Sort: true}

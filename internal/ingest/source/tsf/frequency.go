@@ -2,6 +2,7 @@ package tsf
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,10 +37,8 @@ func stepOf(frequency string) (s step, ok bool) {
 		multiple, unit = "1", frequency
 	}
 	for _, u := range units {
-		for _, name := range u.names {
-			if name == unit {
-				s, ok = u.step, true
-			}
+		if slices.Contains(u.names, unit) {
+			s, ok = u.step, true
 		}
 	}
 	if multiple == "half" {

@@ -62,15 +62,15 @@ func (f *file) checkItems(items []item) error {
 		for _, x := range items {
 			key = bits.RotateLeft64(key, 1) ^ f.hashes[n*int64(len(f.attributes))+int64(x.attribute)]
 		}
-		before, ok := seen[key]
-		if seen[key] = n; !ok {
-			continue
+		for before, ok := seen[key]; ok; before, ok = seen[key] {
+			if same, err := f.haveSame(items, before, n); err != nil {
+				return err
+			} else if same {
+				return f.sameItems(items, before, n)
+			}
+			key++ // other items with this hash, as the texts 1 and 01
 		}
-		if same, err := f.haveSame(items, before, n); err != nil {
-			return err
-		} else if same {
-			return f.sameItems(items, before, n)
-		}
+		seen[key] = n
 	}
 	return nil
 }

@@ -2,8 +2,8 @@
 // with its attributes before its values (https://forecastingdata.org).
 //
 // header.go reads the lines above @data. scan.go counts the values and checks the attributes of all
-// series. parse.go stores values and repeats attributes on several workers; frequency.go computes a
-// time for each value.
+// series. items.go refuses series of one name. parse.go stores values and repeats attributes on several
+// workers; frequency.go computes a time for each value.
 //
 // # Caveats
 //
@@ -15,6 +15,7 @@ package tsf
 
 import (
 	"context"
+	"slices"
 	"sort"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -31,6 +32,9 @@ const (
 	timeName  = "timestamp"
 	valueName = "value"
 )
+
+// itemName is the attribute that names the series, if there is one.
+const itemName = "series_name"
 
 // file is the reader of a .tsf file.
 type file struct {
@@ -82,13 +86,11 @@ func (f *file) Names() []string { return f.names }
 
 // DefaultRoles returns the attribute that names the series, and the column of times.
 func (f *file) DefaultRoles() (itemID []string, time string) {
-	for _, name := range f.names {
-		switch name {
-		case "series_name":
-			itemID = []string{name}
-		case timeName:
-			time = timeName
-		}
+	if slices.Contains(f.names, itemName) {
+		itemID = []string{itemName}
+	}
+	if slices.Contains(f.names, timeName) {
+		time = timeName
 	}
 	return itemID, time
 }
@@ -98,7 +100,7 @@ func (f *file) HintNames() string {
 	if attributes := f.possibleItems(); len(attributes) > 0 {
 		return "name the series by attributes with " + f.itemOption(attributes)
 	}
-	return "give the series names in an @attribute series_name string"
+	return "give the series names in an @attribute " + itemName + " string"
 }
 
 // Describe returns the types of the wanted columns. It refuses two series whose attributes in the role
@@ -167,14 +169,9 @@ func (f *file) seriesSegment(series int64) segment {
 }
 
 // attributeOf returns the place in the header of the attribute that is a column.
-func (f *file) attributeOf(index int) (attribute int, ok bool) {
-	name := f.names[index]
-	for i, a := range f.attributes {
-		if a.name == name {
-			return i, true
-		}
-	}
-	return 0, false
+func (f *file) attributeOf(index int) (i int, ok bool) {
+	i = slices.IndexFunc(f.attributes, func(a attribute) bool { return a.name == f.names[index] })
+	return i, i >= 0
 }
 
 // kindOf returns the kind of an attribute's column.
