@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,17 +104,28 @@ func flagWithValue(flag, value string) string {
 	return strings.Join(flags, " ")
 }
 
-// flagValue returns a JSON value as flags have it: bounds as low:high.
+// flagValue returns a JSON value as flags have it: bounds as low:high, and names as a,b.
 func flagValue(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case []any:
+		if len(v) == 0 {
+			return ""
+		}
 		var parts []string
 		for _, part := range v {
 			parts = append(parts, flagValue(part))
 		}
-		return strings.Join(parts, ":")
+		if _, isText := v[0].(string); !isText {
+			return strings.Join(parts, ":")
+		}
+		var names []string
+		if text := strings.Join(parts, ","); (namesFlag{&names}).Set(text) == nil && slices.Equal(names, parts) {
+			return text
+		}
+		list, _ := json.Marshal(v) // never fails for texts
+		return string(list)
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}

@@ -41,3 +41,21 @@ func TestMessagesNameFlags(t *testing.T) {
 		}
 	}
 }
+
+func TestValuesOfHintsAreThoseOfFlags(t *testing.T) {
+	for hint, want := range map[string]string{
+		"`item_id=[\"a\",\"b\"]`":      "--item-id a,b",
+		"`item_id=[\"a,b\",\"c d\"]`":  `--item-id '["a,b","c d"]'`,
+		"`item_id=[\"a b\"]`":          `--item-id "a b"`,
+		"`item_id=[\"[a\",\"b\"]`":     `--item-id '["[a","b"]'`,
+		"`item_id=[\"a\\\"b\",\"c\"]`": `--item-id '["a\"b","c"]'`,
+		"`clip=[0,null]`":              "--clip 0:",
+		"`columns=[]`":                 `--columns ""`,
+		"`sort=true`":                  "--sort",
+		"`layout=\"packed\"`":          "--layout packed",
+	} {
+		if got := inHint(hint); got != want {
+			t.Errorf("%s: %s, want %s", hint, got, want)
+		}
+	}
+}
