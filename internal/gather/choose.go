@@ -119,13 +119,12 @@ func moverFrom[S, D numeric](d *layout.Data, columns []*layout.ManifestColumn, b
 	return n, newAdjacentMover[S, D](b, block, feature), nil
 }
 
-// separateColumns returns the first columns, at most maxInterleaved, that are of one dtype and of
-// shape [rows], and whose values are contiguous.
+// separateColumns returns the first columns that are of one dtype and of shape [rows], and whose
+// values are contiguous.
 func separateColumns[S numeric](d *layout.Data, columns []*layout.ManifestColumn) ([][]S, error) {
 	var sources [][]S
 	for _, c := range columns {
-		if c.DType != columns[0].DType || c.Width() != 0 || c.Strides[0] != c.DType.Size() ||
-			len(sources) == maxInterleaved {
+		if c.DType != columns[0].DType || c.Width() != 0 || c.Strides[0] != c.DType.Size() {
 			break
 		}
 		v, err := layout.View[S](d, c)
