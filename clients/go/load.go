@@ -24,7 +24,9 @@ type LoadOptions struct {
 	// TimeParts are the columns of year, month, day, hour, minute and second, or the first of
 	// these, in this order. They make the column Time, which is called time without a name.
 	TimeParts []string `json:"time_parts,omitempty"`
-	Layout    string   `json:"layout,omitempty"` // columns or packed; "" is columns
+	// Layout is columns, packed, or auto: packed from 32 columns of numbers of one dtype on, else
+	// columns. "" is columns. [Dataset.Manifest] says which it became.
+	Layout string `json:"layout,omitempty"`
 	// Melt makes one item of each column except Time, if it is true or columns, or of each row, if
 	// it is rows.
 	Melt any `json:"melt,omitempty"`

@@ -25,7 +25,7 @@ var flagValues = map[string][]cobra.Completion{
 	"decimal":    {".", ","},
 	"duplicates": {"first", "last", "mean"},
 	"fill":       {"mean", "forward", "backward", "linear"},
-	"layout":     {"columns", "packed"},
+	"layout":     {"columns", "packed", "auto"},
 	"melt":       {"columns", "rows"},
 	"log-format": {"text", "json"},
 	"log-level":  {"debug", "info", "warn", "error"},

@@ -57,7 +57,7 @@ clock; IDLE the share of the feed's life that the daemon waited for the trainer.
 				ring := humanize.IBytes(uint64(f.SlotBytes) * uint64(f.Slots))
 				rows = append(rows, []any{f.Feed, f.Dataset, pidText(f.PID), f.Delivery, f.Slots,
 					ring, humanize.Comma(f.Batches), percent(f.WaitDataShare),
-					percent(f.WaitTrainerShare), f.Verdict})
+					percent(f.WaitTrainerShare), inHint(f.Verdict)})
 			}
 			return table(cmd.OutOrStdout(), rows)
 		},

@@ -38,7 +38,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.Var(dtypesFlag{&f.DType}, "dtype",
 		"store floats as float32, or columns as `a=float32,b=int16` (default: as they are)")
 	flags.StringVar(&f.Layout, "layout", "",
-		"columns (default) or packed: windows of all columns are one copy")
+		"columns (default), packed: windows of all columns are one copy, or auto: packed from 32 columns of one dtype on")
 	flags.Var(meltFlag{&f.Melt}, "melt", "every column but the time is a series (`columns`, also "+
 		"without a value), or every row (rows): the values become the column value")
 	flags.Lookup("melt").NoOptDefVal = string(ingest.MeltColumns)

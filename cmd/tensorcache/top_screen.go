@@ -68,7 +68,7 @@ func feedRows(feeds []feedRate) [][]any {
 			f.Feed.Feed, f.Dataset, pidText(f.PID), f.Delivery, f.Epoch, humanize.Comma(f.Batches),
 			fmt.Sprintf("%.1f", f.BatchesPerS), percent(f.WaitDataShare),
 			percent(f.WaitTrainerShare),
-			humanize.IBytes(uint64(f.SlotBytes) * uint64(f.Slots)), f.Verdict,
+			humanize.IBytes(uint64(f.SlotBytes) * uint64(f.Slots)), inHint(f.Verdict),
 		})
 	}
 	return rows

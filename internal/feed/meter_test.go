@@ -84,12 +84,12 @@ func TestVerdictsNameTheBottleneck(t *testing.T) {
 		"conversion": {changes(shuffle), 100 * s, 50 * s, shares{},
 			`converting column "b" from float64, try loading it as float32`},
 		"interleaving": {changes(shuffle, spec("columns", cd)), 100 * s, 50 * s, shares{},
-			"the gather is limited by interleaving columns, try layout packed"},
+			"the gather is limited by interleaving columns, with "},
 		"masks": {changes(parts("name", "x", "part", "observed")), 100 * s, 50 * s, shares{},
 			"the daemon only makes masks, with "},
 		"a mask and values": {changes(spec("columns", cd), with("parts", []any{
 			map[string]any{"name": "m", "part": "observed"}, map[string]any{"name": "x", "part": "context"}})),
-			100 * s, 50 * s, shares{}, "the gather is limited by interleaving columns, try layout packed"},
+			100 * s, 50 * s, shares{}, "the gather is limited by interleaving columns, with "},
 		"memory": {changes(shuffle, spec("columns", cd), with("channels_first", true)), 100 * s,
 			50 * s, shares{}, "the gather is limited by memory, with "},
 		"disk": {changes(shuffle), 100 * s, 50 * s, shares{disk: 0.6},
@@ -134,6 +134,48 @@ func TestVerdictsOfStaticValuesNameThem(t *testing.T) {
 		f := wire.Feed{Delivery: tr.Delivery, Path: tr.Path, PassS: 100, WaitDataShare: 0.5}
 		if got := env.onlyFeed(t).verdict(f, shares{}); !strings.Contains(got, "try fewer static columns") {
 			t.Errorf("%v: %q", requested, got)
+		}
+		tr.close()
+		env.waitUntilDetached(t)
+	}
+}
+
+// TestVerdictsSayWhenPackedIsFaster attaches to windows of several columns, some of them of another dtype.
+func TestVerdictsSayWhenPackedIsFaster(t *testing.T) {
+	env := newTestEnv(t, largeBudget)
+	const packed = "interleaving columns; try loading with `layout=\"packed\"`, "
+	for name, c := range map[string]struct {
+		layout string
+		names  string
+		more   []any // fields of the spec
+		says   string
+	}{
+		"all":             {layout.Columns, "abcd", nil, packed},
+		"fewer":           {layout.Columns, "abc", nil, "interleaving columns, with "},
+		"another order":   {layout.Columns, "abdc", nil, "interleaving columns, with "},
+		"one target":      {layout.Columns, "abcd", []any{"target_columns", []string{"a"}}, "interleaving columns, with "},
+		"dilated":         {layout.Columns, "abcd", []any{"dilation", 2}, "interleaving columns, with "},
+		"casts":           {layout.Columns, "abcdX", nil, "from float64, try loading it as float32"},
+		"packed":          {layout.Packed, "abcd", nil, "limited by memory"},
+		"packed, fewer":   {layout.Packed, "abc", nil, "try loading with `layout=\"columns\"`"},
+		"packed, dilated": {layout.Packed, "abcd", []any{"dilation", 2}, "copying row by row"},
+	} {
+		data := &drawnDataset{layout: c.layout, rows: []int64{40}, values: map[string][][]float64{}}
+		for _, name := range []string{"a", "b", "X", "c", "d"} {
+			dtype := layout.Float32
+			if name == "X" {
+				dtype = layout.Float64
+			}
+			data.columns = append(data.columns, layout.Column{Name: name, Role: layout.RoleValue, DType: dtype})
+			data.values[name] = slices.Repeat([][]float64{{1}}, 40)
+		}
+		data.publish(t, env, "wide")
+		names := strings.Split(c.names, "")
+		tr := env.attach(t, request("wide", options("order", "shuffle"),
+			spec(append([]any{"columns", names}, c.more...)...)))
+		f := wire.Feed{Delivery: tr.Delivery, Path: tr.Path, PassS: 100, WaitDataShare: 0.5}
+		if got := env.onlyFeed(t).verdict(f, shares{}); !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q", name, got)
 		}
 		tr.close()
 		env.waitUntilDetached(t)

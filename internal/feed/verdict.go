@@ -61,11 +61,43 @@ func (s *feed) bottleneck(f wire.Feed, in shares) string {
 				c.Name, c.DType, p.DType)
 		}
 	}
-	if s.windows.Handle.Data.Manifest.Layout == layout.Packed {
+	isPacked, wholeRows := s.windows.Handle.Data.Manifest.Layout == layout.Packed, takesRows(s.windows)
+	isDilated := s.windows.Index.Spec().Dilation > 1
+	switch {
+	case isPacked && !(wholeRows && isDilated):
 		return "the gather is limited by transposing packed rows, " +
-			"try layout columns, or batches with channels last"
+			"try loading with `layout=\"columns\"`, or batches with channels last"
+	case wholeRows && !isDilated:
+		return "the gather is limited by interleaving columns; try loading with `layout=\"packed\"`, " +
+			"from which windows of all columns are 1.2 to 2.3 times as fast"
+	case isPacked:
+		return fmt.Sprintf("the gather is limited by copying row by row, with %d workers; "+
+			"try fewer columns or a smaller dtype", s.pool.Size())
 	}
-	return "the gather is limited by interleaving columns, try layout packed"
+	return fmt.Sprintf("the gather is limited by interleaving columns, with %d workers; "+
+		"try fewer columns or a smaller dtype", s.pool.Size())
+}
+
+// takesRows reports whether each part with values has all columns that layout packed puts in a row, in
+// their order. Windows of some columns of packed rows are slower than those of columns.
+func takesRows(w *plan.Windows) bool {
+	for _, p := range w.Parts() {
+		if !p.HasValues() {
+			continue
+		}
+		var row []*layout.ManifestColumn
+		for i := range w.Handle.Data.Manifest.Columns {
+			c := &w.Handle.Data.Manifest.Columns[i]
+			if c.Role == layout.RoleValue && c.DType.IsNumeric() && c.DType == p.Columns[0].DType {
+				row = append(row, c)
+			}
+		}
+		same := func(a, b *layout.ManifestColumn) bool { return a.Name == b.Name }
+		if len(row) < 2 || !slices.EqualFunc(row, p.Columns, same) {
+			return false
+		}
+	}
+	return true
 }
 
 // convertedColumn returns a column of a part that is stored as another dtype than it is delivered

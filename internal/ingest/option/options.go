@@ -33,7 +33,7 @@ type Options struct {
 	TimeParts []string `json:"time_parts,omitempty"`
 	// DType are the dtypes that columns are stored as.
 	DType DTypes `json:"dtype,omitzero"`
-	// Layout is columns or packed; "" is columns.
+	// Layout is columns, packed, or auto, which is one of these two ([Options.LayoutOf]); "" is columns.
 	Layout string `json:"layout,omitempty"`
 	// Fill, Clip, Log1p, Diff, Winsorize and Scale are the steps of value columns, applied in this
 	// order.
@@ -128,7 +128,7 @@ func (o Options) Validate() error {
 		return &loaderr.OptionError{Field: "hash_sources", Value: "true",
 			Bare: true, Allowed: "false for remote files", Hint: "their ETags are compared"}
 	}
-	if err := oneOf("layout", o.Layout, layout.Columns, layout.Packed); err != nil {
+	if err := oneOf("layout", o.Layout, layout.Columns, layout.Packed, AutoLayout); err != nil {
 		return err
 	}
 	if err := o.validateSteps(); err != nil {

@@ -24,7 +24,9 @@ class ArrayOptions(TypedDict, total=False):
             dtypes, such as ``{"a": "float32", "b": "int16", "*": "float32"}``. ``"text"`` stores a
             text file's cells as words. ``data.manifest`` has the precision that floats lose, as
             ``dtype_error``; integers are stored exactly or refused.
-        layout: ``"columns"``, each contiguous; ``"packed"``, interleaved row by row.
+        layout: ``"columns"``, each contiguous; ``"packed"``, interleaved row by row; ``"auto"``,
+            packed from 32 columns of numbers of one dtype on: ``data.manifest["layout"]`` says
+            which it became.
         melt: True or ``"columns"``: every column but the time (or those in ``columns``) is a
             series: its name becomes its ``item``, and its values those of the one column ``value``.
             ``"rows"``: every row is a series, named by ``item_id`` or the first column, and ends
