@@ -7,12 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/testlog"
 	"github.com/tensorcache/tensorcache/internal/testwait"
 )
@@ -113,7 +113,7 @@ func newDaemon(t *testing.T) *Cache {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := stop(c); err != nil && syscall.Kill(c.control.Daemon.PID, 0) == nil {
+		if err := stop(c); err != nil && !control.IsFree(dir) {
 			t.Error(err)
 		}
 	})

@@ -52,7 +52,9 @@ def logs(item: pytest.Item) -> dict[Path, str]:
     found = {}
     for folder in folders:
         for path in (
-            (Path(folder, "daemon.log"), *Path(folder).glob("*/daemon.log")) if folder else ()
+            (*Path(folder).glob("daemon.log*"), *Path(folder).glob("*/daemon.log*"))
+            if folder
+            else ()
         ):
             try:
                 found[path] = path.read_text("utf-8", "replace")

@@ -48,7 +48,7 @@ func checkAll(ctx context.Context, dir string) []finding {
 		if err := c.Get(ctx, "/v1/machine", &m); err != nil {
 			found = append(found,
 				fail("daemon's figures", "look at the end of "+
-					filepath.Join(dir, "daemon.log"), "%s", err))
+					filepath.Join(dir, control.LogFile), "%s", err))
 			c = nil
 		}
 	}
@@ -205,10 +205,10 @@ func checkDaemon(ctx context.Context, dir string) (*control.Client, finding) {
 			"%s is left of a daemon that was killed (pid %d)", control.DaemonFile, d.PID)
 	case errors.Is(err, control.ErrNoDaemon), ctx.Err() != nil:
 		return nil, fail(check, fmt.Sprintf("look at the end of %s; kill %d ends it",
-			filepath.Join(dir, "daemon.log"), d.PID),
+			filepath.Join(dir, control.LogFile), d.PID),
 			"the daemon (pid %d) has %s but does not answer", d.PID, dir)
 	case err != nil:
-		return nil, fail(check, "look at the end of "+filepath.Join(dir, "daemon.log"), "%s", err)
+		return nil, fail(check, "look at the end of "+filepath.Join(dir, control.LogFile), "%s", err)
 	case d.Version != version:
 		return c, warn(check, "tensorcache stop --when-idle ends it once no trainer needs it, and "+
 			"the next client starts one of this version",

@@ -126,7 +126,7 @@ func checkGone(ts *testscript.TestScript, _ bool, _ []string) {
 	entries, err := os.ReadDir(cacheDir(ts))
 	ts.Check(err)
 	for _, e := range entries {
-		if !slices.Contains([]string{"daemon.lock", "daemon.log", "start.lock", "datasets", "tmp",
+		if !slices.Contains([]string{"daemon.lock", control.LogFile, "start.lock", "datasets", "tmp",
 			"token"}, e.Name()) {
 			ts.Fatalf("%s was left behind", e.Name())
 		}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"syscall"
@@ -36,6 +38,8 @@ type serveOptions struct {
 	*options
 	auto     bool
 	readyFD  int
+	detach   bool
+	detached bool
 	allowUID uidsFlag
 	http     string
 	roots    []string
@@ -48,9 +52,9 @@ type serveOptions struct {
 func newServe(o *options) *cobra.Command {
 	s := &serveOptions{options: o}
 	cmd := &cobra.Command{
-		Use: "serve", Short: "run the daemon in the foreground", Args: cobra.NoArgs,
-		Long: "Serve runs the daemon of a cache directory until it is stopped. Clients start " +
-			"one by themselves when none runs.",
+		Use: "serve", Short: "run the daemon", Args: cobra.NoArgs,
+		Long: "Serve runs the daemon of a cache directory until it is stopped, in the foreground or, " +
+			"with --detach, in the background. Clients start one by themselves when none runs.",
 		Example: "  tensorcache serve --dir /data/cache",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("http") {
@@ -69,9 +73,19 @@ func newServe(o *options) *cobra.Command {
 			if s.idleAfter < time.Millisecond {
 				return usageError{fmt.Errorf("--idle-after: got %v, want 1ms or more", s.idleAfter)}
 			}
+			if s.detach && !s.detached {
+				if cmd.Flags().Changed("ready-fd") {
+					return usageError{errors.New("--ready-fd: not with --detach, which waits itself")}
+				}
+				return s.startDetached(cmd)
+			}
 			return s.run(cmd.Context())
 		},
 	}
+	cmd.Flags().BoolVar(&s.detach, "detach", false, "return once both sockets listen; the daemon "+
+		"runs on in the background and logs to daemon.log in the cache directory")
+	cmd.Flags().BoolVar(&s.detached, "detached", false, "this is the daemon of --detach")
+	_ = cmd.Flags().MarkHidden("detached") // --detach gives it
 	cmd.Flags().Var(&s.memory, "memory",
 		"keep datasets and rings together below this `size`, as 8GiB (default "+
 			"$TENSORCACHE_MEMORY, else half of the machine's memory, or of the control group's "+
@@ -105,11 +119,20 @@ func (o *serveOptions) run(ctx context.Context) error {
 	if err != nil {
 		return usageError{err}
 	}
-	log, closeLog, err := o.logOptions.open(os.Stderr)
+	var standard io.Writer = os.Stderr
+	if o.detached {
+		standard = &rotatedLog{path: filepath.Join(dir, control.LogFile), file: os.Stderr}
+	}
+	log, closeLog, err := o.logOptions.open(standard)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
+	if o.detached { // after all relative paths are read
+		if err := os.Chdir("/"); err != nil {
+			return err
+		}
+	}
 	st, err := store.Open(dir, log)
 	if err != nil {
 		return err
@@ -157,10 +180,10 @@ func (o *serveOptions) run(ctx context.Context) error {
 	var serving errgroup.Group
 	serving.Go(func() error { return http.Serve(sockets.control) })
 	serving.Go(func() error { return feeds.Serve(sockets.feed) })
+	log.Info("serving", "version", fullVersion(), "pid", os.Getpid(), "dir", dir)
 	if err := o.ready(); err != nil {
 		log.Warn("report that the daemon is ready", "error", err)
 	}
-	log.Info("serving", "version", fullVersion(), "pid", os.Getpid(), "dir", dir)
 
 	watch := shutdownWatch{
 		dir: dir, whenIdle: whenIdle,
@@ -188,18 +211,18 @@ func (o *serveOptions) run(ctx context.Context) error {
 	return errors.Join(err, serving.Wait())
 }
 
-// notify sends a state to the service manager: see sd_notify(3). A daemon that a client has started
-// is not a service, though the client may be.
+// notify sends a state to the service manager: see sd_notify(3). A daemon that a client has started,
+// or that was detached, is not a service, though who has started it may be.
 func (o *serveOptions) notify(state string) error {
-	if o.auto {
+	if o.auto || o.detached {
 		return nil
 	}
 	_, err := sd.SdNotify(false, state)
 	return err
 }
 
-// ready says that the daemon listens: to the service manager, and over the descriptor to the client
-// that has started it.
+// ready says that the daemon listens: to the service manager, and over the descriptor to who has
+// started it.
 func (o *serveOptions) ready() error {
 	err := o.notify(sd.SdNotifyReady)
 	if o.readyFD < 0 {

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -18,11 +16,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// Files in the cache directory that are used to start a daemon.
-const (
-	startLock = "start.lock"
-	logFile   = "daemon.log"
-)
+// startLock is the name of the file in the cache directory that one who starts a daemon locks.
+const startLock = "start.lock"
 
 // Connect returns a client of the daemon of a directory. If none runs, it starts one, unless
 // TENSORCACHE_AUTOSTART=0 or start is false; then the error wraps ErrNoDaemon.
@@ -37,7 +32,6 @@ func Connect(dir string, start bool) (*Client, error) {
 // daemon's binary; nil starts no daemon. The context ends the wait for a daemon that starts or
 // stops.
 func ConnectWith(ctx context.Context, dir string, exe func() (string, error)) (*Client, error) {
-	reapDaemons()
 	c, err := dial(ctx, dir)
 	if err == nil || !errors.Is(err, ErrNoDaemon) {
 		return c, err
@@ -69,13 +63,6 @@ func ConnectWith(ctx context.Context, dir string, exe func() (string, error)) (*
 	}
 	return dial(ctx, dir)
 }
-
-// How long a daemon that owns the directory may take to listen or to end, and how often waiting
-// functions check.
-const (
-	startTimeout = time.Minute
-	pollInterval = 10 * time.Millisecond
-)
 
 // waitForDaemon waits for a daemon that starts or stops. The error wraps ErrNoDaemon when no daemon
 // owns the directory.
@@ -156,65 +143,25 @@ func dial(ctx context.Context, dir string) (*Client, error) {
 	return c, err
 }
 
-// spawn starts a program as a daemon in its own session and waits until it listens. If the context
-// ends first, it kills the daemon.
+// spawn runs a program that starts a daemon detached, and waits until it listens. If the context ends
+// first, there is no daemon.
 func spawn(ctx context.Context, exe, dir string) error {
-	log, err := os.OpenFile(filepath.Join(dir, logFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	ready, report, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer ready.Close()
-	cmd := exec.Command(exe, "serve", "--dir", dir, "--auto", "--ready-fd", "3")
-	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles, cmd.Dir = log, log, []*os.File{report}, "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	err = cmd.Start()
-	report.Close()
-	if err != nil {
-		return fmt.Errorf("%w: start %s: %w", ErrNoDaemon, exe, err)
-	}
-	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
-	line, err := bufio.NewReader(ready).ReadString('\n')
-	if !stop() {
-		_ = cmd.Wait()
+	cmd := exec.CommandContext(ctx, exe, "serve", "--detach", "--auto", "--dir", dir)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it kills the daemon
+	cmd.WaitDelay = startTimeout
+	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Setsid: true}, "/"
+	var said strings.Builder
+	cmd.Stderr = &said
+	started, err := cmd.Output() // it says so even if SIGCHLD is ignored, so that no exit code is known
+	switch {
+	case len(started) > 0:
+		return nil
+	case ctx.Err() != nil:
 		return ctx.Err()
+	case said.Len() > 0:
+		return fmt.Errorf("%w, and none could be started:\n%s", ErrNoDaemon, strings.TrimSpace(said.String()))
 	}
-	if err != nil || line != "ok\n" {
-		_ = cmd.Wait() // it has ended; its log contains the reason
-		return fmt.Errorf("%w: it ended at its start; the end of %s:\n%s", ErrNoDaemon, log.Name(),
-			lastLines(log.Name()))
-	}
-	startedDaemons.Store(cmd.Process.Pid, cmd.Process)
-	return nil
-}
-
-// startedDaemons are the processes of the daemons that this process has started and not yet waited
-// for, by pid.
-var startedDaemons sync.Map
-
-// reapDaemons waits for the daemons of startedDaemons that have ended, so that none stays a zombie.
-func reapDaemons() {
-	startedDaemons.Range(func(pid, process any) bool {
-		if got, err := unix.Wait4(pid.(int), nil, unix.WNOHANG, nil); got != 0 || err != nil {
-			startedDaemons.Delete(pid)
-			_ = process.(*os.Process).Release()
-		}
-		return true
-	})
-}
-
-// lastLines returns the last 5 lines of a file, for a message.
-func lastLines(path string) string {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err.Error()
-	}
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	return strings.Join(lines[max(0, len(lines)-5):], "\n")
+	return fmt.Errorf("%w: start %s: %w", ErrNoDaemon, exe, err)
 }
 
 // Stopped returns the daemon that a request to stop has reached. before is the daemon of the
@@ -239,6 +186,5 @@ func WaitGone(ctx context.Context, dir string, gone wire.Daemon) error {
 			return err
 		}
 	}
-	reapDaemons()
 	return nil
 }

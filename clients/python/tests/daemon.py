@@ -104,8 +104,8 @@ def leave(directory: Path) -> None:
     left = list((directory / "tmp").glob("*"))
     assert not left, f"left in tmp/: {left}"
     wait_until(lambda: not processes(str(directory)), "processes are left")
-    log = directory / "daemon.log"
-    lines = log.read_text().splitlines() if log.exists() else []
+    logs = sorted(directory.glob("daemon.log*"))
+    lines = [line for log in logs for line in log.read_text().splitlines()]
     # A library's panic over a damaged file is a refused load, whose message says what is damaged.
     text = "\n".join(line for line in lines if 'msg="a decoder panicked"' not in line)
     assert "DATA RACE" not in text, text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _checks
 from ._daemon.cache_dir import cache_dir, read_address
-from ._daemon.connect import lock_is_free, reap
+from ._daemon.connect import lock_is_free
 from ._daemon.jobs import run_job
 from ._daemon.progress import Progress, display_of
 from ._daemon.server import Server, connected
@@ -294,7 +294,6 @@ class Cache:
                     f'the daemon of "{self.dir}" has not left after {STOP_SECONDS:.0f} s'
                 )
             clock.sleep(0.005)
-        reap(1.0)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return connect, (self.dir,)

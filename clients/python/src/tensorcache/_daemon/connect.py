@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import select
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -23,19 +22,6 @@ started."""
 OTHERS_FIRST_SECONDS = 0.5
 """How long a client whose daemon went away waits for a service manager to start the next one;
 systemd takes 0.1 s after a failure."""
-
-
-class Daemon(subprocess.Popen[bytes]):
-    """A daemon that this process started.
-
-    It outlives this process on purpose, so dropping the object must not warn.
-    """
-
-    def __del__(self, *_: object) -> None:
-        pass
-
-
-_started: list[Daemon] = []
 
 
 def find(directory: str) -> Address | None:
@@ -78,9 +64,8 @@ def find_or_start(
 
     Raises:
         FeedError: ``closed`` reported so.
-        DaemonError: no daemon runs, and none may or can be started; the message ends with its log.
+        DaemonError: no daemon runs, and none may or can be started; the message has its log.
     """
-    reap()
     address = wait_for_another(directory, 0.0 if autostart else patience, closed)
     if address is not None:
         return address
@@ -195,70 +180,39 @@ def start_lock(directory: str) -> Iterator[None]:
 
 
 def start(binary: str, directory: str) -> None:
-    """Run the daemon in a session of its own, and return once it listens.
+    """Start the daemon detached, and return once it listens.
+
+    The binary starts it in a session of its own and exits, so it is no child of this process: it
+    outlives this process, and what ends all children of this process, such as Ray, does not end it.
 
     Raises:
-        DaemonError: it ended, or does not listen after ``START_SECONDS``; the message ends with its
-            log.
+        DaemonError: it ended, or does not listen; the message has its last lines.
     """
-    ready, ready_for_child = os.pipe()
+    command = [binary, "serve", "--detach", "--auto", "--dir", directory]
     try:
-        log = os.open(
-            str(Path(directory, "daemon.log")),
-            os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC,
-            0o600,
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            start_new_session=True,  # so that Ctrl-C here does not reach it
+            cwd="/",
+            timeout=2 * START_SECONDS,  # the binary itself waits for START_SECONDS
+            check=False,
         )
-        try:
-            command = [
-                binary,
-                "serve",
-                "--dir",
-                directory,
-                "--ready-fd",
-                str(ready_for_child),
-                "--auto",
-            ]
-            daemon = Daemon(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                pass_fds=(ready_for_child,),
-                cwd="/",
-            )
-            _started.append(daemon)
-        except OSError as error:
-            raise DaemonError(
-                f'"{binary}" cannot be run: {error.strerror}', type="start_failed"
-            ) from error
-        finally:
-            os.close(log)
-            os.close(ready_for_child)
-        wait_until_ready(ready, directory)
-    finally:
-        os.close(ready)
-
-
-def wait_until_ready(ready: int, directory: str) -> None:
-    """Return once the daemon has written "ok" to the pipe."""
-    deadline = time.monotonic() + START_SECONDS
-    reply = b""
-    while not reply.startswith(b"ok\n"):
-        readable, _, _ = select.select([ready], [], [], max(0.0, deadline - time.monotonic()))
-        if not readable:
-            raise DaemonError(
-                f'the daemon of "{directory}" does not listen after {START_SECONDS:.0f} '
-                f"s\n{log_tail(directory)}",
-                type="start_failed",
-            )
-        more = os.read(ready, 64)
-        if not more:
-            raise DaemonError(
-                f'the daemon of "{directory}" did not start\n{log_tail(directory)}',
-                type="start_failed",
-            )
-        reply += more
+    except OSError as error:
+        raise DaemonError(
+            f'"{binary}" cannot be run: {error.strerror}', type="start_failed"
+        ) from error
+    except subprocess.TimeoutExpired as error:
+        raise DaemonError(
+            f'"{binary}" has neither started a daemon nor ended after {error.timeout:.0f} s',
+            type="start_failed",
+        ) from error
+    if not done.stdout:  # the exit code is unknown if this process ignores SIGCHLD
+        text = done.stderr.decode(errors="replace").strip()
+        raise DaemonError(
+            f'the daemon of "{directory}" did not start:\n{text}', type="start_failed"
+        )
 
 
 def log_tail(directory: str, size: int = 2000) -> str:
@@ -271,11 +225,3 @@ def log_tail(directory: str, size: int = 2000) -> str:
     except OSError:
         text = ""
     return f"{path} ends with:\n{text}" if text else f"{path} says nothing"
-
-
-def reap(seconds: float = 0.0) -> None:
-    """Collect the exit status of ended daemons of this process, waiting so long for each."""
-    for daemon in list(_started):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            daemon.wait(seconds)
-            _started.remove(daemon)
