@@ -43,7 +43,7 @@ def rate(step: Callable[[], Any], seconds: float) -> float:
 
 
 def feed_rate(data: Any, columns: list[str], feed: tuple[str, str], seconds: float) -> float:
-    """Batches a second of a feed, in millions of windows."""
+    """Millions of windows a second of a feed."""
     windows = data.windows(context_length=CONTEXT, prediction_length=TARGET, columns=columns)
     size = max(8, 2048 // len(columns))
     delivery, order = feed
