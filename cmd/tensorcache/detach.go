@@ -13,8 +13,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 )
 
-// startDetached starts this program once more, with the same arguments, as a daemon that is left
-// alone.
+// startDetached starts this program once more, with the same arguments, as a daemon in the background.
+// It returns once the daemon listens.
 func (o *serveOptions) startDetached(cmd *cobra.Command) error {
 	dir, err := control.Dir(o.dir)
 	if err != nil {
@@ -36,10 +36,7 @@ func (o *serveOptions) startDetached(cmd *cobra.Command) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	args := append(slices.Clone(os.Args[1:]), "--detached")
-	pid, logged, err := control.Detach(ctx, dir, exe, args)
-	for _, line := range logged {
-		printLine(cmd.ErrOrStderr(), "%s", line)
-	}
+	pid, err := control.Detach(ctx, dir, exe, args)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,13 @@ func printError(w io.Writer, cmd *cobra.Command, err error) {
 	text, field := err.Error(), ""
 	var refused *tensorcache.Error
 	var problem *wire.Problem
+	var start *control.StartError
 	switch {
+	case errors.As(err, &start): // its lines have a hint
+		for line := range strings.SplitSeq("tensorcache: "+start.Error(), "\n") {
+			printLine(w, "%s", line)
+		}
+		return
 	case errors.As(err, &refused): // its text has the hint, too
 		text, field = refused.Detail, refused.Field
 	case errors.As(err, &problem):

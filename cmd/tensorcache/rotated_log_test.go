@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestTheLogHasThreeFiles writes lines of five files, and at last past the log, as a crash does.
+// TestTheLogHasThreeFiles writes as many lines as five files have, and then one into the file itself, as
+// the runtime does in a crash.
 func TestTheLogHasThreeFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "daemon.log")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
@@ -51,7 +52,7 @@ func TestTheLogHasThreeFiles(t *testing.T) {
 	}
 }
 
-// TestALogThatCannotBeRotatedGrows has a folder where the copy should be.
+// TestALogThatCannotBeRotatedGrows has a folder in the place of the copy.
 func TestALogThatCannotBeRotatedGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "daemon.log")
 	if err := os.Mkdir(path+".0", 0o700); err != nil {

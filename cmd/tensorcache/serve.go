@@ -75,7 +75,7 @@ func newServe(o *options) *cobra.Command {
 			}
 			if s.detach && !s.detached {
 				if cmd.Flags().Changed("ready-fd") {
-					return usageError{errors.New("--ready-fd: not with --detach, which waits itself")}
+					return usageError{errors.New("--ready-fd: got it with --detach, which waits until the daemon listens; want one of them")}
 				}
 				return s.startDetached(cmd)
 			}
@@ -84,7 +84,7 @@ func newServe(o *options) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&s.detach, "detach", false, "return once both sockets listen; the daemon "+
 		"runs on in the background and logs to daemon.log in the cache directory")
-	cmd.Flags().BoolVar(&s.detached, "detached", false, "this is the daemon of --detach")
+	cmd.Flags().BoolVar(&s.detached, "detached", false, "run as the daemon that --detach starts")
 	_ = cmd.Flags().MarkHidden("detached") // --detach gives it
 	cmd.Flags().Var(&s.memory, "memory",
 		"keep datasets and rings together below this `size`, as 8GiB (default "+
@@ -212,7 +212,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 }
 
 // notify sends a state to the service manager: see sd_notify(3). A daemon that a client has started,
-// or that was detached, is not a service, though who has started it may be.
+// or that was detached, is not a service, even if the process that started it is one.
 func (o *serveOptions) notify(state string) error {
 	if o.auto || o.detached {
 		return nil
@@ -221,8 +221,8 @@ func (o *serveOptions) notify(state string) error {
 	return err
 }
 
-// ready says that the daemon listens: to the service manager, and over the descriptor to who has
-// started it.
+// ready says that the daemon listens: to the service manager, and over the file descriptor to the
+// process that started it.
 func (o *serveOptions) ready() error {
 	err := o.notify(sd.SdNotifyReady)
 	if o.readyFD < 0 {

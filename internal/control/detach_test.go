@@ -31,36 +31,47 @@ func TestDetachReturnsWhatADaemonThatEndsHasLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := writeScript(t, "echo \"$@\"; seq 30 >&2; exit 3\n")
-	_, logged, err := Detach(t.Context(), dir, script, []string{"serve"})
-	if err == nil || !strings.Contains(err.Error(), "did not start: exit status 3; its log is "+dir) {
+	logged, err := logOf(t, dir, script, "serve")
+	if err == nil || !strings.Contains(err.Error(), "did not start: exit status 3; from its log, "+dir) {
 		t.Errorf("got %v", err)
 	}
 	if got := strings.Join(logged, " "); got != "11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30" {
 		t.Errorf("logged %q", got)
 	}
-	_, logged, _ = Detach(t.Context(), dir, writeScript(t, "echo \"$@\"\n"), []string{"serve"})
+	logged, _ = logOf(t, dir, writeScript(t, "echo \"$@\"\n"), "serve")
 	if len(logged) != 1 || logged[0] != "serve --ready-fd 3" {
 		t.Errorf("logged %q, want what this one logged", logged)
 	}
 	crashed := "seq 30; echo SIGQUIT: quit; seq 30 60; kill -9 $$\n"
-	_, logged, err = Detach(t.Context(), dir, writeScript(t, crashed), nil)
+	logged, err = logOf(t, dir, writeScript(t, crashed))
 	if got := strings.Join(logged[:2], " "); got != "SIGQUIT: quit 30" || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("logged %q, %v", logged, err)
 	}
-	if _, logged, _ = Detach(t.Context(), dir, writeScript(t, "exit 1\n"), nil); len(logged) != 0 {
-		t.Errorf("logged %q, want nothing", logged)
+	logged, err = logOf(t, dir, writeScript(t, "exit 1\n"))
+	if len(logged) != 0 || !strings.Contains(err.Error(), "exit status 1; its log is "+dir) {
+		t.Errorf("logged %q, want nothing; %v", logged, err)
 	}
 }
 
-// TestADaemonInheritsNoDescriptors has a lock whose descriptor is passed to every program, as that of a
-// shell is.
+// logOf detaches a program that ends, and returns what it logged.
+func logOf(t *testing.T, dir, exe string, args ...string) ([]string, error) {
+	t.Helper()
+	_, err := Detach(t.Context(), dir, exe, args)
+	var start *StartError
+	if errors.As(err, &start) {
+		return start.Lines, err
+	}
+	return nil, err
+}
+
+// TestADaemonInheritsNoDescriptors opens a lock without close-on-exec, as a shell does.
 func TestADaemonInheritsNoDescriptors(t *testing.T) {
 	fd, err := unix.Open(filepath.Join(t.TempDir(), "lock"), unix.O_CREAT|unix.O_RDWR, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	_, logged, _ := Detach(t.Context(), t.TempDir(), writeScript(t, "ls -l /dev/fd/\n"), nil)
+	logged, _ := logOf(t, t.TempDir(), writeScript(t, "ls -l /dev/fd/\n"))
 	if len(logged) == 0 || strings.Contains(strings.Join(logged, " "), "/lock") {
 		t.Errorf("it has %q", logged)
 	}
@@ -75,7 +86,7 @@ func TestDetachKillsADaemonThatIsNotWantedAnyMore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error)
 	go func() {
-		_, _, err := Detach(ctx, t.TempDir(), script, nil)
+		_, err := Detach(ctx, t.TempDir(), script, nil)
 		failed <- err
 	}()
 	b, err := os.ReadFile(pipe)

@@ -16,7 +16,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// startLock is the name of the file in the cache directory that one who starts a daemon locks.
+// startLock is the name of the file in the cache directory that a process locks while it starts a daemon.
 const startLock = "start.lock"
 
 // Connect returns a client of the daemon of a directory. If none runs, it starts one, unless
@@ -143,23 +143,24 @@ func dial(ctx context.Context, dir string) (*Client, error) {
 	return c, err
 }
 
-// spawn runs a program that starts a daemon detached, and waits until it listens. If the context ends
-// first, there is no daemon.
+// spawn runs a program that starts a detached daemon, and returns once the daemon listens. If the context
+// ends first, no daemon is left.
 func spawn(ctx context.Context, exe, dir string) error {
 	cmd := exec.CommandContext(ctx, exe, "serve", "--detach", "--auto", "--dir", dir)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it kills the daemon
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // the program kills the daemon
 	cmd.WaitDelay = startTimeout
 	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Setsid: true}, "/"
-	var said strings.Builder
-	cmd.Stderr = &said
-	started, err := cmd.Output() // it says so even if SIGCHLD is ignored, so that no exit code is known
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	stdout, err := cmd.Output()
 	switch {
-	case len(started) > 0:
+	case len(stdout) > 0: // it listens; there is no exit code if this process ignores SIGCHLD
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case said.Len() > 0:
-		return fmt.Errorf("%w, and none could be started:\n%s", ErrNoDaemon, strings.TrimSpace(said.String()))
+	case stderr.Len() > 0:
+		return &StartError{Err: fmt.Errorf("%w, and none could be started", ErrNoDaemon),
+			Lines: strings.Split(strings.TrimSpace(stderr.String()), "\n")}
 	}
 	return fmt.Errorf("%w: start %s: %w", ErrNoDaemon, exe, err)
 }

@@ -219,7 +219,7 @@ def test_a_binary_that_does_not_end_is_killed(
     wait_until(lambda: not processes(str(empty)), "the script lives")
 
 
-def test_who_holds_the_directory_without_listening_is_named_with_the_log(
+def test_a_process_that_has_the_directory_but_does_not_listen_is_an_error_with_the_log(
     empty: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     empty.mkdir(mode=0o700)
@@ -234,7 +234,7 @@ def test_who_holds_the_directory_without_listening_is_named_with_the_log(
             tensorcache.connect()
 
 
-def test_a_daemon_outlives_who_started_it_and_is_no_child(empty: Path) -> None:
+def test_a_daemon_is_no_child_and_outlives_the_process_that_started_it(empty: Path) -> None:
     code = "import tensorcache; print(tensorcache.connect().health()['pid'], flush=True); input()"
     starter = subprocess.Popen(
         [sys.executable, "-c", code],
