@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -24,6 +25,9 @@ func TestThePlanOfETTh1HasTheCountsOfPapers(t *testing.T) {
 	w := newWorld(t)
 	split := map[string]any{"lengths": []int{8640, 2880, 2880}}
 	p := w.plan(w.loadETTh1(), map[string]any{"spec": etthSpec, "split": split})
+	if by := w.plan("etth1", map[string]any{"spec": etthSpec, "split": split, "digest": p.Digest}); !reflect.DeepEqual(by, p) {
+		t.Errorf("by its digest %v, want %v", by, p)
+	}
 	if p.Windows != 16989 || p.Positions != 17420 || p.Items != 1 || len(p.Rejected) != 1 ||
 		p.Rejected[window.ReasonItemEnd] != 431 {
 		t.Errorf("%d windows of %d positions, rejected %v; "+
@@ -99,6 +103,7 @@ func TestPlansAreOfTheParts(t *testing.T) {
 func TestInvalidPlanRequestsAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.loadETTh1()
+	zeros := strings.Repeat("0", 32)
 	for name, test := range map[string]struct {
 		request   map[string]any
 		typ, says string
@@ -117,8 +122,12 @@ func TestInvalidPlanRequestsAreRefused(t *testing.T) {
 		"an old generation": {map[string]any{"spec": etthSpec, "generation": 9},
 			wire.GenerationGone,
 			"the newest is 1"},
-		"another digest": {map[string]any{"spec": etthSpec, "digest": "00"},
-			wire.GenerationGone, "names 00"},
+		"another digest": {map[string]any{"spec": etthSpec, "generation": 1, "digest": zeros},
+			wire.GenerationGone, "the request names " + zeros},
+		"a digest of none": {map[string]any{"spec": etthSpec, "digest": zeros},
+			wire.GenerationGone, `no generation of "etth1" has digest ` + zeros + "; the newest, 1, has "},
+		"no digest": {map[string]any{"spec": etthSpec, "digest": "00\n"},
+			wire.InvalidRequest, `digest: got "00\n", want 32 hex digits in lower case`},
 		"a split into pieces": {map[string]any{"spec": etthSpec, "split": "half"},
 			wire.InvalidSpec, "split"},
 		"an unknown order": {map[string]any{"spec": etthSpec,

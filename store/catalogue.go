@@ -52,6 +52,28 @@ func (c *catalogue) find(name string, number int64) (*generation, error) {
 		newest.number)
 }
 
+// findDigest returns the newest generation, published or still read, that has the digest. The error
+// wraps ErrNotFound, ErrDigest or ErrClosed.
+func (c *catalogue) findDigest(name, digest string) (found *generation, err error) {
+	if c.closed {
+		return nil, ErrClosed
+	}
+	for _, g := range c.of(name) {
+		if g.manifest.Digest == digest && (found == nil || g.number > found.number) {
+			found = g
+		}
+	}
+	switch newest := c.newest(name); {
+	case found != nil:
+		return found, nil
+	case newest == nil:
+		return nil, c.notFound(name)
+	default:
+		return nil, fmt.Errorf("%w: no generation of %q has digest %s; the newest, %d, has %s",
+			ErrDigest, name, digest, newest.number, newest.manifest.Digest)
+	}
+}
+
 // newest returns the newest published generation of a dataset, or nil.
 func (c *catalogue) newest(name string) *generation {
 	list := c.published[name]

@@ -23,8 +23,19 @@ type Handle struct {
 // Acquire opens a generation of a dataset for reading. Number 0 is the newest. The error wraps
 // ErrNotFound, ErrGone, ErrClosed, or an error of [layout.Open].
 func (s *Store) Acquire(name string, number int64) (*Handle, error) {
+	return s.acquire(func(c *catalogue) (*generation, error) { return c.find(name, number) })
+}
+
+// AcquireDigest opens the newest generation of a dataset that has the digest for reading, also if it is
+// no longer published and only somebody reads it. The error is as that of Acquire, with ErrDigest in the
+// place of ErrGone.
+func (s *Store) AcquireDigest(name, digest string) (*Handle, error) {
+	return s.acquire(func(c *catalogue) (*generation, error) { return c.findDigest(name, digest) })
+}
+
+func (s *Store) acquire(find func(*catalogue) (*generation, error)) (*Handle, error) {
 	s.catalogue.mu.Lock()
-	g, err := s.catalogue.find(name, number)
+	g, err := find(&s.catalogue)
 	if err == nil {
 		g.readers++ // before open, so that nobody removes or evicts it
 		g.used = time.Now()
@@ -36,7 +47,7 @@ func (s *Store) Acquire(name string, number int64) (*Handle, error) {
 	data, err := g.open()
 	if err != nil {
 		if g.isGone() { // removed during open
-			err = fmt.Errorf("%w: generation %d of %q", ErrGone, g.number, name)
+			err = fmt.Errorf("%w: generation %d of %q", ErrGone, g.number, g.dataset)
 		}
 		g.release()
 		return nil, err

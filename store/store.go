@@ -44,6 +44,8 @@ var (
 	ErrNotFound = errors.New("dataset not found")
 	// ErrGone is returned when the dataset exists, but the generation does not, or was removed.
 	ErrGone = errors.New("generation is gone")
+	// ErrDigest is returned when the dataset exists, but no generation of it has the digest.
+	ErrDigest = errors.New("content is gone")
 	// ErrSuperseded is returned by [Load.PublishAfter] when another generation was published since,
 	// or when the dataset was removed; and for a scaled copy, if another dataset has its name.
 	ErrSuperseded = errors.New("generation is no longer the newest")

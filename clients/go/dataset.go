@@ -40,13 +40,27 @@ func (c *Cache) Dataset(ctx context.Context, name string) (*Dataset, error) {
 // Generation opens one generation of a dataset, numbered from 1; 0 is the newest. The error is of
 // type GenerationGone if the generation is no longer in the cache.
 func (c *Cache) Generation(ctx context.Context, name string, generation int64) (*Dataset, error) {
+	return c.open(ctx, name, generation, "")
+}
+
+// GenerationOfDigest opens the newest generation of a dataset that has the digest, 32 hex digits. Equal
+// content has the same digest on every machine; numbers of generations differ. The error is of type
+// GenerationGone if no generation in the cache has it.
+func (c *Cache) GenerationOfDigest(ctx context.Context, name, digest string) (*Dataset, error) {
+	if err := wire.CheckDigest(digest); err != nil {
+		return nil, &Error{Type: InvalidRequest, Detail: err.Error(), Field: "digest"}
+	}
+	return c.open(ctx, name, 0, digest)
+}
+
+func (c *Cache) open(ctx context.Context, name string, generation int64, digest string) (*Dataset, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	var reply wire.OpenReply
 	lease, files,
 		err := c.request(ctx, wire.OpenRequest{RequestHeader: requestHeader("open"), Dataset: name,
-		Generation: generation}, &reply)
+		Generation: generation, Digest: digest}, &reply)
 	if err != nil {
 		return nil, err
 	}

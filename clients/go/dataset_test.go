@@ -137,6 +137,10 @@ func TestErrorsNameWhatIsAllowed(t *testing.T) {
 		"item":       {errorOf(d.ItemCode("bb")), ItemNotFound, "near:"},
 		"dataset":    {errorOf(c.Dataset(t.Context(), "shob")), DatasetNotFound, "near: shop"},
 		"generation": {errorOf(c.Generation(t.Context(), "shop", 999)), GenerationGone, "999"},
+		"digest": {errorOf(c.GenerationOfDigest(t.Context(), "shop", strings.Repeat("0", 32))), GenerationGone,
+			"has digest 00000000000000000000000000000000; the newest, "},
+		"no digest": {errorOf(c.GenerationOfDigest(t.Context(), "shop", "")), InvalidRequest,
+			"want 32 hex digits in lower case"},
 		"source": {errorOf(c.Load(t.Context(), "shop", []string{"none-*.csv"}, LoadOptions{})),
 			SourceError, `no file matches "none-*.csv"`},
 		"option": {errorOf(c.Put(t.Context(), "shop", []PutColumn{Values("x", []float32{1})},
@@ -150,6 +154,22 @@ func TestErrorsNameWhatIsAllowed(t *testing.T) {
 			!strings.Contains(one.err.Error(), one.says) {
 			t.Errorf("%s: got %v, want %v that says %q", name, one.err, one.is, one.says)
 		}
+	}
+}
+
+func TestADigestOpensAnOlderGeneration(t *testing.T) {
+	c := sharedDaemon(t)
+	put := func(x float32) *Dataset {
+		d := must(c.Put(t.Context(), "digests", []PutColumn{Values("x", []float32{x})}, LoadOptions{}))(t)
+		t.Cleanup(func() { d.Close() })
+		return d
+	}
+	first := put(1)
+	put(2)
+	d := must(c.GenerationOfDigest(t.Context(), "digests", first.Digest()))(t)
+	defer d.Close()
+	if x := must(Column[float32](d, "x"))(t); d.Generation() != first.Generation() || x[0] != 1 {
+		t.Errorf("generation %d with %v", d.Generation(), x)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/feed/workers"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/internal/peer"
+	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/problem"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
@@ -219,7 +220,7 @@ func decodeStrict[T any](payload []byte, serve func(T) error) error {
 
 // lease sends a dataset's files and keeps its generation until the client closes the connection.
 func (s *Server) lease(conn *net.UnixConn, p peer.Process, r wire.OpenRequest) error {
-	h, err := s.Store.Acquire(r.Dataset, r.Generation)
+	h, err := plan.Acquire(s.Store, r.Dataset, r.Generation, r.Digest)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,8 @@ var sentinels = []struct {
 }{
 	{store.ErrNotFound, wire.DatasetNotFound, "dataset", "tensorcache ls lists them"},
 	{store.ErrGone, wire.GenerationGone, "generation", "open the dataset again to get the newest"},
+	{store.ErrDigest, wire.GenerationGone, "digest",
+		"load the same files again, or open the dataset without a digest"},
 	{store.ErrSuperseded, wire.GenerationGone, "dataset",
 		"another client made a new generation meanwhile; send the rows again"},
 	{store.ErrMemory, wire.Memory, "",

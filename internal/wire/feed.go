@@ -23,11 +23,13 @@ func (h RequestHeader) Protocol() int {
 	return version
 }
 
-// OpenRequest asks for the files of a dataset and a lease on them.
+// OpenRequest asks for the files of a dataset and a lease on them. Generation and Digest are those of a
+// Selection.
 type OpenRequest struct {
 	RequestHeader
 	Dataset    string `json:"dataset"`
 	Generation int64  `json:"generation"`
+	Digest     string `json:"digest,omitempty"`
 }
 
 // OpenReply is sent with one file descriptor for each file.
@@ -49,7 +51,7 @@ type FeedRequest struct {
 	RequestHeader
 	Dataset    string `json:"dataset"`
 	Generation int64  `json:"generation"`
-	// Digest refuses a generation with another digest. "" accepts any.
+	// Digest is that of a Selection.
 	Digest   string          `json:"digest"`
 	Spec     json.RawMessage `json:"spec"`
 	Cuts     []Cut           `json:"cuts"`
@@ -161,8 +163,9 @@ type PutReply struct {
 	Notes      []layout.Note                `json:"notes,omitempty"`
 }
 
-// Selection identifies windows: those of a generation under a spec and cuts. Generation 0 is the
-// newest. If Digest is not empty, the daemon refuses a generation with another digest.
+// Selection identifies windows: those of a generation under a spec and cuts. Generation 0 is the newest
+// one that has the Digest, or the newest of all if Digest is empty. If both are given and the generation
+// has another digest, the daemon refuses the request.
 type Selection struct {
 	Generation int64           `json:"generation"`
 	Digest     string          `json:"digest"`

@@ -282,10 +282,38 @@ def test_unpickling_what_has_left_the_cache_says_so(cache: tensorcache.Cache) ->
     pickled = pickle.dumps(put(1))
     cache.remove("leaves")
     put(2)
-    with pytest.raises(tensorcache.StaleError, match="has left the cache"):
+    with pytest.raises(tensorcache.StaleError, match='no generation of "leaves" has digest'):
         pickle.loads(pickled)
-    put(1)
+    equal = put(1)
+    put(3)
     assert len(pickle.loads(pickled)) == 9, "the same content under another number will do"
+    assert equal.dataset.generation == pickle.loads(pickled).dataset.generation
+
+
+def test_a_digest_opens_what_only_a_reader_keeps(cache: tensorcache.Cache) -> None:
+    def put(value: float) -> tensorcache.Dataset:
+        return cache.put("digests", {"v": np.full(3, value)})
+
+    first = put(1)
+    newest = put(2)
+    assert cache.dataset("digests", digest=newest.digest).generation == newest.generation
+    again = cache.dataset("digests", digest=first.digest)
+    assert (again.generation, again["v"].tolist()) == (first.generation, [1, 1, 1])
+    cache.remove("digests")
+    assert cache.dataset("digests", digest=first.digest)["v"].tolist() == [1, 1, 1]
+    put(3)
+    assert cache.dataset("digests", digest=first.digest)["v"].tolist() == [1, 1, 1]
+    assert cache.dataset("digests", 1, digest=first.digest).generation == 1
+    with pytest.raises(tensorcache.StaleError, match=r"generation 1 of .* the request names"):
+        cache.dataset("digests", 1, digest=newest.digest)
+    with pytest.raises(tensorcache.StaleError, match=r"has digest f{32}; the newest, \d, has"):
+        cache.dataset("digests", digest="f" * 32)
+    with pytest.raises(tensorcache.NotFoundError, match="no dataset is named"):
+        cache.dataset("no-digests", digest=first.digest)
+    for wrong in ("", 7, b"00", first.digest.upper() + "F", first.digest + "\n"):
+        digest: Any = wrong
+        with pytest.raises(tensorcache.SpecError, match=r"digest: got .*, want 32 hex digits"):
+            cache.dataset("digests", digest=digest)
 
 
 def test_reprs_say_what_things_are(

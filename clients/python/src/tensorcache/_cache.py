@@ -229,18 +229,25 @@ class Cache:
         body = load_options({"hash_sources": hash_sources})
         return self._read("append", name, rows, body, storage_options, progress)
 
-    def dataset(self, name: str, generation: int = 0) -> Dataset:
+    def dataset(self, name: str, generation: int = 0, *, digest: str | None = None) -> Dataset:
         """Open a dataset.
 
         Args:
             name: its name.
-            generation: which load of it; 0 is the newest.
+            generation: which load of it; 0 is the newest one that has the digest, or the newest of
+                all if no digest is given.
+            digest: of its content, 32 hex digits; None accepts any. Equal content has the same
+                digest on every machine; numbers of generations differ.
 
         Raises:
             NotFoundError: no dataset has the name; the message lists near ones.
-            StaleError: the generation has left the cache.
+            SpecError: the digest has another form.
+            StaleError: the generation has left the cache, or has another digest; or no generation
+                in the cache has the digest.
         """
-        return Dataset(self._server, name, _checks.whole("generation", generation))
+        generation = _checks.whole("generation", generation)
+        wanted = "" if digest is None else _checks.digest(digest)
+        return Dataset(self._server, name, generation, wanted)
 
     def datasets(self) -> list[dict[str, Any]]:
         """The newest generation of each dataset.

@@ -239,6 +239,17 @@ def dataset_name(value: Any) -> str:
     return value
 
 
+def digest(value: Any) -> str:
+    """A dataset's digest."""
+    if not isinstance(value, str) or not re.fullmatch("[0-9a-f]{32}", value):
+        raise SpecError(
+            f"digest: got {show(value)}, want 32 hex digits in lower case",
+            type="invalid_request",
+            field="digest",
+        )
+    return value
+
+
 def between(field: str, value: Any, low: int, high: int | None = None) -> int:
     """A whole number within bounds."""
     got = whole(field, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from ._daemon.jobs import run_job
 from ._daemon.progress import Progress, display_of
 from ._daemon.server import Server, connected
 from ._data.generation import Generation
-from ._errors import SpecError, StaleError, printable, show
+from ._errors import NotFoundError, SpecError, printable, show
 from ._index.spec import window_spec
 from ._repr.views import dataset_html
 from ._windows import Windows
@@ -43,8 +44,8 @@ class Dataset(Generation):
         notes: what the load assumed or left out, each a text with a hint; see :class:`LoadWarning`.
     """
 
-    def __init__(self, server: Server, name: str, generation: int = 0) -> None:
-        super().__init__(server, _checks.dataset_name(name), generation)
+    def __init__(self, server: Server, name: str, generation: int = 0, digest: str = "") -> None:
+        super().__init__(server, _checks.dataset_name(name), generation, digest)
 
     def windows(
         self,
@@ -207,6 +208,7 @@ def reopen(directory: str, name: str, generation: int, digest: str) -> Dataset:
     """Connect, and open the generation with this content: unpickles a dataset.
 
     Raises:
+        NotFoundError: no dataset has the name.
         StaleError: no generation in the cache has the digest any more.
     """
     key = (directory, name, digest)
@@ -214,18 +216,16 @@ def reopen(directory: str, name: str, generation: int, digest: str) -> Dataset:
     if data is not None:
         return data
     server = connected(directory)
-    try:
-        data = Dataset(server, name, generation)
-    except StaleError:
-        data = Dataset(server, name)
-    if data.digest != digest:
-        data.close()
-        data = Dataset(server, name)
-    if data.digest != digest:
-        raise StaleError(
-            f'dataset "{name}" of digest {digest} has left the cache; generation {data.generation} '
-            f"is {data.digest}",
-            hint="load the same files again, or make the windows anew from cache.dataset(name)",
-        )
-    _reopened[key] = data
+    data = _reopened[key] = of_digest(server, name, generation, digest)
     return data
+
+
+def of_digest(server: Server, name: str, generation: int, digest: str) -> Dataset:
+    """Open a generation with a digest; this was its number."""
+    for number in (generation, 0):  # without the digest, which daemons of version 0.1 do not know
+        with contextlib.suppress(NotFoundError):  # StaleError is one
+            data = Dataset(server, name, number)
+            if data.digest == digest:
+                return data
+            data.close()
+    return Dataset(server, name, digest=digest)

@@ -21,11 +21,12 @@ class Generation(Columns):
         server: the daemon of the cache.
         name: the dataset's name.
         generation: which load of it; 0 is the newest.
+        digest: that it must have; "" accepts any.
     """
 
-    def __init__(self, server: Server, name: str, generation: int) -> None:
+    def __init__(self, server: Server, name: str, generation: int, digest: str = "") -> None:
         self._server = server
-        lease, reply, fds = open_generation(server.feed_path, name, generation)
+        lease, reply, fds = open_generation(server.feed_path, name, generation, digest)
         self._lease = weakref.finalize(self, lease.close)
         files = dict(zip(reply["files"], map_files(fds), strict=True))
         super().__init__(str(reply["dataset"]), str(reply["digest"]), files, reply["manifest"])
@@ -85,12 +86,15 @@ def open_generations() -> list[Generation]:
 
 
 def open_generation(
-    path: str, name: str, generation: int
+    path: str, name: str, generation: int, digest: str
 ) -> tuple[socket.socket, dict[str, Any], list[int]]:
     """A lease on a generation, the daemon's reply, and the file descriptors of its files."""
     lease = frames.dial(path)
     try:
-        frames.request(lease, {"request": "open", "dataset": name, "generation": generation})
+        body = {"request": "open", "dataset": name, "generation": generation}
+        if digest:  # daemons of earlier versions refuse the field
+            body["digest"] = digest
+        frames.request(lease, body)
         reply, fds = frames.receive_reply(lease)
         if len(fds) != len(reply["files"]):
             frames.close_all(fds)
