@@ -24,10 +24,11 @@ NAMES = [
     "FeedError", "Items",
     "LeakageError", "LeakageWarning", "LoadWarning", "MissingExtraError",
     "NotFoundError",
-    "Part", "ProtocolError", "ResourceError", "Sample", "SourceError", "SpecError",
+    "Part", "Portable", "ProtocolError", "ResourceError", "Sample", "SourceError", "SpecError",
     "Split", "StaleError",
     "TensorcacheError", "Texts", "Windows", "__version__", "accelerate", "connect", "jax", "keras",
     "lightning",
+    "portable",
     "torch", "transformers",
 ]  # fmt: skip
 

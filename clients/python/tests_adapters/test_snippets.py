@@ -12,7 +12,7 @@ from snippets import page, snippet
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("section", ["PyTorch", "Lightning"])
+@pytest.mark.parametrize("section", ["PyTorch", "Lightning", "Several machines"])
 def test_the_snippets_run(home: Path, section: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     exec(

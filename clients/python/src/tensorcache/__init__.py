@@ -36,6 +36,7 @@ from ._errors import (
 from ._feed.batch import Batch
 from ._feed.feed import Feed
 from ._feed.parts import Part
+from ._portable import Portable, portable
 from ._version import __version__
 from ._windows import Split, Windows
 
@@ -55,6 +56,7 @@ __all__ = [
     "MissingExtraError",
     "NotFoundError",
     "Part",
+    "Portable",
     "ProtocolError",
     "ResourceError",
     "Sample",
@@ -71,6 +73,7 @@ __all__ = [
     "jax",
     "keras",
     "lightning",
+    "portable",
     "torch",
     "transformers",
 ]

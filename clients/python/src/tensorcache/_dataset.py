@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ._errors import NotFoundError, SpecError, printable, show
 from ._index.spec import window_spec
 from ._repr.views import dataset_html
 from ._windows import Windows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Dataset(Generation):
@@ -43,6 +46,8 @@ class Dataset(Generation):
         layout: ``"columns"`` or ``"packed"``.
         notes: what the load assumed or left out, each a text with a hint; see :class:`LoadWarning`.
     """
+
+    _reconnects = False
 
     def __init__(self, server: Server, name: str, generation: int = 0, digest: str = "") -> None:
         super().__init__(server, _checks.dataset_name(name), generation, digest)
@@ -117,7 +122,7 @@ class Dataset(Generation):
         columns: Sequence[str] | str | None = None,
         scale_per: str = "column",
         progress: Progress | None = None,
-    ) -> Dataset:
+    ) -> Self:
         """A copy of this generation whose columns are scaled, fitted to the rows of a part.
 
         The same spec and split on the copy give the same windows. ``inverse`` undoes the scaling,
@@ -143,12 +148,26 @@ class Dataset(Generation):
             SourceError: a column, or an item of it, has values, but none in the rows of ``fit``.
             ResourceError: the disk or memory does not suffice.
         """
-        body = scaled_request(self, scale, fit, columns, scale_per)
-        route, body = self._request_of("scaled", fit._spec, fit._cuts, body)
+        scaling = scaled_request(self, scale, fit, columns, scale_per)
+        return cast("Self", self._scaled(fit._spec, fit._cuts, scaling, progress))
+
+    def _scaled(
+        self,
+        spec: dict[str, Any],
+        cuts: Sequence[dict[str, Any]],
+        scaling: dict[str, Any],
+        progress: Progress | None,
+    ) -> Dataset:
+        """The scaled copy of a part; scaling is what :func:`scaled_request` makes."""
+        route, body = self._request_of("scaled", spec, cuts, scaling)
         done = run_job(self._server.control, route, body, display_of(progress))
         return Dataset(self._server, str(done["dataset"]), int(done["generation"]))
 
-    def __enter__(self) -> Dataset:
+    def _reconnect(self, given: bool | None) -> bool:
+        """The option ``reconnect`` of a feed; None is the default of the dataset."""
+        return _checks.flag("reconnect", self._reconnects if given is None else given)
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -159,7 +178,7 @@ class Dataset(Generation):
 
     def __repr__(self) -> str:
         return (
-            f'<Dataset "{self.name}" generation {self.generation}: {len(self):,} rows, '
+            f"<{type(self).__name__} {self._label()}: {len(self):,} rows, "
             f"{len(self.items):,} item{'' if len(self.items) == 1 else 's'}, "
             f"{', '.join(map(printable, self.columns[:8]))}"
             f"{', …' if len(self.columns) > 8 else ''}>"
@@ -213,16 +232,25 @@ def reopen(directory: str, name: str, generation: int, digest: str) -> Dataset:
     """
     key = (directory, name, digest)
     data = _reopened.get(key)
-    if data is not None:
+    if data is not None and data._is_leased():
         return data
     server = connected(directory)
-    data = _reopened[key] = of_digest(server, name, generation, digest)
+    try:
+        data = of_digest(server, name, generation, digest)
+    except NotFoundError as error:
+        if error.field in ("dataset", "digest"):
+            error.hint = (
+                "load the same files again; windows of tensorcache.portable do so themselves"
+            )
+        raise
+    _reopened[key] = data
     return data
 
 
 def of_digest(server: Server, name: str, generation: int, digest: str) -> Dataset:
-    """Open a generation with a digest; this was its number."""
-    for number in (generation, 0):  # without the digest, which daemons of version 0.1 do not know
+    """Open a generation with a digest; this was its number, or 0 if that is not known."""
+    # The first requests have no digest, because daemons of version 0.1 do not know it.
+    for number in dict.fromkeys((generation, 0)):
         with contextlib.suppress(NotFoundError):  # StaleError is one
             data = Dataset(server, name, number)
             if data.digest == digest:

@@ -302,20 +302,18 @@ class Windows(WindowIndex):
             ),
             deliveries(selection, _checks.flag("writable", options["writable"])),
             chooser=Chooser() if delivery == "auto" else None,
-            reconnect=_checks.flag("reconnect", options["reconnect"]),
+            reconnect=self.dataset._reconnect(options["reconnect"]),
             selection=selection,
             batches_per_epoch=options["batches_per_epoch"],
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Windows, (self.dataset, self._spec, self._cuts)
+        return Windows, (self.dataset, self._spec, self._cuts, None, True)
 
     def __repr__(self) -> str:
-        return (
-            f'<Windows of "{self.dataset.name}" generation {self.dataset.generation}: '
-            f"{len(self):,}, "
-            f"{', '.join(f'{field} {value}' for field, value in self._spec.items())}>"
-        )
+        counted = [] if self._known_counts is None else [f"{len(self):,}"]
+        fields = (f"{field} {value}" for field, value in self._spec.items())
+        return f"<Windows of {self.dataset._label()}: {', '.join([*counted, *fields])}>"
 
     def _repr_html_(self) -> str:
         return windows_html(self)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._adapters.arrange import arrange_of
@@ -26,6 +26,7 @@ from ._adapters.options import (
     format_of,
     warn_of_workers,
 )
+from ._adapters.same_content import compare_ranks
 from ._checks import flag
 from ._errors import SpecError, show
 from ._extras import required
@@ -109,6 +110,11 @@ class Loader(AnyLoader):
     def pin_memory(self) -> bool:
         """Whether batches are copied into pinned memory."""
         return bool(self._settings.own["pin_memory"])
+
+    def __iter__(self) -> Iterator[Any]:
+        """A pass: one epoch, or ``batches_per_epoch`` batches."""
+        compare_ranks(self._settings.windows.dataset, self.share())
+        return super().__iter__()
 
     def find_share(self) -> tuple[int, int]:
         """The rank and number of trainers that torch knows."""

@@ -13,6 +13,7 @@ from .. import torch
 from .._errors import FeedError, SpecError
 from .._feed.orders import traits
 from .._windows import Windows
+from .same_content import compare_ranks
 
 
 class NoBatchSampler:
@@ -57,6 +58,7 @@ class AccelerateLoader(torch.Loader, DataLoaderStateMixin):
         return self._settings.tail == "drop" or self._settings.batches_per_epoch is not None
 
     def __iter__(self) -> Iterator[Any]:
+        compare_ranks(self._settings.windows.dataset, self.share())
         feed = self.feed
         self.begin()
         try:

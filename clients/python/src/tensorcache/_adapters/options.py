@@ -227,7 +227,7 @@ class Settings:
             slots=options["slots"],
             channels_first=options["channels_first"],
             mask=options["mask"],
-            reconnect=options["reconnect"],
+            reconnect=windows.dataset._reconnect(options["reconnect"]),
             selection=selected(windows, options, order, own),
             arrange=arrange_of(options["arrange"]),
             own=own,

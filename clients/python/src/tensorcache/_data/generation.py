@@ -24,10 +24,12 @@ class Generation(Columns):
         digest: that it must have; "" accepts any.
     """
 
+    _closed_hint = "cache.dataset(name) opens it again"
+
     def __init__(self, server: Server, name: str, generation: int, digest: str = "") -> None:
         self._server = server
         lease, reply, fds = open_generation(server.feed_path, name, generation, digest)
-        self._lease = weakref.finalize(self, lease.close)
+        self._socket, self._lease = lease, weakref.finalize(self, lease.close)
         files = dict(zip(reply["files"], map_files(fds), strict=True))
         super().__init__(str(reply["dataset"]), str(reply["digest"]), files, reply["manifest"])
         self.generation = int(reply["generation"])
@@ -42,6 +44,21 @@ class Generation(Columns):
         Arrays stay valid. Calling it twice is fine.
         """
         self._lease()
+
+    def _is_leased(self) -> bool:
+        """Whether it is open, and the daemon that opened it still runs."""
+        if not self._lease.alive:
+            return False
+        try:
+            return self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def _label(self) -> str:
+        """How texts name it."""
+        return f'"{self.name}" generation {self.generation}'
 
     def _post(
         self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]], **more: Any
@@ -64,7 +81,7 @@ class Generation(Columns):
             raise StaleError(
                 f'this handle of dataset "{self.name}" is closed',
                 type="closed",
-                hint="cache.dataset(name) opens it again",
+                hint=self._closed_hint,
             )
         body = {
             "generation": self.generation,

@@ -33,7 +33,7 @@ class BatchOptions(TypedDict, total=False):
         mask: deliver ``mask`` even if no window is padded.
         reconnect: when the daemon goes away, find or start another and continue with exactly the
             next batch. If none may be started (``TENSORCACHE_AUTOSTART=0``), wait for the next one
-            for up to a minute.
+            for up to a minute. None is True for windows of a :class:`Portable`, else False.
     """
 
     seed: int
@@ -44,7 +44,7 @@ class BatchOptions(TypedDict, total=False):
     slots: int
     channels_first: bool
     mask: bool
-    reconnect: bool
+    reconnect: bool | None
 
 
 class FeedOptions(BatchOptions, total=False):
@@ -94,7 +94,7 @@ BATCH_DEFAULTS: BatchOptions = {
     "slots": 0,
     "channels_first": False,
     "mask": False,
-    "reconnect": False,
+    "reconnect": None,
 }
 FEED_DEFAULTS: FeedOptions = {
     "order": "sequential",

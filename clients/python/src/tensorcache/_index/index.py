@@ -38,6 +38,8 @@ class WindowIndex:
         spec: the window spec as JSON, without the defaults.
         cuts: the bounds and splits applied to it, in order.
         counts: the daemon's counts; None asks for them.
+        lazy: ask for them when they are needed. The spec must be one of an index, whose times are
+            instants.
     """
 
     def __init__(
@@ -46,18 +48,25 @@ class WindowIndex:
         spec: dict[str, Any],
         cuts: Sequence[dict[str, Any]],
         counts: Counts | None = None,
+        lazy: bool = False,
     ) -> None:
         self.dataset = cast(Any, dataset)  # a Dataset, whose module imports this one
         self._cuts = tuple(cuts)
-        if counts is None:
+        if counts is None and not lazy:
             reply = dataset._post("plan", spec, self._cuts)
             counts = counts_of(reply)
             if "time" in reply:
                 spec = {**spec, "time": reply["time"]}
         self._spec = spec
-        self._counts = counts
+        self._known_counts = counts
         self._runs: Runs | None = None
         self._cutter: Cutter | None = None
+
+    @property
+    def _counts(self) -> Counts:
+        if self._known_counts is None:
+            self._known_counts = counts_of(self.dataset._post("plan", self._spec, self._cuts))
+        return self._known_counts
 
     @property
     def spec(self) -> Mapping[str, Any]:

@@ -62,15 +62,7 @@ def is_open_file(source: Any) -> bool:
 
 def absolute(listed: list[Any]) -> list[str]:
     """Sources as absolute paths, because the daemon has another working directory."""
-    if not listed:
-        raise SourceError("sources: got none, want at least one file", field="sources")
-    paths = []
-    for source in map(expanded, listed):
-        if not isinstance(source, (str, os.PathLike)) or isinstance(os.fspath(source), bytes):
-            raise SpecError(f"sources: got {source!r}, want paths", field="sources")
-        if not os.fspath(source):
-            raise SourceError('sources: got "", want the path of a file', field="sources")
-        paths += matches(source)
+    paths = [path for source in checked(listed) for path in matches(source)]
     for path in paths:
         if not is_utf8(path):
             raise SourceError(
@@ -78,6 +70,25 @@ def absolute(listed: list[Any]) -> list[str]:
                 field="sources",
                 hint="rename it: requests are JSON, which is UTF-8",
             )
+    return paths
+
+
+def checked(listed: list[Any]) -> list[Source]:
+    """Sources as paths and patterns.
+
+    Raises:
+        SourceError: there is none, one is empty, or a URL.
+        SpecError: one is no path.
+    """
+    if not listed:
+        raise SourceError("sources: got none, want at least one file", field="sources")
+    paths: list[Source] = []
+    for source in map(expanded, listed):
+        if not isinstance(source, (str, os.PathLike)) or isinstance(os.fspath(source), bytes):
+            raise SpecError(f"sources: got {source!r}, want paths", field="sources")
+        if not os.fspath(source):
+            raise SourceError('sources: got "", want the path of a file', field="sources")
+        paths.append(source)
     return paths
 
 

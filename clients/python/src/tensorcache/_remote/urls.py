@@ -89,6 +89,13 @@ def shown(url: str) -> str:
     return f"{protocol}:{slashes}{escaped(host)}{escaped(BAD_PERCENT.sub('%25', path))}"
 
 
+def has_user(url: str) -> bool:
+    """Whether a URL has a user or a password."""
+    authority = re.split(r"[/\\?#]", url.partition("://")[2])[0]
+    user, at, _ = authority.rpartition("@")
+    return bool(at) and (protocol_of(url) not in AZURE or ":" in user)
+
+
 def shown_pattern(url: str) -> str:
     """A URL with a pattern as messages show it; what follows a ``?`` or ``#`` is left out."""
     text = shown(url)
