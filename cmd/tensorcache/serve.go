@@ -128,9 +128,12 @@ func (o *serveOptions) run(ctx context.Context) error {
 		return err
 	}
 	defer closeLog()
-	if o.detached { // after all relative paths are read
-		if err := os.Chdir("/"); err != nil {
+	if o.detached {
+		if err := os.Chdir("/"); err != nil { // after all relative paths are read
 			return err
+		}
+		if err := resetOOMScore(oomScoreFile); err != nil {
+			log.Warn("reset oom_score_adj", "error", err)
 		}
 	}
 	st, err := store.Open(dir, log)
