@@ -267,7 +267,7 @@ def test_many_threads_load_once(move: Move, prices: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("sources", "options", "says"),
     [
-        ({"v": [1.0]}, {}, "sources: got arrays, want files that every machine reaches"),
+        ({"v": [1.0]}, {}, "sources: got dict, want files that every machine reaches"),
         ([{"v": 1.0}], {}, "sources: got "),
         ("x.csv", {"storage_options": {"key": "k"}}, "storage_options: got some, want none"),
         ("", {}, 'sources: got "", want the path of a file'),
@@ -280,7 +280,7 @@ def test_many_threads_load_once(move: Move, prices: Path, monkeypatch: pytest.Mo
         ("x.csv", {"colums": ["v"]}, "colums"),
     ],
 )
-def test_what_cannot_travel_is_refused(
+def test_what_cannot_be_portable_is_refused(
     move: Move, sources: Any, options: dict[str, Any], says: str
 ) -> None:
     move("one")
@@ -299,7 +299,7 @@ def test_only_what_needs_the_content_opens_it(move: Move, prices: Path) -> None:
     for name in ("window", "_repr_mimebundle_", "__array_interface__"):
         assert not hasattr(travelled, name)
     with pytest.raises(AttributeError, match="no attribute 'window'"):
-        travelled.window  # noqa: B018
+        travelled.__getattr__("window")
     travelled.close()
     with travelled:
         pass

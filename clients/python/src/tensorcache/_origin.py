@@ -11,8 +11,8 @@ import numpy as np
 
 from ._errors import StaleError
 
-FILES_THAT_TRAVEL = 8
-"""Of how many files at most the size and time travel, to be named if they differ elsewhere."""
+PICKLED_FILES = 8
+"""The sizes and times of at most so many files are pickled, so that an error can name one."""
 
 
 class File(NamedTuple):
@@ -73,7 +73,7 @@ class Origin:
 def files_of(manifest: Mapping[str, Any]) -> tuple[tuple[File, ...], int]:
     """The first of the files that a dataset was loaded from, and how many there were."""
     sources = manifest["sources"] or ()  # a scaled copy has none
-    first = sources[:FILES_THAT_TRAVEL]
+    first = sources[:PICKLED_FILES]
     return tuple(File(s["path"], s["bytes"], s["mtime_ns"]) for s in first), len(sources)
 
 
@@ -83,7 +83,7 @@ def other_content(origin: Origin, digest: str, manifest: Mapping[str, Any]) -> S
         f'dataset "{origin.name}" has digest {digest} on {os.uname().nodename}, want '
         f"{origin.digest}: "
         f"{difference(origin, *files_of(manifest))}",
-        hint="give every machine the same files, and call tensorcache.portable again",
+        hint="give every machine the same files, and load again where the dataset was pickled",
     )
 
 
@@ -102,7 +102,7 @@ def difference(origin: Origin, found: Sequence[File], file_count: int) -> str:
         return f'"{have.path}" has {described(have)}, and had {described(want)}'
     if not pairs:
         return "it is scaled differently"
-    of = f" of its first {FILES_THAT_TRAVEL} files" if file_count > FILES_THAT_TRAVEL else ""
+    of = f" of its first {PICKLED_FILES} files" if file_count > PICKLED_FILES else ""
     return f"the sizes and times{of} are equal"
 
 

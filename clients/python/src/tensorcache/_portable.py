@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -54,7 +54,7 @@ def portable(
     machine instead.
 
     Args:
-        name: as for :meth:`Cache.load`.
+        name: as for :meth:`Cache.load`. Jobs that load other content need other names.
         sources: as for :meth:`Cache.load`: files that every machine reaches by the same path, or
             URLs.
         **options: of the load.
@@ -66,11 +66,25 @@ def portable(
     Warns:
         LoadWarning: as for :meth:`Cache.load`, on each machine that loads.
     """
+    data = Portable(checked_origin(name, sources, options))
+    data._open(options["progress"])
+    return data
+
+
+def checked_origin(
+    name: str, sources: Source | Sequence[Source], options: Mapping[str, Any]
+) -> Origin:
+    """How to load a dataset that can be pickled. Nothing is read.
+
+    Raises:
+        SpecError: the sources are arrays or have credentials, or an argument is wrong.
+        SourceError: a source is no path.
+    """
     if is_columns(sources):
         raise SpecError(
-            "sources: got arrays, want files that every machine reaches",
+            f"sources: got {type(sources).__name__}, want files that every machine reaches",
             field="sources",
-            hint="store them as Parquet in a folder that all machines have",
+            hint="write the data as Parquet to a folder that all machines reach",
         )
     if options["storage_options"]:
         raise SpecError(
@@ -89,9 +103,7 @@ def portable(
                 hint="set the environment of each machine, as for s3fs AWS_ACCESS_KEY_ID",
             )
     found = urls or [str(Path(path).absolute()) for path in checked(listed)]
-    data = Portable(Origin(_checks.dataset_name(name), Load(tuple(found), body)))
-    data._open(options["progress"])
-    return data
+    return Origin(_checks.dataset_name(name), Load(tuple(found), body))
 
 
 class Portable(Dataset):

@@ -44,7 +44,7 @@ def compare_ranks(data: Any, share: tuple[int, int]) -> None:
     here = f"{data.digest} {rank} {os.uname().nodename}"
     try:
         said = store.compare_set(f"tensorcache/{data.name}", "", here)
-    except NotImplementedError:
+    except NotImplementedError:  # as of torch's FakeStore, for runs without other ranks
         return
     except RuntimeError as error:
         raise FeedError(
@@ -58,7 +58,7 @@ def compare_ranks(data: Any, share: tuple[int, int]) -> None:
         raise StaleError(
             f'dataset "{data.name}" has digest {data.digest} at rank {rank} on '
             f"{os.uname().nodename}, want {first} as at rank {other} on {node}, which was first",
-            hint="load the same files with the same options on every machine, and files that have "
-            "changed under another name",
+            hint="every rank must load the same files with the same options; if the files change "
+            "during a job, load them under another name",
         )
     compared.add((data.name, data.digest))
