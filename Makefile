@@ -66,7 +66,7 @@ $(ACTIONLINT):
 	$(call GO_INSTALL,github.com/rhysd/actionlint/cmd/actionlint)
 
 .PHONY: fetch
-fetch: $(STATICCHECK) $(ACTIONLINT) $(VENV)/client $(VENV)/wheelhouse $(addprefix $(VENV)/,$(addsuffix -tools,test adapters browser release remote)) ## download all that CI's tests need; they then run without a network
+fetch: $(STATICCHECK) $(ACTIONLINT) $(VENV)/client $(VENV)/wheelhouse $(addprefix $(VENV)/,$(addsuffix -tools,test adapters browser release remote scale)) ## download all that CI's tests need; they then run without a network
 	go mod download
 	cd internal/release && go mod download
 	folder=$$(mktemp -d); trap 'rm -r "$$folder"' EXIT; \
@@ -218,6 +218,11 @@ test-release: test-wheels ## test-wheels with all four targets
 .PHONY: test-remote
 test-remote: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/remote-tools ## loads of remote files, from moto's S3 server and a web server
 	$(PYTEST) $(BY_FILE) $(or $(TESTS),tests_remote)
+
+# The clusters are processes of this machine. Spark needs Java 17 or newer.
+.PHONY: test-scale
+test-scale: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools $(VENV)/scale-tools ## jobs on Ray and Spark clusters
+	$(PYTEST) $(BY_FILE) $(or $(TESTS),tests_scale)
 
 # CHROMIUM names another one than the first of chromium and chromium-browser that is found; FIREFOX,
 # another one than firefox-esr or firefox.

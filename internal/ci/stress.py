@@ -28,6 +28,7 @@ TARGETS = {
     "tests_frameworks": "test-frameworks",
     "tests_peers": "test-peers",
     "tests_remote": "test-remote",
+    "tests_scale": "test-scale",
     "tests_wheels": "test-wheels",
 }
 """The target of make that runs the tests of each folder of Python."""

@@ -25,6 +25,7 @@ CALLS = {
     "arrow": "cache.put('other', Table())",
     "plot": "windows.plot(0)",
     "remote": "cache.load('other', 's3://bucket/x.parquet')",
+    "ray": "tensorcache.ray.load('other', 'x.csv')",
 }
 
 SCRIPT = """
@@ -54,13 +55,13 @@ except tensorcache.MissingExtraError as error:
 
 
 def extras() -> dict[str, list[str]]:
-    """The libraries of each extra, without that of the tests."""
+    """The libraries of each extra that a method imports."""
     section = PYPROJECT.read_text().partition("[project.optional-dependencies]\n")[2]
     lines = section.partition("\n\n")[0].splitlines()
     named = {
         line.partition(" = ")[0]: re.findall(r'"(\w+)', line.partition(" = ")[2]) for line in lines
     }
-    del named["test"]
+    del named["test"], named["spark"]  # tensorcache.spark imports nothing of it
     return named
 
 

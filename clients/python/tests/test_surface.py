@@ -28,7 +28,7 @@ NAMES = [
     "Split", "StaleError",
     "TensorcacheError", "Texts", "Windows", "__version__", "accelerate", "connect", "jax", "keras",
     "lightning",
-    "portable",
+    "portable", "ray", "spark",
     "torch", "transformers",
 ]  # fmt: skip
 
@@ -45,6 +45,8 @@ def test_modules_are_private_but_the_adapters() -> None:
         "jax.py",
         "keras.py",
         "lightning.py",
+        "ray.py",
+        "spark.py",
         "torch.py",
         "transformers.py",
     ]

@@ -10,7 +10,7 @@
 Importing it does nothing; :func:`connect` finds the daemon or starts it.
 """
 
-from . import accelerate, jax, keras, lightning, torch, transformers
+from . import accelerate, jax, keras, lightning, ray, spark, torch, transformers
 from ._cache import Cache, connect
 from ._data.items import Items
 from ._data.sample import Sample
@@ -74,6 +74,8 @@ __all__ = [
     "keras",
     "lightning",
     "portable",
+    "ray",
+    "spark",
     "torch",
     "transformers",
 ]
