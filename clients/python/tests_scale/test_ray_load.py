@@ -137,14 +137,16 @@ def test_ranks_share_an_epoch(ray_cluster: RayCluster, tmp_path: Path) -> None:
         assert served.total() - len(served) == steps * 64 * NODES - len(windows)
 
 
-@ray.remote
-class Trainer:
-    """An actor that uses a dataset."""
+def trainer(node: Any) -> Any:
+    """An actor on a node. It uses a dataset."""
 
-    def pids(self, data: tensorcache.Dataset) -> tuple[int, int]:
-        """The process ids of the actor, and of the daemon that serves the dataset here."""
-        assert len(data) == 17420
-        return os.getpid(), int(tensorcache.connect().health()["pid"])
+    class Trainer:  # here, so that it is pickled by value
+        def pids(self, data: tensorcache.Dataset) -> tuple[int, int]:
+            """The process ids of the actor, and of the daemon that serves the dataset here."""
+            assert len(data) == 17420
+            return os.getpid(), int(tensorcache.connect().health()["pid"])
+
+    return ray.remote(Trainer).options(**on(node)).remote()
 
 
 def oom_score(pid: int) -> int:
@@ -161,12 +163,12 @@ def lowest_oom_score() -> int:
 def test_a_daemon_outlives_the_actor_that_started_it(ray_cluster: RayCluster) -> None:
     data = tensorcache.ray.load("etth1", ETTH1, time="date", preload=False)
     with ray_cluster.added() as node:
-        actor = Trainer.options(**on(node)).remote()  # type: ignore[attr-defined]
+        actor = trainer(node)
         own, pid = ray.get(actor.pids.remote(data))
         assert oom_score(own) > oom_score(pid) == lowest_oom_score()
         ray.kill(actor)
         wait_until(lambda: not Path(f"/proc/{own}").exists(), "the actor has not ended")
-        other = Trainer.options(**on(node)).remote()  # type: ignore[attr-defined]
+        other = trainer(node)
         assert ray.get(other.pids.remote(data))[1] == pid
         ray.kill(other)
     cache = tensorcache.connect(ray_cluster.directories[-1], autostart=False)
@@ -285,7 +287,7 @@ def test_a_node_that_leaves_is_not_waited_for(ray_cluster: RayCluster, home: Pat
 def test_a_node_that_is_leaving_is_not_waited_for(ray_cluster: RayCluster) -> None:
     data = tensorcache.ray.load("etth1", ETTH1, time="date")
     with ray_cluster.added() as node:
-        actor = Trainer.options(**on(node)).remote()  # type: ignore[attr-defined]
+        actor = trainer(node)
         ray.get(actor.pids.remote(data))  # a node without actors leaves at once
         subprocess.run(
             [
