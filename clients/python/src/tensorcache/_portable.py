@@ -40,6 +40,10 @@ ONLY_OPEN = frozenset(
 """Attributes that only an open dataset has. Reading one opens it."""
 
 
+ENVIRONMENT = "set the environment of each machine, as for s3fs AWS_ACCESS_KEY_ID"
+"""The hint of refusals of credentials."""
+
+
 @takes(FILE_DEFAULTS, ArrayOptions, FileOptions)
 def portable(
     name: str, sources: Source | Sequence[Source], **options: Unpack[FileOptions]
@@ -66,19 +70,33 @@ def portable(
     Warns:
         LoadWarning: as for :meth:`Cache.load`, on each machine that loads.
     """
-    data = Portable(checked_origin(name, sources, options))
+    load = Load(checked_sources(sources), checked_options(options))
+    data = Portable(Origin(_checks.dataset_name(name), load))
     data._open(options["progress"])
     return data
 
 
-def checked_origin(
-    name: str, sources: Source | Sequence[Source], options: Mapping[str, Any]
-) -> Origin:
-    """How to load a dataset that can be pickled. Nothing is read.
+def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a load as JSON that can be pickled.
 
     Raises:
-        SpecError: the sources are arrays or have credentials, or an argument is wrong.
-        SourceError: a source is no path.
+        SpecError: one is wrong, or has credentials.
+    """
+    if options["storage_options"]:
+        raise SpecError(
+            "storage_options: got some, want none, because they would be pickled",
+            field="storage_options",
+            hint=ENVIRONMENT,
+        )
+    return with_recipe(load_options(options), options["recipe"], options)
+
+
+def checked_sources(sources: Source | Sequence[Source]) -> tuple[str, ...]:
+    """Sources as URLs, or as absolute paths and patterns. Nothing is read.
+
+    Raises:
+        SpecError: they are arrays or have credentials.
+        SourceError: one is no path.
     """
     if is_columns(sources):
         raise SpecError(
@@ -86,13 +104,6 @@ def checked_origin(
             field="sources",
             hint="write the data as Parquet to a folder that all machines reach",
         )
-    if options["storage_options"]:
-        raise SpecError(
-            "storage_options: got some, want none, because they would be pickled",
-            field="storage_options",
-            hint="set the environment of each machine, as for s3fs AWS_ACCESS_KEY_ID",
-        )
-    body = with_recipe(load_options(options), options["recipe"], options)
     listed = listed_of(sources)
     urls = urls_of(listed)
     for url in urls:
@@ -100,10 +111,9 @@ def checked_origin(
             raise SpecError(
                 f'sources: "{shown(url)}" has credentials, which would be pickled',
                 field="sources",
-                hint="set the environment of each machine, as for s3fs AWS_ACCESS_KEY_ID",
+                hint=ENVIRONMENT,
             )
-    found = urls or [str(Path(path).absolute()) for path in checked(listed)]
-    return Origin(_checks.dataset_name(name), Load(tuple(found), body))
+    return tuple(urls or [str(Path(path).absolute()) for path in checked(listed)])
 
 
 class Portable(Dataset):

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ._checks import flag, number
+from ._checks import dataset_name, flag, number
 from ._errors import SpecError, show
 from ._extras import required
 from ._keywords import takes
 from ._load.options import FILE_DEFAULTS, ArrayOptions, FileOptions
 from ._load.paths import Source
-from ._portable import Portable, checked_origin
+from ._origin import Load, Origin
+from ._portable import Portable, checked_options, checked_sources
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -66,7 +67,8 @@ def load(
     everywhere, seconds = flag("preload", preload), number("timeout", timeout)
     if seconds <= 0:
         raise SpecError(f"timeout: got {show(timeout)}, want seconds above 0", field="timeout")
-    data = Portable(checked_origin(name, sources, options))
+    files = Load(checked_sources(sources), checked_options(options))
+    data = Portable(Origin(dataset_name(name), files))
     if everywhere and not ray.is_initialized():
         ray.init()
     refuse_client()
