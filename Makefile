@@ -221,7 +221,7 @@ test-remote: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/remote-tools #
 
 # The clusters are processes of this machine. Spark needs Java 17 or newer.
 .PHONY: test-scale
-test-scale: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools $(VENV)/scale-tools ## jobs on Ray and Spark clusters
+test-scale: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools $(VENV)/remote-tools $(VENV)/scale-tools ## jobs on Ray and Spark clusters
 	$(PYTEST) $(BY_FILE) $(or $(TESTS),tests_scale)
 
 # CHROMIUM names another one than the first of chromium and chromium-browser that is found; FIREFOX,

@@ -13,14 +13,27 @@ import pytest
 
 from daemon import home, leave
 from ray_cluster import ray_cluster
+from s3_server import S3, bucket, s3
 from spark_cluster import spark_cluster
 
-__all__ = ["home", "leave", "ray_cluster", "spark_cluster"]
+__all__ = ["bucket", "home", "leave", "ray_cluster", "s3", "spark_cluster"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if not os.environ.get("TENSORCACHE_BIN"):
         raise pytest.UsageError("set TENSORCACHE_BIN to the binary to test (make test-scale does)")
+
+
+@pytest.fixture(scope="module")
+def s3_environment(s3: S3) -> Iterator[None]:
+    """The server's address and credentials in the environment, as each machine has them."""
+    made_by = s3.options["client_kwargs"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", made_by["endpoint_url"])
+        patch.setenv("AWS_DEFAULT_REGION", made_by["region_name"])
+        patch.setenv("AWS_ACCESS_KEY_ID", s3.options["key"])
+        patch.setenv("AWS_SECRET_ACCESS_KEY", s3.options["secret"])
+        yield
 
 
 @pytest.fixture(scope="module")
