@@ -143,13 +143,13 @@ def test_a_write_that_fails_leaves_nothing(spark_cluster: SparkCluster, tmp_path
 def test_rows_that_the_driver_does_not_find_are_refused(
     spark_cluster: SparkCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = Snapshot.written_sizes
+    real = Snapshot.check_written
 
-    def written_sizes(snapshot: Snapshot, rows: int) -> dict[str, int]:
+    def check_written(snapshot: Snapshot, rows: int) -> dict[str, int]:
         next(Path(snapshot.data.path).glob("*.parquet")).unlink()  # as if it were on another disk
         return real(snapshot, rows)
 
-    monkeypatch.setattr(Snapshot, "written_sizes", written_sizes)
+    monkeypatch.setattr(Snapshot, "check_written", check_written)
     frame = spark_cluster.session.range(0, 100, 1, 4)
     with pytest.raises(tensorcache.SourceError, match=r"got 75 rows in .*, want the 100 that"):
         tensorcache.spark.load("lost", frame, time="id", storage_path=tmp_path)

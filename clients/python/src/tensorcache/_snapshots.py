@@ -9,6 +9,7 @@ not complete, and tensorcache never loads it.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import re
@@ -54,7 +55,7 @@ class Snapshot:
         """The sizes of the files that a load reads, by name."""
         return {name: size for name, size in self.data.names().items() if is_data(name)}
 
-    def written_sizes(self, rows: int) -> dict[str, int]:
+    def check_written(self, rows: int) -> dict[str, int]:
         """Check what the engine has written, and return the sizes of the files, by name.
 
         Files without rows are removed: Spark writes them, and the daemon refuses them.
@@ -210,13 +211,13 @@ class Snapshots:
     def written(self, write: Callable[[Folder], int]) -> Snapshot:
         """A new snapshot. It is removed if ``write`` fails, or the files are not what it wrote."""
         with required("pyarrow", "arrow"):
-            import pyarrow.parquet  # noqa: F401 - an error comes before the data is written
-        self._folder.names()  # so does one of the store
+            importlib.import_module("pyarrow.parquet")
+        self._folder.names()  # errors of the store and of pyarrow come before the data is written
         now = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
         snapshot = Snapshot(self._folder / f"{now}-{secrets.token_hex(4)}")
         try:
             snapshot.create()
-            sizes = snapshot.written_sizes(write(snapshot.data))
+            sizes = snapshot.check_written(write(snapshot.data))
         except BaseException:
             snapshot.remove()
             raise

@@ -48,8 +48,8 @@ def write(dataset: Any, folder: Folder) -> int:
     files = ParquetFiles(path, filesystem)
     try:
         dataset.write_datasink(files)
-    except Exception as error:
-        if folder.is_local and f"'{path}/" in str(error) and "No such file" in str(error):
+    except FileNotFoundError as error:
+        if folder.is_local and f"'{path}/" in str(error):
             raise SpecError(
                 f'storage_path: a node does not have the folder "{path}"',
                 field="storage_path",
