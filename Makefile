@@ -224,6 +224,11 @@ test-remote: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/remote-tools #
 test-scale: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools $(VENV)/remote-tools $(VENV)/scale-tools ## jobs on Ray and Spark clusters
 	$(PYTEST) $(BY_FILE) $(or $(TESTS),tests_scale)
 
+# What would take test-scale over its time. docs/clusters/README.md has the date of its last run.
+.PHONY: soak-scale
+soak-scale: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapters-tools $(VENV)/remote-tools $(VENV)/scale-tools ## longer jobs on Ray and Spark clusters
+	$(PYTEST) $(BY_FILE) $(or $(TESTS),tests_scale/soak_*.py)
+
 # CHROMIUM names another one than the first of chromium and chromium-browser that is found; FIREFOX,
 # another one than firefox-esr or firefox.
 .PHONY: test-browser

@@ -23,6 +23,18 @@ def snippet(section: str) -> str:
 
 def page(path: str) -> str:
     """All code of a page."""
-    blocks = re.findall(r"^```python\n(.*?)^```", (REPOSITORY / path).read_text(), re.S | re.M)
-    assert blocks, f"{path} has no code"
+    return code((REPOSITORY / path).read_text())
+
+
+def section(path: str, title: str) -> str:
+    """All code of one section of a page."""
+    sections = re.split(r"^## ", (REPOSITORY / path).read_text(), flags=re.MULTILINE)
+    (body,) = [body for body in sections if body.startswith(title + "\n")]
+    return code(body)
+
+
+def code(text: str) -> str:
+    """The Python code of Markdown."""
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.S | re.M)
+    assert blocks, f"no code in {text}"
     return "\n".join(blocks)

@@ -1,4 +1,4 @@
-"""The code of the READMEs and docs/FRAMEWORKS.md, unchanged; test_jax.py has the part on JAX."""
+"""The code of the READMEs and docs, unchanged; test_jax.py has the part on JAX."""
 
 from __future__ import annotations
 
@@ -12,12 +12,22 @@ from snippets import page, snippet
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("section", ["PyTorch", "Lightning", "Several machines"])
+@pytest.mark.parametrize("section", ["PyTorch", "Lightning"])
 def test_the_snippets_run(home: Path, section: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     exec(
         compile(snippet(section), f"docs/FRAMEWORKS.md, {section}", "exec"), {"__name__": "snippet"}
     )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_of_torchrun_runs(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "examples").symlink_to(REPOSITORY / "examples")
+    monkeypatch.chdir(tmp_path)  # the page writes a checkpoint
+    path = "docs/clusters/torchrun.md"
+    exec(compile(page(path), path, "exec"), {"__name__": "snippet"})
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from daemon import home, leave
-from ray_cluster import ray_cluster
+from ray_cluster import ray_cluster, ray_environment
 from s3_server import S3, bucket, s3
 from spark_cluster import spark_cluster
 
-__all__ = ["bucket", "home", "leave", "ray_cluster", "s3", "spark_cluster"]
+__all__ = ["bucket", "home", "leave", "ray_cluster", "ray_environment", "s3", "spark_cluster"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -63,10 +63,8 @@ class RayCluster:
 
 
 @pytest.fixture(scope="module")
-def ray_cluster(
-    home: Path, tmp_path_factory: pytest.TempPathFactory, node_directories: list[Path]
-) -> Iterator[RayCluster]:
-    """The cluster of the module."""
+def ray_environment() -> Iterator[None]:
+    """What the processes of Ray find in their environment."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_enable_metrics_collection", "0")
@@ -74,13 +72,24 @@ def ray_cluster(
         patch.setenv("RAY_memory_monitor_refresh_ms", "0")  # tests do not depend on free memory
         sockets = tempfile.mkdtemp(prefix="ray-")  # the paths of sockets must be short
         patch.setenv("RAY_TMPDIR", sockets)
-        cluster = RayCluster(home, tmp_path_factory.mktemp("ray"), node_directories)
-        try:
-            cluster.start()
-            yield cluster
-        finally:
-            cluster.close()
-            shutil.rmtree(sockets, ignore_errors=True)
+        yield
+        shutil.rmtree(sockets, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def ray_cluster(
+    home: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    node_directories: list[Path],
+    ray_environment: None,
+) -> Iterator[RayCluster]:
+    """The cluster of the module."""
+    cluster = RayCluster(home, tmp_path_factory.mktemp("ray"), node_directories)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.close()
 
 
 def on(node: Any) -> dict[str, Any]:

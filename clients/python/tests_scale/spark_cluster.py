@@ -26,21 +26,22 @@ class SparkCluster:
         self.directories = directories
         self.started: list[subprocess.Popen[bytes]] = []
         self.session: Any = None
+        self.url = ""
 
     def begin(self) -> None:
         """Start the processes of the cluster, and a session."""
         master = self.start("master.Master", "--port", "0", "--webui-port", "0")
-        url = self.wait_for(master, r"Starting Spark master at (spark://\S+)")
+        self.url = self.wait_for(master, r"Starting Spark master at (spark://\S+)")
         for _ in range(WORKERS):
             self.directories.append(self.folder / f"worker{len(self.directories)}")
             worker = self.start(
                 "worker.Worker", "--cores", "1", "--memory", "1g", "--webui-port", "0",
-                "--work-dir", str(self.folder / "work"), url,
+                "--work-dir", str(self.folder / "work"), self.url,
                 TENSORCACHE_DIR=str(self.directories[-1]),
             )  # fmt: skip
             self.wait_for(worker, "Successfully registered with master")
         self.session = (
-            SparkSession.builder.master(url)
+            SparkSession.builder.master(self.url)
             .config("spark.ui.enabled", "false")
             .config("spark.executor.memory", "512m")
             .config("spark.sql.warehouse.dir", str(self.folder / "warehouse"))
