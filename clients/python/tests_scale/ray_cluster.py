@@ -22,6 +22,8 @@ class RayCluster:
     def __init__(self, home: Path, folder: Path, directories: list[Path]) -> None:
         self.folder = folder
         self.directories = directories
+        self.nodes: list[Any] = []
+        """Those with CPUs, in the order in which they were started."""
         self.home = home
         self.cluster = Cluster()
 
@@ -42,7 +44,8 @@ class RayCluster:
         """Start a node with an empty cache directory, which is the last of ``directories``."""
         self.directories.append(self.folder / f"node{len(self.directories)}")
         variables = {"TENSORCACHE_DIR": str(self.directories[-1]), **environment}
-        return self.cluster.add_node(num_cpus=1, env_vars=variables)
+        self.nodes.append(self.cluster.add_node(num_cpus=1, env_vars=variables))
+        return self.nodes[-1]
 
     @contextmanager
     def added(self, **environment: str) -> Iterator[Any]:
