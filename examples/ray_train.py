@@ -1,10 +1,11 @@
 """A linear model on ETTh1, trained with PyTorch by Ray Train, on one machine or a cluster.
 
     python examples/ray_train.py
-    python examples/ray_train.py --workers 3 --storage-path /shared/tensorcache
+    python examples/ray_train.py --workers 3 --storage-path /shared/tensorcache --name first
 
 The first line starts Ray on this machine. The second is for the driver of a cluster: ``/shared``
-is a folder that all nodes can read and write, and all have this repository at the same path.
+is a folder that all nodes can read and write, and all have this repository at the same path. After
+the driver was killed, the same line continues from the last checkpoint.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--storage-path", help="a folder or URL that all nodes can read and write")
+    parser.add_argument("--name", help="of the run; one with the same name continues it")
     arguments = parser.parse_args()
     rows = ray.data.read_csv(str(CSV))
     data = tensorcache.ray.load(
@@ -93,6 +95,7 @@ def main() -> None:
         train_loop_config={"windows": training},
         scaling_config=ray.train.ScalingConfig(num_workers=arguments.workers),
         run_config=ray.train.RunConfig(
+            name=arguments.name,
             storage_path=arguments.storage_path,
             failure_config=ray.train.FailureConfig(max_failures=3),
         ),

@@ -5,7 +5,7 @@
 
 The first line runs Spark on this machine. The second is for a cluster, which Spark's configuration
 names: ``/shared`` is a folder that the driver and all executors can read and write, and all have
-this repository at the same path.
+this repository at the same path. The driver runs where ``spark-submit`` does (client mode).
 """
 
 from __future__ import annotations

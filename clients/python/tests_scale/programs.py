@@ -49,6 +49,18 @@ def check_loss(printed: str) -> None:
     assert float(found[1]) < 1
 
 
+ONE_EPOCH = (("range(done, 3)", "range(done, 1)"), ('"done": epoch + 1', '"done": 2'))
+"""What to replace in "Continue after a crash", so that another run has one of three epochs left."""
+
+
+def check_continued(first: dict[str, Any], last: dict[str, Any]) -> None:
+    """Check that a run has continued from the checkpoint of a run with ``ONE_EPOCH``."""
+    assert (first["done"], last["done"]) == (2, 3)
+    assert (first["loader"]["epoch"], last["loader"]["epoch"]) == (1, 2)
+    steps = [state["adam"]["state"][0]["step"] for state in (first, last)]
+    assert steps[1] == 2 * steps[0] > 0
+
+
 class Page:
     """A page of docs/clusters, with files that it assumes, in a folder in place of ``/shared``."""
 

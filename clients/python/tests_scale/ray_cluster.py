@@ -23,7 +23,7 @@ class RayCluster:
         self.folder = folder
         self.directories = directories
         self.nodes: list[Any] = []
-        """Those with CPUs, in the order in which they were started."""
+        """Those with CPUs that were started, in their order."""
         self.home = home
         self.cluster = Cluster()
 

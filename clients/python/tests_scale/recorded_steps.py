@@ -12,10 +12,10 @@ import numpy as np
 
 import tensorcache
 
-STEP = 96
+GLOBAL_BATCH = 96
 """How many windows all ranks together have in a step; 1, 2, 3 and 4 ranks divide it."""
 
-REPORTED = 40
+CHECKPOINT_STEPS = 40
 """How many steps lie between two checkpoints."""
 
 SEED = 11
@@ -27,6 +27,7 @@ def read(
     state: Mapping[str, Any] | None,
     store: Callable[[Mapping[str, Any]], None],
     kill: tuple[int, int] | None = None,
+    wait: int | None = None,
     until: str | None = None,
 ) -> None:
     """What each rank runs: read batches, and record them in a folder of the attempt.
@@ -37,9 +38,11 @@ def read(
         state: that of the last checkpoint.
         store: store a checkpoint with a state.
         kill: a rank and a step: in the first attempt, the rank ends when it has read that step.
+        wait: in the first attempt, all ranks wait for ever when they have read this step.
         until: a file: further epochs follow until it exists. Without it there is one epoch.
     """
     import os
+    import time
 
     import torch
     import torch.distributed
@@ -48,27 +51,36 @@ def read(
 
     rank, world = torch.distributed.get_rank(), torch.distributed.get_world_size()
     loader = tensorcache.torch.loader(
-        windows, batch_size=STEP // world, shuffle=True, seed=SEED, tail="wrap", format="dict"
+        windows,
+        batch_size=GLOBAL_BATCH // world,
+        shuffle=True,
+        seed=SEED,
+        tail="wrap",
+        format="dict",
     )
     if state is not None:
         loader.load_state_dict(state)
-    place = loader.state_dict()
+    begin = loader.state_dict()
     attempts = [len(list(Path(folder).iterdir()))]
     torch.distributed.broadcast_object_list(attempts)
     attempt = Path(folder, str(attempts[0]))
     attempt.mkdir(exist_ok=True)
+    is_first = attempts[0] == 0
     steps = 0
-    name = f"{place['epoch']}-{place['consumed']}-{world}-{rank}"
+    name = f"{begin['epoch']}-{begin['consumed']}-{world}-{rank}"
     with (attempt / name).open("ab", buffering=0) as out:
+        torch.distributed.barrier()  # no rank is killed before all have a file
         ended = [False]
         while not ended[0]:
             for batch in loader:
                 out.write(batch["start"].numpy().astype("int64").tobytes())
                 steps += 1
-                if kill == (rank, steps) and attempts[0] == 0:
+                if is_first and kill == (rank, steps):
                     os._exit(1)
+                while is_first and wait == steps:
+                    time.sleep(1)
                 torch.distributed.all_reduce(torch.zeros(1))  # as gradients are
-                if steps % REPORTED == 0:
+                if steps % CHECKPOINT_STEPS == 0:
                     store(loader.state_dict())
             ended = [until is None or Path(until).exists()]
             torch.distributed.broadcast_object_list(ended)
@@ -82,26 +94,28 @@ class Attempt:
     epoch: int
     consumed: int
     steps: Any
-    """The windows of each step, in their order: ``[steps, STEP]``."""
-    world: int
+    """The windows of each step, in their order: ``[steps, GLOBAL_BATCH]``."""
+    world_size: int
 
 
 def attempts(folder: Path) -> list[Attempt]:
     """The attempts of a job that has ended, in the order in which they began."""
     found = []
     for attempt in in_order(folder):
-        ranks = {}
-        for path in attempt.iterdir():
-            epoch, consumed, world, rank = map(int, path.name.split("-"))
-            ranks[rank] = np.fromfile(path, np.int64).reshape(-1, STEP // world)
-        assert len(ranks) == world
-        steps = min(map(len, ranks.values()))
-        joined = np.concatenate([ranks[rank][:steps] for rank in range(world)], axis=1)
+        paths = sorted(attempt.iterdir(), key=lambda path: int(path.name.split("-")[-1]))
+        begins = {tuple(map(int, path.name.split("-")[:-1])) for path in paths}
+        assert len(begins) == 1, "the ranks began at one place"
+        epoch, consumed, world = begins.pop()
+        assert len(paths) == world
+        read = [np.fromfile(path, np.int64).reshape(-1, GLOBAL_BATCH // world) for path in paths]
+        steps = min(map(len, read))
+        joined = np.concatenate([each[:steps] for each in read], axis=1)
         found.append(Attempt(epoch, consumed, joined, world))
+    assert len({len(each) for each in read}) == 1, "all ranks have equally many steps"
     return found
 
 
-def worlds(folder: Path) -> list[int]:
+def world_sizes(folder: Path) -> list[int]:
     """The number of ranks of each attempt of a job that may still run."""
     names = [next(attempt.iterdir(), None) for attempt in in_order(folder)]
     return [int(path.name.split("-")[2]) for path in names if path is not None]
@@ -118,19 +132,22 @@ def check(windows: tensorcache.Windows, folder: Path) -> list[Attempt]:
     What an attempt has read counts up to where the next one began.
     """
     found = attempts(folder)
-    per_epoch = -(-len(windows) // STEP)
-    begins = [each.epoch * per_epoch + each.consumed // STEP for each in found]
+    per_epoch = -(-len(windows) // GLOBAL_BATCH)
+    begins = [each.epoch * per_epoch + each.consumed // GLOBAL_BATCH for each in found]
     counted = [end - begin for begin, end in pairwise(begins)]
     counted.append(len(found[-1].steps))
     for attempt, n in zip(found, counted, strict=True):
         assert 0 <= n <= len(attempt.steps), "the next attempt began at another place"
+    assert counted[-1] > 0
     steps = np.concatenate([each.steps[:n] for each, n in zip(found, counted, strict=True)])
     assert begins[0] == 0
     assert len(steps) % per_epoch == 0
-    with windows.feed(batch_size=STEP, order="shuffle", seed=SEED, tail="short") as feed:
-        for epoch, read in enumerate(steps.reshape(-1, per_epoch * STEP)):
+    with windows.feed(batch_size=GLOBAL_BATCH, order="shuffle", seed=SEED, tail="short") as feed:
+        for epoch, read in enumerate(steps.reshape(-1, per_epoch * GLOBAL_BATCH)):
             feed.set_epoch(epoch)
             whole = np.concatenate([batch.start for batch in feed])
             assert np.array_equal(np.sort(whole), np.arange(len(windows)))
-            assert np.array_equal(read, np.concatenate([whole, whole[: -len(whole) % STEP]]))
+            assert np.array_equal(
+                read, np.concatenate([whole, whole[: -len(whole) % GLOBAL_BATCH]])
+            )
     return found

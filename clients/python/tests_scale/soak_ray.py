@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import ray
@@ -10,7 +11,16 @@ import torch
 from ray.train.torch import TorchTrainer
 
 import tensorcache
-from programs import EXAMPLES, ITEMS, ROWS, Page, check_metrics, run
+from programs import (
+    EXAMPLES,
+    ITEMS,
+    ONE_EPOCH,
+    ROWS,
+    Page,
+    check_continued,
+    check_metrics,
+    run,
+)
 from ray_cluster import RayCluster
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -37,14 +47,17 @@ def test_the_code_of_the_page_runs(ray_cluster: RayCluster, tmp_path: Path) -> N
         found = tensorcache.connect(directory, autostart=False).dataset("prices")
         assert found.digest == windows.dataset.digest
 
-    names = page.run("Continue after a crash")
-    trainer = TorchTrainer(
-        names["train"],
-        train_loop_config={"windows": windows},
-        scaling_config=ray.train.ScalingConfig(num_workers=1),
-        run_config=ray.train.RunConfig(storage_path=str(tmp_path / "runs")),
-    )
-    checkpoint = trainer.fit().checkpoint
-    assert checkpoint is not None
-    with checkpoint.as_directory() as folder:
-        assert torch.load(Path(folder, "state.pt"))["done"] == 3
+    def state_after(*replaced: tuple[str, str]) -> Any:
+        trainer = TorchTrainer(
+            page.run("Continue after a crash", *replaced)["train"],
+            train_loop_config={"windows": windows},
+            scaling_config=ray.train.ScalingConfig(num_workers=1),
+            run_config=ray.train.RunConfig(name="run", storage_path=str(tmp_path / "runs")),
+        )
+        checkpoint = trainer.fit().checkpoint
+        assert checkpoint is not None
+        with checkpoint.as_directory() as folder:
+            return torch.load(Path(folder, "state.pt"))
+
+    first = state_after(*ONE_EPOCH)
+    check_continued(first, state_after())

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from programs import EXAMPLES, ITEMS, ROWS, Page, check_loss, run
+from programs import (
+    EXAMPLES,
+    ITEMS,
+    ONE_EPOCH,
+    ROWS,
+    Page,
+    check_continued,
+    check_loss,
+    run,
+)
 from spark_cluster import WORKERS, SparkCluster
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -27,5 +36,7 @@ def test_the_code_of_the_page_runs(spark_cluster: SparkCluster, tmp_path: Path) 
     assert list((tmp_path / "close").glob("*.parquet"))
     names = page.run("With tensorcache", processes)
     assert len(names["windows"]) == ITEMS * (ROWS - 119)
+    page.run("Continue after a crash", processes, *ONE_EPOCH)
+    first = torch.load(tmp_path / "checkpoint.pt")
     page.run("Continue after a crash", processes)
-    assert torch.load(tmp_path / "checkpoint.pt")["done"] == 3
+    check_continued(first, torch.load(tmp_path / "checkpoint.pt"))

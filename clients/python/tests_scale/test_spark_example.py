@@ -19,3 +19,4 @@ def test_the_program_runs(spark_cluster: SparkCluster, home: Path, tmp_path: Pat
         for each in [home, *spark_cluster.directories]
     }
     assert len(digests) == 1
+    assert list((tmp_path / "etth1").glob("*/tensorcache.json"))
